@@ -72,6 +72,9 @@ pub struct FailedFetch {
 }
 
 /// What a TaskTracker says of one attempt.
+///
+/// Where trackers are [brief](super::Manner::is_brief) nobody asks how far attempts are: `progress`, `ran`
+/// and `worked` are zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// The attempt.

@@ -26,6 +26,7 @@ mod second_tries;
 mod trackers;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -118,22 +119,27 @@ pub(super) struct Ledger {
     holders: Vec<TrackerId>,
 }
 
-/// A tracker as the JobTracker sees it.
+/// A tracker as the JobTracker sees it. Its fields lie in memory as they stand here: a heartbeat looks at two
+/// lines of the processor's cache.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Tracker {
-    pub(super) is_registered: bool,
+    pub(super) answer: Answer,
     pub(super) last_seen: SimTime,
     /// When its heartbeat before the last one came.
     pub(super) seen_before: SimTime,
-    pub(super) answer: Answer,
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
+
     /// What it said of its attempts last: what it says again needs no look at the job.
     pub(super) reports: Vec<Report>,
     /// What it is to do, told with the next reply.
     pub(super) orders: Vec<Directive>,
+    pub(super) is_registered: bool,
     /// Whether it gets no tasks; it stays so when it is given up and comes back.
     pub(super) is_blacklisted: bool,
+    /// Whether its faults are noted, and it gets tasks all the same.
+    is_graylisted: bool,
     /// Whether its node's health script finds the node unfit: it gets no tasks, either.
     is_unhealthy: bool,
     /// Whether it is known by the history of jobs alone, and has not spoken since.
@@ -142,6 +148,7 @@ pub(super) struct Tracker {
     exclusions: u32,
     /// How many jobs avoided it and succeeded, less what was forgiven.
     faults: u32,
+
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
     /// The faults that are only noted.
@@ -150,6 +157,8 @@ pub(super) struct Tracker {
     /// only if slow tasks are looked for.
     work: u64,
 }
+
+const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 
 /// What a tracker was told last, kept to be told again.
 #[derive(Clone, Debug, Default)]

@@ -14,6 +14,7 @@ mod pulse;
 #[cfg(test)]
 mod tests;
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 pub(in crate::mapred) use self::attempt::longest_trial;
@@ -42,38 +43,44 @@ pub struct Manner {
     pub is_brief: bool,
 }
 
-/// A TaskTracker and the node that it runs on.
+/// A TaskTracker and the node that it runs on. Its fields lie in memory as they stand here, in lines of the
+/// processor's cache: a heartbeat without news looks at the first, one with news at the first three.
+#[repr(C, align(64))]
 pub struct TaskTracker {
-    id: TrackerId,
     pulse: Pulse,
-    node: Node,
     costs: Arc<Costs>,
 
-    /// When the first heartbeat after a start is due.
-    phase: SimSpan,
-    restarted: bool,
-    ailments: u32,
-    /// When a refused heartbeat is sent again, or was.
-    tries_at: SimTime,
+    /// In the order in which they were launched.
+    #[expect(clippy::vec_box, reason = "all behind one that is forgotten move up, and are large")]
+    attempts: Vec<Box<Attempt>>,
+    /// Slots that no attempt holds.
+    free: PerSlot<u32>,
+    clockwork: Clockwork,
     /// The last whole status, kept to be sent again and to be filled anew.
     status: Arc<Status>,
 
+    id: TrackerId,
+    ailments: u32,
+    restarted: bool,
+    /// Whether an attempt may wait for a slot: mostly none does.
+    may_wait: bool,
     /// What reduces complain of, until a heartbeat has carried it.
     failed_fetches: Vec<FailedFetch>,
+    /// How fast the node is, if it was ever told.
+    speeds: Option<Arc<Speeds>>,
+    /// When a refused heartbeat is sent again, or was.
+    tries_at: SimTime,
 
-    /// In the order in which they were launched.
-    attempts: Vec<Attempt>,
-    /// How fast the node is.
-    speeds: Speeds,
-    /// Slots that no attempt holds.
-    free: PerSlot<u32>,
-    /// Whether an attempt may wait for one: mostly none does.
-    may_wait: bool,
     memory: Memory,
-    clockwork: Clockwork,
+    node: Node,
+    /// When the first heartbeat after a start is due.
+    phase: SimSpan,
     /// The instant of the last message.
     heard_at: SimTime,
 }
+
+const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
+const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
 /// earlier one finds nobody.
@@ -117,7 +124,7 @@ impl TaskTracker {
             status: Arc::default(),
             failed_fetches: Vec::new(),
             attempts: Vec::new(),
-            speeds: Speeds::USUAL,
+            speeds: None,
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
             heard_at: SimTime::ZERO,
         }
@@ -171,10 +178,10 @@ impl TaskTracker {
         if is_well { self.ailments -= 1 } else { self.ailments += 1 }
     }
 
-    fn take_speeds(&mut self, now: SimTime, speeds: Speeds, out: &mut Outbox) {
-        self.speeds = speeds;
+    fn take_speeds(&mut self, now: SimTime, speeds: &Arc<Speeds>, out: &mut Outbox) {
+        self.speeds = Some(speeds.clone());
         for attempt in &mut self.attempts {
-            let next = attempt.take_speeds(now, speeds);
+            let next = attempt.take_speeds(now, speeds.clone());
             self.clockwork.plan(next, attempt, out);
         }
     }
@@ -207,7 +214,7 @@ impl TaskTracker {
             has_files && attempt.leaves_output()
         };
         let hit: Vec<AttemptId> =
-            self.attempts.iter().filter(|a| is_hit(a)).map(Attempt::id).collect();
+            self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
         // What gets their slots begins with empty disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
@@ -229,6 +236,8 @@ impl TaskTracker {
         self.try_fetches(now, out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let call = self.pulse.call();
+        let told_every =
+            (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
         let mut occupied = PerSlot::default();
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
         // Filled in place unless a copy is still on its way.
@@ -239,7 +248,7 @@ impl TaskTracker {
                 occupied[attempt.slot()] += attempt.slots();
             }
             has_news |= !attempt.goes_on_by_itself();
-            status.reports.push(attempt.report(now, self.costs.hadoop.progress_interval));
+            status.reports.push(attempt.report(now, told_every));
         }
         status.call = call;
         status.restarted = self.restarted;
@@ -304,7 +313,7 @@ impl TaskTracker {
         }
         let hearing = if is_mumak { reported } else { self.attempts.len() };
         for maps in &reply.maps {
-            let of_job = |attempt: &&mut Attempt| attempt.id().job() == maps.job;
+            let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
                 let poll = self.costs.hadoop.poll;
                 let next = attempt.learn_maps(now, *maps, &reply.missing, poll);
@@ -322,7 +331,7 @@ impl TaskTracker {
         self.pulse.count_answer();
         if self.pulse.is_calm() {
             // Nothing has ended and nobody waits for a slot that is free.
-            self.pulse.plan_next(out);
+            self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
             self.lay_aside_what_was_heard();
             self.go_on(now, out);
@@ -336,7 +345,7 @@ impl TaskTracker {
         if !self.status.failed_fetches.is_empty() {
             self.failed_fetches.drain(..self.status.failed_fetches.len());
         }
-        if self.attempts.iter().any(Attempt::is_settled) {
+        if self.attempts.iter().any(|a| a.is_settled()) {
             self.attempts.retain(|attempt| !attempt.is_settled());
         }
     }
@@ -344,7 +353,7 @@ impl TaskTracker {
     fn go_on(&mut self, now: SimTime, out: &mut Outbox) {
         self.fill_slots(now, out);
         self.fail_unresponsive(now, out);
-        self.pulse.plan_next(out);
+        self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
     }
 
     /// Asks for a heartbeat at once, if trackers do that.
@@ -401,12 +410,12 @@ impl TaskTracker {
     }
 
     fn find(&mut self, id: AttemptId) -> Option<&mut Attempt> {
-        self.attempts.iter_mut().find(|attempt| attempt.is(id))
+        self.attempts.iter_mut().find(|attempt| attempt.is(id)).map(|it| &mut **it)
     }
 
     fn accept(&mut self, now: SimTime, launch: &Launch, out: &mut Outbox) {
-        let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
-        if !self.attempts.iter().any(is_known) {
+        let is_it = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
+        if !self.attempts.iter().any(|attempt| is_it(attempt)) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             if let Some(reading) = reading {
@@ -414,7 +423,7 @@ impl TaskTracker {
                 out.emit(now, Fact::Opened { attempt, tracker: self.id, from });
             }
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
-            self.attempts.push(Attempt::new(launch, plan, self.speeds));
+            self.attempts.push(Box::new(Attempt::new(launch, plan, self.speeds.clone())));
             self.may_wait = true;
         }
     }
@@ -435,7 +444,7 @@ impl TaskTracker {
 
     fn suspend(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
         let tracker = self.id;
-        let runs = |a: &&mut Attempt| a.is(id) && a.state() == AttemptState::Running;
+        let runs = |a: &&mut Box<Attempt>| a.is(id) && a.state() == AttemptState::Running;
         if let Some(attempt) = self.attempts.iter_mut().find(runs) {
             attempt.suspend(now);
             self.clockwork.end_flow(attempt, false, out);
@@ -455,7 +464,8 @@ impl TaskTracker {
         for kind in SlotKind::BOTH {
             while 0 < self.free[kind] {
                 let waits = |a: &Attempt| a.slot() == kind && a.waits_for_slot();
-                let Some(index) = self.attempts.iter().position(waits) else { break };
+                let index = self.attempts.iter().position(|attempt| waits(attempt));
+                let Some(index) = index else { break };
                 // Nobody overtakes one that waits for several slots.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
@@ -465,7 +475,7 @@ impl TaskTracker {
                 self.give_slot(index, now, out);
             }
         }
-        self.may_wait = self.attempts.iter().any(Attempt::waits_for_slot);
+        self.may_wait = self.attempts.iter().any(|a| a.waits_for_slot());
     }
 
     fn give_slot(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
@@ -595,14 +605,14 @@ impl TaskTracker {
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
             let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
-            let held: u32 = held.map(Attempt::slots).sum();
+            let held: u32 = held.map(|a| a.slots()).sum();
             let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
             assert!(
                 held + free == slots,
                 "{now}: {id}: {held} held, {free} free of {slots} {word}"
             );
         }
-        let waits = self.attempts.iter().any(Attempt::waits_for_slot);
+        let waits = self.attempts.iter().any(|a| a.waits_for_slot());
         assert!(self.may_wait || !waits, "{now}: {id} overlooks an attempt that waits for a slot");
         let alive = self.attempts.iter().filter(|attempt| attempt.has_process()).count();
         let known = self.memory.processes();
@@ -669,7 +679,7 @@ impl Core for TaskTracker {
             ToTracker::PowerOn => self.power_on(now, out),
             ToTracker::PowerOff => self.power_off(now, out),
             ToTracker::Crash => self.crash(now, out),
-            ToTracker::Speeds(speeds) => self.take_speeds(now, **speeds, out),
+            ToTracker::Speeds(speeds) => self.take_speeds(now, speeds, out),
             ToTracker::DiskLost => self.lose_disk(now, out),
             ToTracker::Health(is_well) => self.take_health(now, *is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.

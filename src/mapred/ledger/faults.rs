@@ -31,7 +31,6 @@ const BUCKETS: u64 = 12;
 pub(super) struct RecentFaults {
     /// In which spans they were, in order.
     buckets: Vec<u64>,
-    is_graylisted: bool,
 }
 
 impl RecentFaults {
@@ -82,11 +81,11 @@ impl Ledger {
         let faults = counts(&mut self.trackers[id.index()]);
         let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
         let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
-        let graylisted = known.clone().filter(|known| known.recent_faults.is_graylisted).count();
+        let graylisted = known.clone().filter(|known| known.is_graylisted).count();
         let is_half = known.count() <= 2 * graylisted;
-        let recent = &self.trackers[id.index()].recent_faults;
-        if !recent.is_graylisted && !is_half && self.stands_out(faults, all) {
-            self.trackers[id.index()].recent_faults.is_graylisted = true;
+        let is_listed = self.trackers[id.index()].is_graylisted;
+        if !is_listed && !is_half && self.stands_out(faults, all) {
+            self.trackers[id.index()].is_graylisted = true;
             out.emit(now, Fact::TrackerGraylisted(id));
         }
     }
@@ -94,9 +93,9 @@ impl Ledger {
     /// Takes a tracker off the graylist that has too few recent faults.
     fn look_at_graylist(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         let least = self.hadoop.tracker_faults.get();
-        let recent = &mut self.trackers[id.index()].recent_faults;
-        if recent.is_graylisted && recent.count(now) < least {
-            recent.is_graylisted = false;
+        let tracker = &mut self.trackers[id.index()];
+        if tracker.is_graylisted && tracker.recent_faults.count(now) < least {
+            tracker.is_graylisted = false;
             out.emit(now, Fact::TrackerOffGraylist(id));
         }
     }

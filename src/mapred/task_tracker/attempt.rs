@@ -7,6 +7,8 @@
 mod going;
 mod unfetched;
 
+use std::mem::offset_of;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use self::going::{Flow, Gathering, next_poll};
@@ -20,53 +22,70 @@ use crate::mapred::{
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// An attempt on its tracker.
+///
+/// Its fields lie in memory as they stand here, in four lines of the processor's cache. The attempts of a
+/// thousand trackers fit into no cache near the processor, and to look at one more line costs more than what is
+/// done with it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Attempt {
+    // What every heartbeat and every timer of the tracker asks.
     id: AttemptId,
-    role: Role,
-    job: Arc<JobSpec>,
     /// How many slots it takes.
     slots: u32,
-    start_up: SimSpan,
-    work: Effort,
-    /// Whether its output waits for leave to commit.
-    commits: bool,
-    /// Where it ends badly, if it does.
-    breaks: Option<Break>,
-    /// Whether phases that take no time are passed at once.
-    at_once: bool,
-    /// How it gets its input together; of reduces only.
-    gathering: Option<Box<Gathering>>,
-    /// How fast its node is.
-    speeds: Speeds,
+    role: Role,
     state: AttemptState,
+    phase: Phase,
     /// Whether a heartbeat has carried the state that it ended in.
     is_reported: bool,
     /// Whether it is suspended and waits for a slot to go on.
     wants_slot: bool,
+    /// Whether its output waits for leave to commit.
+    commits: bool,
+    /// Whether phases that take no time are passed at once.
+    at_once: bool,
+    /// The number of the timer that ends the phase, or the part of it that is under way.
+    timer: Option<NonZeroU64>,
+    /// The flow that is under way.
+    flow: Option<Box<Flow>>,
+    /// How it gets its input together; of reduces only.
+    gathering: Option<Box<Gathering>>,
+    /// How it ends badly, if it does.
+    doom: Option<Box<Doomed>>,
 
-    phase: Phase,
+    // What the end of a phase asks as well.
     /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
     course: Course,
-    /// The number of the timer that ends the phase, or the part of it that is under way.
-    timer: Option<u64>,
-    /// The flow that is under way.
-    flow: Option<Flow>,
-    /// Since when it has made no progress, if it hangs.
-    hangs_since: Option<SimTime>,
-    /// Until when it waits for its memory.
-    swaps_until: SimTime,
-    /// How long it would have had to wait yet when it was suspended.
-    swaps_for: SimSpan,
-
+    /// When the phase began that is under way, and how long it was suspended since.
+    phase_began: SimTime,
+    suspended_in_phase: SimSpan,
     /// When its process started.
     started: SimTime,
     /// When it was suspended, if it is, or ended, if it has.
     stopped_at: Option<SimTime>,
-    /// When the phase began that is under way, and how long it was suspended since.
-    phase_began: SimTime,
-    suspended_in_phase: SimSpan,
     phases: Phases,
+
+    // What its beginning asks as well.
+    job: Arc<JobSpec>,
+    start_up: SimSpan,
+    work: Effort,
+    /// How fast its node is, if it was ever told.
+    speeds: Option<Arc<Speeds>>,
+    /// Until when it waits for its memory.
+    swaps_until: SimTime,
+    /// How long it would have had to wait yet when it was suspended.
+    swaps_for: SimSpan,
+}
+
+const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
+const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
+
+/// How an attempt ends badly.
+#[derive(Debug)]
+struct Doomed {
+    breaks: Break,
+    /// Since when it has made no progress, if it hangs.
+    hangs_since: Option<SimTime>,
 }
 
 /// What follows for an attempt.
@@ -89,37 +108,37 @@ pub(super) enum Next {
 }
 
 impl Attempt {
-    pub(super) fn new(launch: &Launch, plan: Plan, speeds: Speeds) -> Self {
+    pub(super) fn new(launch: &Launch, plan: Plan, speeds: Option<Arc<Speeds>>) -> Self {
         let Plan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
-        // Most attempts are maps, and thousands are under way.
+        // Most attempts are maps that end well, and thousands are under way.
+        let doom = breaks.map(|breaks| Box::new(Doomed { breaks, hangs_since: None }));
         let gathering = launch.is_reduce().then(|| Box::new(Gathering::new(shuffle, sort)));
         Self {
             id: launch.attempt,
-            role: launch.role,
-            job: launch.job.clone(),
             slots: launch.slots,
-            start_up,
-            work,
-            commits,
-            breaks,
-            at_once,
-            gathering,
-            speeds,
+            role: launch.role,
             state: AttemptState::Unassigned,
+            phase: Phase::Start,
             is_reported: false,
             wants_slot: true,
-            phase: Phase::Start,
-            course: Course::default(),
+            commits,
+            at_once,
             timer: None,
             flow: None,
-            hangs_since: None,
-            swaps_until: SimTime::ZERO,
-            swaps_for: SimSpan::ZERO,
-            started: SimTime::ZERO,
-            stopped_at: None,
+            gathering,
+            doom,
+            course: Course::default(),
             phase_began: SimTime::ZERO,
             suspended_in_phase: SimSpan::ZERO,
+            started: SimTime::ZERO,
+            stopped_at: None,
             phases: Phases::default(),
+            job: launch.job.clone(),
+            start_up,
+            work,
+            speeds,
+            swaps_until: SimTime::ZERO,
+            swaps_for: SimSpan::ZERO,
         }
     }
 
@@ -168,7 +187,7 @@ impl Attempt {
 
     /// Returns whether neither the JobTracker nor its tracker has to act upon it with each heartbeat.
     pub(super) fn goes_on_by_itself(&self) -> bool {
-        self.state.calls_for_nothing() && !self.fetches() && self.hangs_since.is_none()
+        self.state.calls_for_nothing() && !self.fetches() && !self.hangs()
     }
 
     /// Returns whether killing it leaves output behind that has to be removed.
@@ -210,26 +229,37 @@ impl Attempt {
         }
     }
 
-    /// Returns what a heartbeat says of it, with the progress that it told its tracker last.
-    pub(super) fn report(&mut self, now: SimTime, progress_interval: SimSpan) -> Report {
+    /// Returns what a heartbeat says of it; how far it is only if that is to be told, as it told its tracker
+    /// last.
+    pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
         self.is_reported = self.has_ended();
-        let told = if progress_interval.is_zero() || self.state == AttemptState::Unassigned {
-            now
-        } else {
-            let running = now.saturating_since(self.started).as_micros();
-            let stale = running % progress_interval.as_micros();
-            SimTime::from_micros(now.as_micros() - stale)
+        let (progress, ran, worked) = match told_every {
+            Some(interval) => self.told(now, interval),
+            None => Default::default(),
         };
-        let ran = self.ran(told);
         Report {
             attempt: self.id,
             state: self.state,
             phase: self.phase,
-            progress: self.progress(told),
+            progress,
             ran,
-            worked: self.worked(ran),
+            worked,
             wants_maps: self.fetches(),
         }
+    }
+
+    /// Returns how far it is, how long it ran and how long it worked, as it told its tracker last, which it
+    /// does at an interval.
+    fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
+        let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
+            now
+        } else {
+            let running = now.saturating_since(self.started).as_micros();
+            let stale = running % interval.as_micros();
+            SimTime::from_micros(now.as_micros() - stale)
+        };
+        let ran = self.ran(told);
+        (self.progress(told), ran, self.worked(ran))
     }
 
     /// Returns whether this is a reduce, and not what removes its output.
@@ -271,7 +301,7 @@ impl Attempt {
             Phase::Work => share(),
             Phase::Shuffle => match &self.gathering {
                 Some(gathering) if !gathering.is_told_by_course() => {
-                    gathering.share(at, self.speeds.network) / 3.0
+                    gathering.share(at, self.speeds().network) / 3.0
                 }
                 _ => share() / 3.0,
             },
@@ -285,7 +315,25 @@ impl Attempt {
 
     /// Returns how much it does of a phase: all, unless it ends badly there.
     fn part_of(&self, phase: Phase) -> f64 {
-        self.breaks.filter(|it| it.phase == phase).map_or(1.0, |it| it.share)
+        self.break_in(phase).map_or(1.0, |it| it.share)
+    }
+
+    /// Returns how it ends badly in a phase, if it does.
+    fn break_in(&self, phase: Phase) -> Option<Break> {
+        self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
+    }
+
+    fn hangs_since(&self) -> Option<SimTime> {
+        self.doom.as_ref()?.hangs_since
+    }
+
+    /// Returns whether it makes no progress any more.
+    fn hangs(&self) -> bool {
+        self.hangs_since().is_some()
+    }
+
+    fn speeds(&self) -> Speeds {
+        self.speeds.as_deref().copied().unwrap_or(Speeds::USUAL)
     }
 
     /// Returns how long it takes for what it does of a phase after the start-up, had it nothing to share
@@ -301,7 +349,7 @@ impl Attempt {
     /// Returns whether it has made no progress for longer than this.
     pub(super) fn hangs_for_longer(&self, now: SimTime, than: SimSpan) -> bool {
         let runs = self.state == AttemptState::Running;
-        runs && self.hangs_since.is_some_and(|since| than < now.saturating_since(since))
+        runs && self.hangs_since().is_some_and(|since| than < now.saturating_since(since))
     }
 
     // ---- starting, stopping, going on ----
@@ -318,7 +366,7 @@ impl Attempt {
     /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
     /// the speed that the disk has now.
     fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
-        let wait = at_pace(swapping, self.speeds.disk) + std::mem::take(&mut self.swaps_for);
+        let wait = at_pace(swapping, self.speeds().disk) + std::mem::take(&mut self.swaps_for);
         self.swaps_until = now + wait;
         wait
     }
@@ -330,8 +378,9 @@ impl Attempt {
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
+        let network = self.speeds().network;
         if let Some(gathering) = &mut self.gathering {
-            gathering.settle(now, self.speeds.network);
+            gathering.settle(now, network);
         }
     }
 
@@ -373,11 +422,11 @@ impl Attempt {
     // ---- phases ----
 
     pub(super) fn await_timer(&mut self, timer: u64) {
-        self.timer = Some(timer);
+        self.timer = NonZeroU64::new(timer);
     }
 
     pub(super) fn awaits(&self, timer: u64) -> bool {
-        self.timer == Some(timer)
+        self.timer.is_some_and(|awaited| awaited.get() == timer)
     }
 
     /// Begins a phase after the start-up.
@@ -402,7 +451,7 @@ impl Attempt {
     /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
     fn pass(&mut self, now: SimTime, next: Next) -> Next {
         let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
-        let breaks = self.breaks.is_some_and(|it| it.phase == self.phase);
+        let breaks = self.break_in(self.phase).is_some();
         let is_passed = self.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
         if is_passed { self.finish_part(now) } else { next }
     }
@@ -433,8 +482,9 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
-        if let Some(Break { hangs, .. }) = self.breaks.filter(|it| it.phase == self.phase) {
-            self.hangs_since = hangs.then_some(now);
+        if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
+            let hangs = doom.breaks.hangs;
+            doom.hangs_since = hangs.then_some(now);
             return if hangs { Next::Hangs } else { Next::Broken };
         }
         match self.phase {
@@ -465,7 +515,7 @@ impl Attempt {
         let is_driven = self.timer.is_some() || self.flow.is_some();
         assert!(!is_driven || self.holds_slot(), "{now}: {id} goes on, but is {state:?}");
         let waits_for_maps = self.waits_for_maps();
-        let hangs = self.hangs_since.is_some();
+        let hangs = self.hangs();
         let goes_on = is_driven || waits_for_maps || hangs || state != AttemptState::Running;
         assert!(goes_on, "{now}: {id} runs, but its {phase:?} will never end");
         let is_stopped = state == AttemptState::Suspended || self.has_ended();

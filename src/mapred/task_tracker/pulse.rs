@@ -4,6 +4,8 @@
 //! here, side by side: in a cluster of thousands the rest of a tracker has long left the processor's cache
 //! when its next heartbeat is due.
 
+use std::mem;
+
 use rand::RngExt;
 
 use super::Manner;
@@ -29,11 +31,13 @@ pub(super) struct Pulse {
     number: u32,
     /// The number of the last reply it has; `None` before the first.
     pub(super) last_reply: Option<u16>,
-    /// When the heartbeat was sent that has no reply yet.
-    sent_at: Option<SimTime>,
+    /// Whether the last heartbeat that was sent has no reply yet.
+    is_under_way: bool,
+    /// When it was sent.
+    sent_at: SimTime,
     pub(super) interval: SimSpan,
-    /// By how much the interval varies, and what draws that, if it does.
-    fuzz: Option<(Fuzz, FuzzDraws)>,
+    /// What draws by how much the interval varies, if it does.
+    fuzz: Option<FuzzDraws>,
 }
 
 /// Whose random numbers are added to the interval.
@@ -67,7 +71,7 @@ impl FuzzDraws {
 impl Pulse {
     /// Returns the pulse of a tracker whose machine is off.
     pub(super) fn new(tracker: TrackerId, costs: &Costs, manner: Manner) -> Self {
-        let fuzz = costs.hadoop.heartbeat_fuzz;
+        let varies = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         Self {
             tracker,
             is_up: false,
@@ -77,9 +81,10 @@ impl Pulse {
             is_hurried: false,
             number: 0,
             last_reply: None,
-            sent_at: None,
+            is_under_way: false,
+            sent_at: SimTime::ZERO,
             interval: costs.hadoop.heartbeat_floor,
-            fuzz: (fuzz != Fuzz::NONE).then(|| (fuzz, FuzzDraws::of(costs, tracker))),
+            fuzz: varies.then(|| FuzzDraws::of(costs, tracker)),
         }
     }
 
@@ -93,7 +98,7 @@ impl Pulse {
     /// Ends with the process: what was planned or is under way is nobody's.
     pub(super) fn stop(&mut self) {
         self.is_up = false;
-        self.sent_at = None;
+        self.is_under_way = false;
         self.number += 1;
     }
 
@@ -104,7 +109,7 @@ impl Pulse {
 
     /// Returns whether a heartbeat is under way.
     pub(super) fn is_under_way(&self) -> bool {
-        self.sent_at.is_some()
+        self.is_under_way
     }
 
     /// Returns whether this timer of a heartbeat counts: the heartbeat may have been moved, or the
@@ -134,21 +139,22 @@ impl Pulse {
         out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
     }
 
-    /// Plans the next heartbeat as the last answer wishes, or at once if something has happened meanwhile.
-    pub(super) fn plan_next(&mut self, out: &mut Outbox) {
-        let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval() };
+    /// Plans the next heartbeat as the last answer wishes, give or take some, or at once if something has
+    /// happened meanwhile.
+    pub(super) fn plan_next(&mut self, fuzz: Fuzz, out: &mut Outbox) {
+        let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
         self.plan(next, out);
     }
 
-    fn fuzzy_interval(&mut self) -> SimSpan {
-        let Some((Fuzz { early, late }, draws)) = &mut self.fuzz else { return self.interval };
-        let shifted = self.interval + draws.up_to(*early + *late);
-        shifted.saturating_sub(*early).max(SimSpan::from_millis(1))
+    fn fuzzy_interval(&mut self, Fuzz { early, late }: Fuzz) -> SimSpan {
+        let Some(draws) = &mut self.fuzz else { return self.interval };
+        let shifted = self.interval + draws.up_to(early + late);
+        shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
     /// Asks for a heartbeat at once.
     pub(super) fn hurry(&mut self, out: &mut Outbox) {
-        if !std::mem::replace(&mut self.is_hurried, true) && self.sent_at.is_none() {
+        if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way {
             self.plan(SimSpan::ZERO, out);
         }
     }
@@ -156,7 +162,7 @@ impl Pulse {
     /// Sends the heartbeat that is due: what happens from now on is for the next. Returns whether it
     /// says that all is as before.
     pub(super) fn send(&mut self, now: SimTime) -> bool {
-        self.sent_at = Some(now);
+        (self.is_under_way, self.sent_at) = (true, now);
         self.is_hurried = false;
         self.was_brief = self.manner.is_brief && !self.has_news;
         self.was_brief
@@ -171,11 +177,11 @@ impl Pulse {
         queued: SimSpan,
         out: &mut Outbox,
     ) -> bool {
-        if call != self.number {
+        if call != self.number || !mem::take(&mut self.is_under_way) {
             return false;
         }
-        let Some(sent_at) = self.sent_at.take() else { return false };
-        out.emit(now, Fact::Heartbeat { tracker: self.tracker, rtt: now - sent_at, queued });
+        let rtt = now - self.sent_at;
+        out.emit(now, Fact::Heartbeat { tracker: self.tracker, rtt, queued });
         true
     }
 

@@ -8,6 +8,8 @@
 //! On a slow node what shares nothing goes on at the pace of the node's cores, disks or connection,
 //! whichever it needs. What shares has its pace from the fabric, which knows the slow parts.
 
+use std::sync::Arc;
+
 use super::unfetched::Unfetched;
 use super::{Attempt, Next};
 use crate::cluster::{Demand, Speeds};
@@ -90,7 +92,7 @@ impl Attempt {
 
     /// Returns the pace of what is under way and shares nothing.
     fn own_pace(&self) -> f64 {
-        let Speeds { cpu, disk, network } = self.speeds;
+        let Speeds { cpu, disk, network } = self.speeds();
         match self.under_way().2 {
             Means::Cores => cpu,
             Means::Disk => disk,
@@ -100,8 +102,9 @@ impl Attempt {
     }
 
     /// Goes on at the pace that its node has now.
-    pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Speeds) -> Next {
-        let was = std::mem::replace(&mut self.speeds, speeds);
+    pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Arc<Speeds>) -> Next {
+        let was = self.speeds();
+        self.speeds = Some(speeds);
         let is_running = self.state == AttemptState::Running;
         match self.phase {
             Phase::Shuffle if !self.shares_fetching() => {
@@ -140,7 +143,7 @@ impl Attempt {
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
         self.timer = None;
         let demand = self.under_way().1.cloned()?;
-        self.flow = Some(Flow { number, alone: demand.alone });
+        self.flow = Some(Box::new(Flow { number, alone: demand.alone }));
         Some(demand)
     }
 
@@ -176,7 +179,7 @@ impl Attempt {
     pub(super) fn fetches(&self) -> bool {
         matches!(self.phase, Phase::Start | Phase::Shuffle)
             && self.is_reduce()
-            && self.hangs_since.is_none()
+            && !self.hangs()
             && !self.has_ended()
     }
 
@@ -197,6 +200,7 @@ impl Attempt {
         let misses = |it: &Gathering| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.gathering.as_deref().is_some_and(misses);
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
+        let network = self.speeds().network;
         let Some(gathering) = &mut self.gathering else { return Next::Nothing };
         if misses_some {
             let unfetched = gathering.missing.get_or_insert_default();
@@ -218,7 +222,7 @@ impl Attempt {
         }
         gathering.known = maps.done;
         if is_running {
-            gathering.settle(asks, self.speeds.network);
+            gathering.settle(asks, network);
             self.course.settle(now);
         }
         // What has been fetched stays, though its map be lost.
@@ -255,7 +259,7 @@ impl Attempt {
             }
             self.course.done()
         } else {
-            gathering.fetched(now, self.speeds.network)
+            gathering.fetched(now, self.speeds().network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
         // What is fetched of an output's last microsecond is rounded down.
@@ -265,9 +269,11 @@ impl Attempt {
     /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
     /// complains, each time that it does, and whether it gives up.
     pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
-        let fetches = self.fetches();
+        if !self.fetches() {
+            return (Vec::new(), false);
+        }
         let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
-        let Some(unfetched) = unfetched.filter(|_| fetches) else { return (Vec::new(), false) };
+        let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
             unfetched.wait(now);
             return (Vec::new(), false);
@@ -306,7 +312,7 @@ impl Attempt {
         };
         self.course.go_on(*since, self.course.left(), 1.0);
         let left = all.saturating_sub(*done);
-        Next::After(since.saturating_since(now) + at_pace(left, self.speeds.network))
+        Next::After(since.saturating_since(now) + at_pace(left, self.speeds().network))
     }
 }
 

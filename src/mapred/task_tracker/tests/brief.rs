@@ -69,6 +69,23 @@ fn a_launch_a_new_phase_and_the_end_are_told_in_full_and_once() {
 }
 
 #[test]
+fn how_far_an_attempt_is_only_those_tell_who_are_not_brief() {
+    for (is_brief, told) in [(true, (0.0, secs(0))), (false, (0.5, secs(6)))] {
+        let mut bench = brief(|hadoop| hadoop.progress_interval = SimSpan::ZERO);
+        bench.tracker.pulse.manner.is_brief = is_brief;
+        let launch = bench.launch(map(0));
+        bench.reply(vec![launch]);
+        bench.noted_until(secs(3));
+        // With news, so that it is told in full.
+        bench.hear(ToTracker::Health(false));
+        bench.noted_until(secs(6));
+        let Report { progress, ran, state, .. } = bench.report(map(0)).unwrap();
+        assert_eq!((progress, SimTime::ZERO + ran), told);
+        assert_eq!(state, AttemptState::Running);
+    }
+}
+
+#[test]
 fn what_waits_for_its_commit_says_so_with_each_heartbeat() {
     let mut bench = brief(|_| {});
     let launch = bench.launch(map(0));
