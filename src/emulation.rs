@@ -508,6 +508,9 @@ fn assemble(
     if scenario.record.decisions {
         job_tracker.keep_refusals();
     }
+    if !effects.resends {
+        job_tracker.forget_answers();
+    }
     // A process that has died does not know what was as before.
     let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
     let manner = Manner { resends: effects.resends, is_brief };

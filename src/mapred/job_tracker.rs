@@ -48,6 +48,8 @@ pub struct JobTracker {
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are, or slow ones are looked for.
     reads_progress: bool,
+    /// Whether a call may come twice.
+    may_hear_twice: bool,
     /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
     reads_on_order: bool,
     /// Until when its process stands still; what comes meanwhile waits.
@@ -90,6 +92,7 @@ impl JobTracker {
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
+            may_hear_twice: true,
             reads_on_order,
             scheduler,
             spec,
@@ -114,6 +117,11 @@ impl JobTracker {
     /// trackers draw it.
     pub fn draw_as_mumak(&mut self, seed: u64) {
         self.ledger.stories = Some(Stories::new(seed, self.ledger.topology.len()));
+    }
+
+    /// Lets it keep no answers, if no call is [sent](super::Manner::resends) or comes twice.
+    pub fn forget_answers(&mut self) {
+        self.may_hear_twice = false;
     }
 
     /// Lets it add up how far the maps of jobs are, for those who [ask](ToJobTracker::AskLoad) how

@@ -37,7 +37,7 @@ use super::map_cache::RackOrder;
 use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
-    Outcome, PerSlot, Replicas, Reply, Report, SlotKind, TaskId, ToTracker, TrackerId,
+    Outcome, PerSlot, Replicas, Report, SlotKind, TaskId, ToTracker, TrackerId,
 };
 use crate::cluster::{Cut, FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
@@ -160,7 +160,7 @@ pub(super) struct Tracker {
 
 const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 
-/// What a tracker was told last, kept to be told again.
+/// What a tracker was told last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     /// The number of the call that was answered.
@@ -169,20 +169,8 @@ pub(super) struct Answer {
     pub(super) id: u16,
     /// When its heartbeats are due, after each answer.
     pub(super) interval: SimSpan,
-    /// How long that call waited for the JobTracker to be free.
-    pub(super) queued: SimSpan,
-    /// All that it was told; nothing, if no more than the above followed of its call.
-    pub(super) reply: Option<Arc<Reply>>,
-}
-
-impl Answer {
-    /// Returns it as it travels.
-    pub(super) fn message(&self) -> ToTracker {
-        match &self.reply {
-            Some(reply) => ToTracker::Reply(reply.clone()),
-            None => ToTracker::Noted { call: self.call, queued: self.queued },
-        }
-    }
+    /// The answer, to be given again; kept only where a call may come twice.
+    pub(super) again: Option<ToTracker>,
 }
 
 /// How hot a file is.

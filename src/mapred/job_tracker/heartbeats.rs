@@ -57,7 +57,8 @@ impl JobTracker {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
             let answer = if tracker.is_registered {
-                tracker.answer.message()
+                let again = tracker.answer.again.clone();
+                again.unwrap_or_else(|| panic!("{now}: call {call} of {id} has come twice"))
             } else {
                 let reinit = !disallowed;
                 let reply = Reply { call, reinit, disallowed, queued, ..Reply::default() };
@@ -119,25 +120,28 @@ impl JobTracker {
         let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
         let number = last_id.wrapping_add(1);
         (answer.call, answer.id) = (call, number);
-        (answer.interval, answer.queued) = (interval, queued);
-        if nothing_follows && is_as_before {
-            answer.reply = None;
+        answer.interval = interval;
+        let message = if nothing_follows && is_as_before {
+            ToTracker::Noted { call, queued }
         } else {
-            // Filled in place unless the last one is still on its way.
-            let reply = Arc::make_mut(answer.reply.get_or_insert_default());
-            *reply = Reply {
+            let reply = Reply {
                 call,
                 id: number,
                 interval,
-                reinit: false,
-                disallowed: false,
                 directives,
                 maps,
                 missing,
                 queued,
+                ..Reply::default()
             };
+            ToTracker::Reply(Arc::new(reply))
+        };
+        // What nobody can ask for again need not be kept: then the memory of one answer, which is still near
+        // the processor, is that of the next.
+        if self.may_hear_twice {
+            answer.again = Some(message.clone());
         }
-        let mail = Mail::Tracker(id, answer.message());
+        let mail = Mail::Tracker(id, message);
         out.send_after(self.busy_until.saturating_since(now), mail);
         if self.reviews_at <= now {
             self.review(now, out);

@@ -56,6 +56,18 @@ fn a_call_that_is_sent_again_gets_the_same_answer_and_changes_nothing() {
 }
 
 #[test]
+fn where_no_call_comes_twice_answers_go_with_those_who_got_them() {
+    for (forgets, kept) in [(false, 2), (true, 1)] {
+        let mut bench = bench(hadoop());
+        if forgets {
+            bench.tracker.forget_answers();
+        }
+        bench.at(1).beat(0, &[]);
+        assert_eq!(Arc::strong_count(&bench.replies[0].1), kept);
+    }
+}
+
+#[test]
 fn a_first_contact_that_arrives_twice_registers_once() {
     let mut bench = bench(hadoop());
     bench.at(1).beat(0, &[]);
