@@ -135,7 +135,7 @@ mod tests {
         let (table, file) = (room.path().join("t.csv"), room.path().join("t.parquet"));
         std::fs::write(&table, csv).unwrap();
         write_parquet(&table, &file).unwrap();
-        let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&file).unwrap()).unwrap();
         reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
     }
 
