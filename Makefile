@@ -7,7 +7,7 @@ RUNS ?= 1000
 FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install clean help
+.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install guided clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	$(CARGO) build --release
@@ -69,8 +69,11 @@ transcripts: ## Write what the commands in tests/cmd, README and guide print now
 	MUMAKIL_UPDATE=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --test it
 	git diff --stat
 
-install: ## Install the command, at its fastest, into cargo's own folder of binaries
+install: ## Install the command, fast, into cargo's own folder of binaries
 	$(CARGO) install --path . --profile dist
+
+guided: ## Install it faster than that, in two builds, the second made by what runs of the first use
+	benches/guided
 
 clean: ## Remove what was built; results stay
 	$(CARGO) clean
