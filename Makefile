@@ -72,7 +72,7 @@ transcripts: ## Write what the commands in tests/cmd, README and guide print now
 install: ## Install the command, fast, into cargo's own folder of binaries
 	$(CARGO) install --path . --profile dist
 
-guided: ## Install it faster than that, in two builds, the second made by what runs of the first use
+guided: ## Install a faster one, built twice, the second time by what runs of the first use
 	benches/guided
 
 clean: ## Remove what was built; results stay

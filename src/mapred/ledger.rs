@@ -161,7 +161,7 @@ pub(super) struct Tracker {
 const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 
 /// What a tracker was told last.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Answer {
     /// The number of the call that was answered.
     pub(super) call: u32,

@@ -414,8 +414,8 @@ impl TaskTracker {
     }
 
     fn accept(&mut self, now: SimTime, launch: &Launch, out: &mut Outbox) {
-        let is_it = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
-        if !self.attempts.iter().any(|attempt| is_it(attempt)) {
+        let (id, role) = (launch.attempt, launch.role);
+        if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             if let Some(reading) = reading {
@@ -463,9 +463,9 @@ impl TaskTracker {
         }
         for kind in SlotKind::BOTH {
             while 0 < self.free[kind] {
-                let waits = |a: &Attempt| a.slot() == kind && a.waits_for_slot();
-                let index = self.attempts.iter().position(|attempt| waits(attempt));
-                let Some(index) = index else { break };
+                let first =
+                    self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
+                let Some(index) = first else { break };
                 // Nobody overtakes one that waits for several slots.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
