@@ -70,7 +70,7 @@ transcripts: ## Write what the commands in tests/cmd, README and guide print now
 	git diff --stat
 
 install: ## Install the command, fast, into cargo's own folder of binaries
-	$(CARGO) install --path . --profile dist
+	$(CARGO) install --locked --path . --profile dist
 
 guided: ## Install a faster one, built twice, the second time by what runs of the first use
 	benches/guided
