@@ -68,8 +68,8 @@ pub struct TaskTracker {
     failed_fetches: Vec<FailedFetch>,
     /// How fast the node is, if it was ever told.
     speeds: Option<Arc<Speeds>>,
-    /// When a refused heartbeat is sent again, or was.
-    tries_at: SimTime,
+    /// The number of the heartbeat that was refused last, and when it is sent again, or was.
+    tries: (u32, SimTime),
 
     memory: Memory,
     node: Node,
@@ -120,7 +120,7 @@ impl TaskTracker {
             phase,
             restarted: true,
             ailments: 0,
-            tries_at: SimTime::ZERO,
+            tries: (0, SimTime::ZERO),
             status: Arc::default(),
             failed_fetches: Vec::new(),
             attempts: Vec::new(),
@@ -278,9 +278,12 @@ impl TaskTracker {
 
     /// Tries a call again in a while that nobody has taken. A second copy of it is refused as well.
     fn take_refusal(&mut self, now: SimTime, out: &mut Outbox) {
-        if self.tries_at <= now {
-            self.tries_at = now + REFUSED;
-            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(self.pulse.call().number)));
+        let number = self.pulse.call().number;
+        let (call, at) = self.tries;
+        // Of a process that has died since, another heartbeat may have been refused in the same second.
+        if call != number || at <= now {
+            self.tries = (number, now + REFUSED);
+            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
         }
     }
 

@@ -518,3 +518,18 @@ fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers(
     bench.until(SimTime::from_micros(5_999_999));
     assert_eq!(bench.statuses.len(), 4, "the next one is due in three seconds");
 }
+
+#[test]
+fn a_process_whose_heartbeat_is_refused_tries_again_though_the_one_before_it_was_refused_just_now()
+{
+    let mut bench = tracker(|_| {});
+    bench.until(secs(0));
+    bench.hear(ToTracker::Refused(bench.call.number));
+    bench.until(SimTime::from_micros(100_000)).hear(ToTracker::Crash);
+    bench.until(SimTime::from_micros(300_000)).hear(ToTracker::PowerOn);
+    bench.until(SimTime::from_micros(300_000));
+    assert_eq!(bench.statuses.len(), 2);
+    bench.hear(ToTracker::Refused(bench.call.number));
+    bench.until(SimTime::from_micros(1_300_000));
+    assert_eq!(bench.statuses.len(), 3);
+}
