@@ -137,7 +137,7 @@ pub(super) enum Stage {
 }
 
 /// An attempt as the JobTracker sees it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Try {
     pub(super) number: u32,
     /// Where it runs, or ran.
@@ -151,6 +151,8 @@ pub(super) struct Try {
     pub(super) is_counted: bool,
     /// Whether its end has been ordered.
     pub(super) is_doomed: bool,
+    /// Whether it has leave to commit: it was the first of its task's attempts to ask.
+    pub(super) may_commit: bool,
     /// Whether it was ordered to stop in its tracks, and not to go on since.
     pub(super) is_halted: bool,
     /// Whether it was launched beside another attempt of the task.

@@ -71,15 +71,19 @@ impl Ledger {
             self.unlist(now, attempt.task);
             self.learn(now, attempt, tracker, AttemptState::CommitPending, out);
         }
+        // The first of a task's attempts to ask has its leave, whichever was launched first; the others lose
+        // the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
-        // The first of a task's attempts to wait wins; the others lose the race.
-        let waits = |t: &&Try| t.state == AttemptState::CommitPending && !t.is_doomed;
-        let first = task.tries.iter().find(waits).map_or(attempt.number, |first| first.number);
-        let is_winner = first == attempt.number;
-        if !is_winner {
-            self.doom(now, attempt, Reason::LostRace(attempt.task.attempt(first)), out);
+        let has_leave = |t: &&Try| t.may_commit && t.is_active() && !t.is_doomed;
+        if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
+            if first != attempt.number {
+                self.doom(now, attempt, Reason::LostRace(attempt.task.attempt(first)), out);
+                return false;
+            }
+        } else {
+            self.known_try(attempt).may_commit = true;
         }
-        is_winner
+        true
     }
 
     fn stop_counting(&mut self, attempt: AttemptId) {

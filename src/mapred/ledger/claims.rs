@@ -175,6 +175,8 @@ fn assert_task(now: SimTime, id: TaskId, task: &Task) {
         // A rival, or what a job that is over leaves running, may still be on its tracker.
         Stage::Done(..) | Stage::Dead => {}
     }
+    let may_commit = task.tries.iter().filter(|t| t.may_commit && t.is_active() && !t.is_doomed);
+    assert!(may_commit.count() <= 1, "{now}: {id} has several attempts that may commit");
     let next = task.next;
     assert!(task.tries.iter().all(|t| t.number < next), "{now}: {id} has an attempt beyond {next}");
 }
@@ -223,10 +225,16 @@ mod tests {
         maps.find(|map| map.stage == Stage::Active).expect("one map is")
     }
 
+    fn two_may_commit(books: &mut Ledger) {
+        let map = under_way(books);
+        map.tries[0].may_commit = true;
+        map.push(map.tries[0].clone());
+    }
+
     #[test]
     fn whatever_is_wrong_in_the_books_is_found() {
         type Mistake = fn(&mut Ledger);
-        let mistakes: [(Mistake, &str); 18] = [
+        let mistakes: [(Mistake, &str); 19] = [
             (|books| books.active += 1, "3 trackers may get tasks, found 2"),
             (|books| books.capacity.map += 1, "slots, found"),
             (|books| books.occupied.reduce += 1, "slots taken, found"),
@@ -245,6 +253,7 @@ mod tests {
             (|books| job(books).slow.map.push(1), "slow map Some(1) has not one attempt"),
             (|books| under_way(books).tries = Box::default(), "is active by no attempt"),
             (|books| under_way(books).stage = Stage::Waiting, "waits with an attempt under way"),
+            (two_may_commit, "several attempts that may commit"),
         ];
         for (mistake, words) in mistakes {
             let mut books = books();

@@ -104,6 +104,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_doomed: false,
+            may_commit: false,
             is_halted: false,
             is_second: is_speculative,
             launched: now,

@@ -267,6 +267,7 @@ mod tests {
             state: AttemptState::Running,
             is_counted: true,
             is_doomed: true,
+            may_commit: false,
             is_halted: false,
             is_second: true,
             launched: SimTime::ZERO,

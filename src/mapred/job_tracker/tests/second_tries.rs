@@ -94,6 +94,21 @@ fn the_first_to_wait_for_its_commit_wins() {
 }
 
 #[test]
+fn who_was_launched_first_loses_when_the_other_has_its_leave_to_commit() {
+    let (mut bench, slow, again) = race(0);
+    let reports = again.map(|map| {
+        (map, if map == again[0] { AttemptState::CommitPending } else { AttemptState::Running })
+    });
+    assert_eq!(commits(&bench.at(80).beat_and_receive(2, &reports)), [again[0]]);
+    let late = again[0].task.attempt(0);
+    let reports = slow.map(|map| {
+        (map, if map == late { AttemptState::CommitPending } else { AttemptState::Running })
+    });
+    let directives = bench.at(81).beat_and_receive(1, &reports);
+    assert_eq!((commits(&directives), kills(&directives)), (Vec::new(), vec![late]));
+}
+
+#[test]
 fn a_task_waits_again_only_when_both_attempts_are_gone() {
     let (mut bench, slow, again) = race(0);
     bench.at(80).beat_and_receive(1, &slow.map(|map| (map, AttemptState::Killed)));
