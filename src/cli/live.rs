@@ -99,6 +99,7 @@ impl Whole {
         let target = folder.commit()?;
         run::tell(&prepared, &kept, &target, Lines::default())?;
         run::verdict(&prepared, &kept.emulated)?;
+        run::verdict_alone(&kept)?;
         verdicts::judge(&kept.verdicts)
     }
 }

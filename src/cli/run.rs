@@ -142,6 +142,7 @@ impl Arguments {
             tell(&prepared, &kept, &target, traced)?;
         }
         verdict(&prepared, &kept.emulated)?;
+        verdict_alone(&kept)?;
         if self.verify && prepared.scenario.record.tasks {
             check_explained(&target)?;
         }
@@ -152,7 +153,7 @@ impl Arguments {
 /// Tells of a run whose results are in their place, and then what else was written.
 pub(super) fn tell(
     prepared: &Prepared,
-    Kept { emulated, digest, verdicts, real }: &Kept,
+    Kept { emulated, digest, verdicts, real, .. }: &Kept,
     target: &std::path::Path,
     more: Lines,
 ) -> Result<(), Failure> {
@@ -246,6 +247,13 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
             left()
         ))),
     }
+}
+
+/// Returns what is wrong with what is known of the jobs alone.
+pub(super) fn verdict_alone(kept: &Kept) -> Result<(), Failure> {
+    kept.lacks_alone().map_or(Ok(()), |why| {
+        Err(Failure::run(format!("not all jobs have a time alone and a slowdown: {why}")))
+    })
 }
 
 /// Returns a line about jobs that were never submitted, if there are some.

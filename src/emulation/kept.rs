@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::expect::{Expectation, Expr, Space, Verdict};
 use crate::files::{EXPECTATIONS, REPORT};
+use crate::mapred::Stop;
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
@@ -20,10 +21,28 @@ pub struct Kept {
     pub emulated: Emulated,
     /// The name of its files' bytes.
     pub digest: Digest,
+    /// Why the second run ended, which tells how long each job takes alone, if there was one.
+    pub alone: Option<Stop>,
     /// What became of the scenario's expectations.
     pub verdicts: Vec<Verdict>,
     /// How long it took.
     pub real: Duration,
+}
+
+impl Kept {
+    /// Returns why it is not known of all jobs how long they take alone, if that was asked and is so.
+    pub fn lacks_alone(&self) -> Option<&'static str> {
+        match &self.alone {
+            None | Some(Stop::Done | Stop::TimeUp) => None,
+            Some(Stop::Stalled(_)) => {
+                Some("it stalled when its jobs ran a second time, one after the other")
+            }
+            Some(Stop::TimeLimit) => Some(
+                "it took as long as --time-limit allows before its jobs had run a second time, one after \
+                 the other",
+            ),
+        }
+    }
 }
 
 impl Prepared {
@@ -38,7 +57,7 @@ impl Prepared {
         options: Options,
     ) -> Result<Kept, EmulationError> {
         let began = now();
-        let transport = options.transport;
+        let (transport, limit) = (options.transport, options.time_limit);
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
         if self.scenario.record.chains {
             let chains = Chains::create(folder.path(), self.workload.chains())?;
@@ -46,10 +65,12 @@ impl Prepared {
         }
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
+        let mut alone = None;
         if self.scenario.record.alone {
             let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
-            let options = Options { watchers, transport, ..Options::default() };
-            self.alone(registry)?.emulate(registry, options)?;
+            let time_limit = limit.map(|limit| limit.saturating_sub(real));
+            let options = Options { watchers, time_limit, transport, ..Options::default() };
+            alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
@@ -60,7 +81,7 @@ impl Prepared {
         Perf::new(real, emulated.summary.messages, &emulated.decision_time)
             .with(emulated.elsewhere)
             .write(folder)?;
-        Ok(Kept { emulated, digest, verdicts, real })
+        Ok(Kept { emulated, digest, alone, verdicts, real })
     }
 
     /// Judges the expectations by what is in the folder, and writes what became of them.

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use super::costs::deal;
 use super::{Claim, Plan, Store, failed};
-use crate::emulation::{EmulationError, Kept, Options, Prepared};
+use crate::emulation::{EmulationError, Options, Prepared};
 use crate::mapred::Stop;
 use crate::runtime::Transport;
 use crate::scenario::{Registry, Scenario};
@@ -181,12 +181,15 @@ fn keep(
     let prepared = Prepared::new(scenario, registry)?;
     let Effort { time_limit, transport, .. } = effort;
     let options = Options { time_limit, transport, ..Options::default() };
-    let Kept { emulated, .. } = prepared.fill(&folder, registry, options)?;
-    let after = span(emulated.summary.virtual_s);
-    match emulated.stop {
+    let kept = prepared.fill(&folder, registry, options)?;
+    let after = span(kept.emulated.summary.virtual_s);
+    match &kept.emulated.stop {
         Stop::Done | Stop::TimeUp => {
-            claim.keep(id, folder)?;
-            Ok(None)
+            let why = kept.lacks_alone();
+            if why.is_none() {
+                claim.keep(id, folder)?;
+            }
+            Ok(why.map(str::to_owned))
         }
         Stop::Stalled(_) => {
             Ok(Some(format!("it stalled after {after}: nothing can move any more")))
