@@ -431,7 +431,7 @@ impl From<PlanError> for Failure {
             PlanError::Scenario(error) => error.into(),
             PlanError::Trace(error) => error.into(),
             PlanError::Unfit(error) => error.into(),
-            PlanError::Program { .. } => Self::Environment(error.into()),
+            PlanError::Program(_) => Self::Environment(error.into()),
             PlanError::TooMany { .. } | PlanError::Empty => Self::input(error.to_string()),
         }
     }

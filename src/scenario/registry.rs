@@ -13,8 +13,8 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
-use super::ScenarioError;
 use super::schema::{kept_shape, shape_of};
+use super::{Scenario, ScenarioError};
 use crate::external::{self, External};
 use crate::mapred::{Complaint, Overhear, Policy, Scheduler, Site, Tell};
 use crate::scheduler::{
@@ -32,6 +32,8 @@ pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
     formats: Formats,
+    /// Whether somebody has added a format.
+    has_own_formats: bool,
     voice: Voice,
     may_start: bool,
 }
@@ -50,6 +52,7 @@ impl fmt::Debug for Voice {
 #[derive(Clone, Debug)]
 struct SourceEntry {
     about: &'static str,
+    is_builtin: bool,
     schema: fn(SchemaGenerator) -> Schema,
     shape: LateShape,
     read: ReadSource,
@@ -105,10 +108,12 @@ impl Registry {
         let (policies, sources) = (IndexMap::new(), IndexMap::new());
         let voice = Voice(Arc::new(|_: &str| {}), None);
         let formats = Formats::builtin();
-        let mut registry = Self { policies, sources, formats, voice, may_start: true };
+        let mut registry =
+            Self { policies, sources, formats, has_own_formats: false, voice, may_start: true };
         registry.add_source::<Jobs>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
         for (key, entry) in &mut registry.sources {
+            entry.is_builtin = true;
             entry.shape = kept_shape(&format!("workload.{key}"));
         }
         registry
@@ -142,6 +147,7 @@ impl Registry {
     pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
         let entry = SourceEntry {
             about: S::ABOUT,
+            is_builtin: false,
             schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
             shape: Arc::new(LazyLock::new(Box::new(shape_of::<S>))),
             read: |options, fallback, shape, most| {
@@ -156,6 +162,7 @@ impl Registry {
     /// Adds a format of trace files; one of the same name gives way.
     pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
         self.formats.add(format);
+        self.has_own_formats = true;
         self
     }
 
@@ -319,15 +326,23 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// Returns whether Mumakil brings all that a scenario names, so that its version says what that does.
+    pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
+        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
+        let mut policies = std::iter::once(&scenario.scheduler).chain(later);
+        let mut sources = scenario.workload.sources.iter();
+        policies.all(|choice| self.policies.get(&*choice.name).is_some_and(|it| it.is_builtin))
+            && sources.all(|source| self.sources.get(source.key()).is_some_and(|it| it.is_builtin))
+            // What format a file has only its content shows.
+            && !(self.has_own_formats && scenario.files_mut().next().is_some())
+    }
+}
+
 impl PolicyEntry {
     /// Returns what the policy does, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
-    }
-
-    /// Returns whether Mumakil brings the policy, so that its version says what the policy does.
-    pub fn is_builtin(&self) -> bool {
-        self.is_builtin
     }
 
     /// Returns the policy's options with their defaults, as YAML; empty if it has none.

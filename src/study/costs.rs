@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, PlannedRun, Step};
-use crate::emulation::{EmulationError, Kept, Options, Prepared};
+use crate::emulation::{EmulationError, Options, Prepared};
 use crate::external::External;
 use crate::files::COSTS;
 use crate::mapred::{Policy as _, Stop};
@@ -157,10 +157,11 @@ impl Plan {
             let clock = Clock::of(&scenario);
             let prepared = Prepared::new(scenario, registry)?;
             let options = Options { time_limit: limit, ..Options::default() };
-            let Kept { emulated, .. } = prepared.fill(&folder, registry, options)?;
+            let kept = prepared.fill(&folder, registry, options)?;
             times.push(clock.seconds());
             bytes = bytes.max(bytes_of(folder.path())?);
-            let is_cut = matches!(emulated.stop, Stop::TimeLimit);
+            let is_cut =
+                kept.emulated.stop == Stop::TimeLimit || kept.alone == Some(Stop::TimeLimit);
             if is_cut || SHORT.as_secs_f64() < times.iter().sum() {
                 break;
             }
@@ -296,9 +297,13 @@ impl Scale {
     fn samples(&self) -> Vec<usize> {
         let last = self.told.len() - 1;
         if self.is_numeric() {
-            let mut quarters = vec![last, 0, last / 4, last - last / 4];
-            quarters.dedup();
-            return quarters;
+            let mut samples = vec![last, 0];
+            for quarter in [last / 4, last - last / 4] {
+                if !samples.contains(&quarter) {
+                    samples.push(quarter);
+                }
+            }
+            return samples;
         }
         (0..self.told.len()).collect()
     }

@@ -23,8 +23,7 @@ use crate::cluster::ClusterSpec;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    ClockSpec, Draft, PolicyEntry, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
-    Warning,
+    ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
 use crate::workload::WorkloadSpec;
@@ -94,14 +93,9 @@ pub enum PlanError {
     /// What a cell's files hold does not go with the rest of it.
     #[error(transparent)]
     Unfit(#[from] EmulationError),
-    /// The program that has the policy is not found.
-    #[error("cannot find the program, by which the runs of the policy `{policy}` are known")]
-    Program {
-        /// The policy.
-        policy: String,
-        /// Why.
-        source: io::Error,
-    },
+    /// The program is not found that has what the runs use.
+    #[error("cannot find the program, by which runs are known that use what it adds to Mumakil")]
+    Program(#[source] io::Error),
     /// There are too many runs.
     #[error("the study has {runs} runs, more than {MOST_RUNS}")]
     TooMany {
@@ -151,7 +145,7 @@ impl Plan {
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
-            let program = hashes.program(&scenario.scheduler.name, registry)?;
+            let program = hashes.program(&mut scenario, registry)?;
             warnings.extend(loaded.warnings);
             let written = yaml::write(&scenario);
             let written = written.as_mapping().expect("a scenario has keys");
@@ -470,13 +464,16 @@ impl Hashes {
         Ok(())
     }
 
-    /// Returns the hash of this program, if what the policy does is not known by our version.
-    fn program(&mut self, policy: &str, registry: &Registry) -> Result<Option<String>, PlanError> {
-        if registry.get(policy).is_some_and(PolicyEntry::is_builtin) {
+    /// Returns the hash of this program, if our version does not say all of what it does here.
+    fn program(
+        &mut self,
+        scenario: &mut Scenario,
+        registry: &Registry,
+    ) -> Result<Option<String>, PlanError> {
+        if registry.brings_all_of(scenario) {
             return Ok(None);
         }
-        let path = std::env::current_exe();
-        let path = path.map_err(|source| PlanError::Program { policy: policy.into(), source })?;
+        let path = std::env::current_exe().map_err(PlanError::Program)?;
         Ok(Some(self.of(path)?))
     }
 }
@@ -560,6 +557,21 @@ mod tests {
         let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
         assert_ne!(ids(&registry), ids(&Registry::builtin()));
         assert_eq!(ids(&registry), ids(&registry));
+    }
+
+    #[test]
+    fn runs_that_somebodys_own_policy_takes_over_are_known_by_the_program() {
+        let ours = Registry::builtin();
+        let mut registry = Registry::builtin();
+        registry.add::<Own>();
+        let ids = |policy, registry| {
+            let yaml = format!(
+                "scheduler: fair\nlater: [{{at: 1min, scheduler: {policy}}}]\nsweep: {{seeds: 2}}"
+            );
+            plan_with(&yaml, registry).unwrap().runs
+        };
+        assert_ne!(ids("fifo", &registry), ids("fifo", &ours));
+        assert_eq!(ids("ps", &registry), ids("ps", &ours));
     }
 
     #[test]

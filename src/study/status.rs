@@ -93,9 +93,10 @@ impl Status {
     /// # Errors
     /// If the folder has no study, or cannot be read.
     pub fn read(folder: &Path, now: Stamp) -> Result<Self, OutputError> {
-        let (sheet, store) = (read_sheet(folder)?, Store::of(folder)?);
+        let sheet = read_sheet(folder)?;
         // Signs first: a run that ends meanwhile is seen as done, and not as none of all.
         let signs = signs(folder, now)?;
+        let store = Store::of(folder)?;
         let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
             let repeat = format!("mumakil run {}", failed::path(&store, &run).display());
             (run.clone(), Failed { run, why, repeat })
