@@ -21,6 +21,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use parking_lot::Mutex;
 
 use self::failure::Failure;
+use crate::runtime::words_of_panic;
 use crate::scenario::Registry;
 
 mod branch;
@@ -215,15 +216,10 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
             Err(Failure::Bug { words, place: last.lock().take() })
         }
         Ok(result) => result,
-        Err(panic) => Err(Failure::Bug { words: words(&*panic), place: last.lock().take() }),
+        Err(panic) => {
+            Err(Failure::Bug { words: words_of_panic(&*panic), place: last.lock().take() })
+        }
     }
-}
-
-/// Returns what a panic said.
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without words".to_owned())
 }
 
 #[cfg(test)]

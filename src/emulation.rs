@@ -15,6 +15,7 @@ pub(crate) use sabotage::{PLANTED, Planted};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -247,9 +248,17 @@ fn emulate_as(
     };
     let farewells = RefCell::new(Vec::new());
     let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
-        let mut policy = registry.build(choice)?;
-        let begun =
-            policy.begin(&setting).map_err(|words| EmulationError::PolicyFailed { words })?;
+        // Policies are somebody's own code from their first word on.
+        let built = catch_unwind(AssertUnwindSafe(|| {
+            let mut policy = registry.build(choice)?;
+            let begun = policy.begin(&setting);
+            let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
+            Ok::<_, EmulationError>((policy, begun))
+        }));
+        let (policy, begun) = built.unwrap_or_else(|panic| {
+            let words = runtime::words_of_panic(&*panic);
+            Err(EmulationError::Policy { policy: choice.title(), words })
+        })?;
         farewells.borrow_mut().extend(begun);
         Ok(match &around {
             Some(around) => around(policy),

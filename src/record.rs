@@ -9,7 +9,8 @@
 //! in the order of time: on a scaled clock several threads send them, each in its own order, and
 //! the writer takes what comes.
 //!
-//! Memory is bounded by the jobs and by the attempts that are open at one time, not by the tasks.
+//! Memory is bounded by the jobs and by the attempts that are open at one time, not by the tasks; but where what
+//! is in vain is counted, by the tasks of the jobs that have not ended.
 
 use std::io;
 use std::path::{Path, PathBuf};

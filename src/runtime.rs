@@ -1,8 +1,9 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
-//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and
-//! one each for the fabric, where disks, wires or cores are shared, and for nature, where machines fail. They share nothing; all that one tells
-//! another travels over a [`Links`] and through the clock.
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and one each for
+//! the fabric, where disks, wires or cores are shared, for nature, where machines fail, and for the NameNode, where
+//! that may cost copies of blocks. They share nothing; all that one tells another travels over a [`Links`] and
+//! through the clock.
 //!
 //! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
 //! [`run_bare`] (`bare.rs`), the first without its actors. What they have in common is in `drive.rs`,
@@ -27,6 +28,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 pub use bare::run_bare;
+pub(crate) use drive::words_of_panic;
 pub use link::Links;
 pub use mailboxes::run_virtual;
 pub use pace::Pace;

@@ -2,7 +2,7 @@
 //!
 //! A file becomes a [`Study`] (`spec`, `axes`), a study becomes a [`Plan`] of runs, each known by a
 //! hash of all that decides its results (`plan`). Workers run what is missing (`work`) and leave
-//! each run whole or not at all in a folder of its own (`store`). Parts for several machines are dealt
+//! each run whole or not at all, in a folder of its own or packed with others (`store`). Parts for several machines are dealt
 //! out by what runs cost (`costs`). The folder says itself what the study is (`resolved`), and has the
 //! files that its scenarios name (`named`, `bring`). What the runs come to is read from
 //! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers

@@ -193,6 +193,25 @@ expect: [makespan > 0s]
     }
 
     #[test]
+    fn a_time_limit_holds_for_the_jobs_one_after_the_other_too() {
+        let registry = Registry::builtin();
+        // Heartbeats enough for either run to look at the wall.
+        let sets = ["record.alone=true", "workload.jobs[0].map_time=10h"].map(str::to_owned);
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        let keep = |time_limit, name: &str| {
+            let folder = RunFolder::create(&room.path().join(name), false).unwrap();
+            let options = Options { time_limit, ..Options::default() };
+            prepared.fill(&folder, &registry, options).unwrap()
+        };
+        assert_eq!(keep(None, "long").lacks_alone(), None);
+        let kept = keep(Some(Duration::ZERO), "short");
+        assert_eq!(kept.alone, Some(Stop::TimeLimit));
+        assert!(kept.lacks_alone().unwrap().contains("--time-limit"));
+    }
+
+    #[test]
     fn a_run_can_do_without_a_report() {
         let (report, digest) = keep("record.report=false");
         assert_eq!((report, digest), (None, keep("record.report=true").1));

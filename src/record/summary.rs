@@ -388,6 +388,7 @@ fn share(part: u128, whole: u128) -> Option<f64> {
     (whole != 0).then(|| rounded(part as f64 / whole as f64))
 }
 
-fn rounded(number: f64) -> f64 {
+/// Rounds a number as all in the summary are.
+pub(super) fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

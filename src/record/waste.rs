@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::summary::rounded;
 use super::table::Table;
 use super::{Books, End, RecordError};
 use crate::files;
@@ -599,10 +600,6 @@ fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
     let last = spans.iter().map(|(_, to)| *to).max().unwrap_or(SimTime::ZERO);
     let ends = spans.iter().map(|span| span.0 + took(span).min(median)).max();
     last.saturating_since(ends.unwrap_or(last))
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

@@ -127,13 +127,13 @@ pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         match panic.downcast_ref::<PolicyFailed>() {
             Some(PolicyFailed(words)) => Ending::PolicyFailed(words.clone()),
-            None => Ending::Panicked(words(&*panic)),
+            None => Ending::Panicked(words_of_panic(&*panic)),
         }
     })
 }
 
 /// Returns what a panic said.
-fn words(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn words_of_panic(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without words".to_owned())
@@ -311,7 +311,8 @@ impl Agenda {
     pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<Calm>) {
         if moved {
             self.moves -= 1;
-            self.moved_at = now;
+            // On a scaled clock what threads have done comes here in any order.
+            self.moved_at = self.moved_at.max(now);
         }
         if let Some(Calm { trackers, since }) = calm
             && self.moves == 0

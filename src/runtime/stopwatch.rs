@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_decisions_one_in_eight_stands_for_all() {
+    fn of_many_decisions_one_in_thirty_two_stands_for_all() {
         let (mut bench, seen) = bench(Simple::default());
         bench.job(0, 1, |_| {});
         let mut timed_after = |offers: u64| {

@@ -451,6 +451,17 @@ mod tests {
     }
 
     #[test]
+    fn of_numbers_the_ends_and_quarters_are_probed_each_once() {
+        let samples = |count: usize| {
+            let numbers = (0..count).map(|number| Some(number as f64)).collect();
+            Scale { told: vec![String::new(); count], numbers }.samples()
+        };
+        assert_eq!(samples(3), [2, 0]);
+        assert_eq!(samples(4), [3, 0]);
+        assert_eq!(samples(9), [8, 0, 2, 6]);
+    }
+
+    #[test]
     fn the_longest_run_goes_to_the_shard_that_has_least_to_do() {
         // 7 to the first, 5 to the second, 4 to the second (5 < 7), 3 to the first (7 < 9), 1 to the second.
         assert_eq!(deal(&[3, 7, 1, 5, 4], 2), [0, 0, 1, 1, 1]);

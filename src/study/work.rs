@@ -4,6 +4,7 @@
 //! pace shows in any result. A run that fails is reported and the others go on. When results cannot
 //! be written, as on a full disk, no other run is begun.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crossbeam_channel::unbounded;
@@ -13,7 +14,7 @@ use super::costs::deal;
 use super::{Claim, Plan, Store, failed};
 use crate::emulation::{EmulationError, Options, Prepared};
 use crate::mapred::Stop;
-use crate::runtime::Transport;
+use crate::runtime::{Transport, words_of_panic};
 use crate::scenario::{Registry, Scenario};
 use crate::units::tell::span;
 
@@ -135,7 +136,12 @@ impl Plan {
         effort: Effort,
     ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
-        match keep(self.scenario(planned), claim, &planned.id, registry, effort) {
+        // A panic is this run's alone, whoever panics: the others go on.
+        let kept = catch_unwind(AssertUnwindSafe(|| {
+            keep(self.scenario(planned), claim, &planned.id, registry, effort)
+        }));
+        match kept.unwrap_or_else(|panic| Ok(Some(format!("a panic: {}", words_of_panic(&*panic)))))
+        {
             Ok(None) => {
                 failed::forget(claim.store(), &planned.id);
                 Ok(Step::Done { run })
@@ -213,6 +219,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::mapred::{Offer, Policy, Scheduler};
     use crate::scenario::Draft;
     use crate::study::{Form, Share, Study};
 
@@ -236,5 +243,42 @@ mod tests {
         );
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
         assert_eq!(steps, 1, "one run was begun, and none after it");
+    }
+    /// A policy that cannot be built, by the name of one that can.
+    struct Broken;
+
+    impl Scheduler for Broken {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Policy for Broken {
+        const NAME: &'static str = "ps";
+        const ABOUT: &'static str = "panics at once";
+        type Options = ();
+        fn new((): ()) -> Self {
+            panic!("no memory for ideas")
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_when_it_is_built_fails_its_own_runs_alone() {
+        let yaml =
+            "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {scheduler: [ps, fifo]}";
+        let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
+        let mut registry = Registry::builtin();
+        registry.add::<Broken>();
+        let plan = Plan::new(&study, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
+        let effort = Effort { workers: 1, time_limit: None, transport: Transport::Actors };
+        let mut steps = Vec::new();
+        plan.work(&plan.distinct(), &claim, &registry, effort, |step| steps.push(step)).unwrap();
+        assert!(matches!(
+            steps[..],
+            [Step::Begun { .. }, Step::Failed { .. }, Step::Begun { .. }, Step::Done { .. }]
+        ));
+        let whys: Vec<String> = failed::read(&store).unwrap().into_iter().map(|it| it.1).collect();
+        assert!(whys[0].contains("the policy `ps` panicked: no memory for ideas"), "{whys:?}");
     }
 }

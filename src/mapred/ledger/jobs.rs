@@ -1,6 +1,9 @@
 //! The life of a job: submitted, initialised, running, cleaned up, over.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::{Heat, Ledger, entry};
 use crate::cluster::{FileId, TrackerId};
@@ -211,6 +214,11 @@ impl Ledger {
             // Each change of the files is a snapshot that would live as long as this.
             job.splits = self.unchanged.clone();
             job.unclean = PerSlot::default();
+            job.failed_maps.clear();
+            job.waiting_reduces = VecDeque::new();
+            job.slow = PerSlot::default();
+            job.times_on = PerSlot::default();
+            job.barred = FxHashMap::default();
             job.lost_outputs.clear();
             job.unreadable.clear();
             job.failed_fetches.clear();
