@@ -469,7 +469,19 @@ impl Scheduler for Hfsp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::bench::Bench;
     use crate::mapred::{TaskId, TaskKind};
+
+    /// In the virtual cluster the first job has two of three slots, at half the pace of time. Of 240 s and
+    /// 180 s of work 110 s and 115 s are left after 130 s.
+    #[test]
+    fn by_virtual_work_time_alone_changes_the_order() {
+        let options = HfspOptions { variant: Variant::Hadoop, ..HfspOptions::default() };
+        let mut bench = Bench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
+        let [larger, smaller] = [4, 3].map(|maps| bench.job(maps, 0, |_| {}));
+        assert_eq!(bench.beat(0)[0].job(), smaller);
+        assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "nothing has happened meanwhile");
+    }
 
     /// A reduce of a job of this rank and size, which has run for so many seconds; so many slots are
     /// given by those behind it before it.

@@ -14,7 +14,7 @@ use crate::mapred::{
 };
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family};
-use crate::units::SimSpan;
+use crate::units::{SimSpan, SimTime};
 
 /// All jobs' tasks of one kind.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Phase {
     left: FxHashMap<JobId, f64>,
     /// The slots of the cluster when jobs last got their places.
     slots: u32,
+    /// When that was.
+    settled_at: SimTime,
     /// Whether something has happened that may change the order.
     is_stale: bool,
     /// Who has the place that the virtual cluster gives it as it is now.
@@ -93,6 +95,7 @@ impl Phase {
             sizes: FxHashMap::default(),
             left: FxHashMap::default(),
             slots: 0,
+            settled_at: SimTime::ZERO,
             is_stale: false,
             ranked: Ranked::All,
             placed: Vec::new(),
@@ -267,9 +270,13 @@ impl Phase {
     /// Returns what is to be noted of it.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
-        if !self.is_stale && slots == self.slots {
+        // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
+        // when they will have ended is known beforehand.
+        let melts = self.rules.order == Order::VirtualWork && self.settled_at < view.now();
+        if !self.is_stale && !melts && slots == self.slots {
             return None;
         }
+        self.settled_at = view.now();
         if slots != self.slots {
             self.cluster.set_slots(view.now(), slots);
         }
