@@ -285,6 +285,11 @@ impl Job {
         }
     }
 
+    /// Returns how many reduces wait for an attempt, though it be for the slow start.
+    pub fn unstarted_reduces(&self) -> u32 {
+        if self.is_running() { self.reduces.waiting } else { 0 }
+    }
+
     /// Returns how many nodes held input of its maps when its splits were read.
     pub fn input_nodes(&self) -> u32 {
         self.cache.nodes()

@@ -10,6 +10,9 @@
 //! As in the code, everything is computed twice a second and when a job arrives; in between only what
 //! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal
 //! deficits the code takes any; here the job that arrived first.
+//!
+//! Reduces have a slow start of their own: they are no demand before a twentieth of the job's maps has ended,
+//! and one at least. That the job itself gives no reduce before Hadoop's slow start is another matter.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -279,10 +282,15 @@ impl FairDeficit {
 
     /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
+        // One whose reduces wait for Hadoop's slow start would give none.
+        let gives = |id: JobId| {
+            kind == SlotKind::Map || view.job(id).is_some_and(|job| 0 < job.pending(kind))
+        };
         let needs = |(id, job): (&JobId, &Info)| {
             let part = job.of[kind];
             let is_fed = !is_below(part, view, *id, kind);
-            (0 < part.needed).then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
+            let needs = 0 < part.needed && gives(*id);
+            needs.then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
         };
         let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
         line.sort_unstable();
@@ -328,8 +336,14 @@ impl FairDeficit {
                 let may_run = job.runnable_since.is_some();
                 // Hadoop takes what runs off all tasks, second attempts with it.
                 let seconds = known.tasks(kind).seconds();
-                let needed = self.reduces.pending(known, kind).saturating_sub(seconds);
-                part.needed = if may_run { needed } else { 0 };
+                let needed = match kind {
+                    SlotKind::Map => known.pending(kind),
+                    SlotKind::Reduce if may_start_reduces(known) => {
+                        self.reduces.pending_ever(known)
+                    }
+                    SlotKind::Reduce => 0,
+                };
+                part.needed = if may_run { needed.saturating_sub(seconds) } else { 0 };
             }
             self.weigh(kind);
             self.deal_min_shares(kind);
@@ -388,6 +402,14 @@ impl FairDeficit {
             }
         }
     }
+}
+
+/// Returns whether so many of a job's maps have ended that its reduces are a demand, whatever the slow start
+/// is elsewhere. Without maps there is nothing to wait for.
+fn may_start_reduces(job: &Job) -> bool {
+    let maps = job.tasks(SlotKind::Map);
+    let enough = (f64::from(maps.total()) * 0.05).max(1.0);
+    maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
 }
 
 /// Returns whether a job is below its minimum share: here alone what runs is counted at once.
@@ -525,10 +547,13 @@ mod tests {
             let allocations = format!("allocations: {{pools: {pools}}}");
             let mut bench =
                 bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
-            // None of their maps has ended: who has fewer maps left is expected to be done first.
+            // All of their maps have been launched: who has had fewer to wait for is expected to be done first.
             let many = bench.job_of("a", 9, 1);
             let few = bench.job_of("a", 3, 1);
-            let other = bench.job_of("b", 1, 1);
+            bench.tick().fill();
+            bench.succeed(many, SlotKind::Map, 2);
+            bench.succeed(few, SlotKind::Map, 1);
+            let other = bench.job_of("b", 0, 1);
             bench.tick();
             bench.at(10.0).tick();
             // Of six slots each of `a` has lacked 2.4 for ten seconds, and the other 1.2.
@@ -540,6 +565,25 @@ mod tests {
             let served: Vec<&str> = reduces(&mut bench).into_iter().map(name).collect();
             assert_eq!(served, [first, second, third], "{order}; {other}");
         }
+    }
+
+    #[test]
+    fn reduces_have_a_slow_start_of_their_own() {
+        let mut bench = bench("{}");
+        // Elsewhere reduces need not wait for maps here.
+        let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
+        let needed = |bench: &Bench<FairDeficit>| {
+            jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)
+        };
+        bench.tick().beat(0);
+        bench.beat(1);
+        assert_eq!(needed(&bench), [0, 0, 2], "no map has ended, and the last has none");
+        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.tick();
+        assert_eq!(needed(&bench)[0], 0, "one is not a twentieth of them");
+        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.tick();
+        assert_eq!(needed(&bench)[0], 2);
     }
 
     #[test]

@@ -25,17 +25,26 @@ impl ReduceGate {
     /// Returns how many more of a job's reduces may be launched. What is held back is no demand: no
     /// slot that it has not would do it any good.
     pub fn pending(self, job: &Job) -> u32 {
-        let pending = job.pending(SlotKind::Reduce);
+        self.lets_through(job, job.waiting(SlotKind::Reduce))
+    }
+
+    /// Returns the same as if they had not to wait for the slow start.
+    pub fn pending_ever(self, job: &Job) -> u32 {
+        self.lets_through(job, job.unstarted_reduces())
+    }
+
+    /// Returns how many may be launched if so many wait.
+    fn lets_through(self, job: &Job, waiting: u32) -> u32 {
+        let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
         if self == Self::Open {
-            return pending;
+            return waiting + slow;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
-        let waiting = job.waiting(SlotKind::Reduce);
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
         // What has begun already is not held back from a second attempt.
-        waiting.min(in_step) + (pending - waiting)
+        waiting.min(in_step) + slow
     }
 }
 

@@ -50,6 +50,12 @@ impl Reduces {
         }
     }
 
+    /// Returns how many more of a job's reduces there are to launch that nothing holds back but the slow
+    /// start.
+    pub fn pending_ever(&self, job: &Job) -> u32 {
+        self.gate.pending_ever(job)
+    }
+
     /// Returns the numbers by which a job's reduces stand in the order of [`Reduces::in_order`]; none if
     /// that is the policy's, or for maps.
     pub fn numbers(
