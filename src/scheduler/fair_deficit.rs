@@ -8,14 +8,16 @@
 //! of their first jobs.
 //!
 //! As in the code, everything is computed twice a second and when a job arrives; in between only what
-//! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal
-//! deficits the code takes any; here the job that arrived first.
+//! is launched is counted, and what has ended still runs as far as deficits and the trackers' parts of the
+//! load are concerned, a job that has ended among it. Of equal deficits the code takes any; here the job
+//! that arrived first.
 //!
 //! Reduces have a slow start of their own: they are no demand before a twentieth of the job's maps has ended,
 //! and one at least. That the job itself gives no reduce before Hadoop's slow start is another matter.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::mem;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -72,6 +74,8 @@ pub struct FairDeficit {
     pools: PoolTree,
     line: Line,
     jobs: BTreeMap<JobId, Info>,
+    /// The jobs that have ended since the last update, which count until the next.
+    ended: Vec<JobId>,
     reduces: Reduces,
     updated_at: SimTime,
 }
@@ -123,6 +127,7 @@ impl Policy for FairDeficit {
             pools: PoolTree::new(&pools),
             line: Line::new(&pools),
             jobs: BTreeMap::new(),
+            ended: Vec::new(),
             reduces: Reduces::new(&reduces),
             updated_at: SimTime::ZERO,
             options,
@@ -142,11 +147,7 @@ impl Scheduler for FairDeficit {
                 let Some(job) = view.job(event.job) else { return };
                 self.enter(job);
             }
-            JobChange::Ended(_) => {
-                if let Some(info) = self.jobs.remove(&event.job) {
-                    self.line.leave(event.job, info.priority, info.arrived);
-                }
-            }
+            JobChange::Ended(_) => self.ended.push(event.job),
             JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
         }
     }
@@ -282,10 +283,8 @@ impl FairDeficit {
 
     /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // One whose reduces wait for Hadoop's slow start would give none.
-        let gives = |id: JobId| {
-            kind == SlotKind::Map || view.job(id).is_some_and(|job| 0 < job.pending(kind))
-        };
+        // One that has ended since the last update gives none, nor one whose reduces wait for Hadoop's slow start.
+        let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
         let needs = |(id, job): (&JobId, &Info)| {
             let part = job.of[kind];
             let is_fed = !is_below(part, view, *id, kind);
@@ -318,6 +317,11 @@ impl FairDeficit {
         let elapsed = view.now().saturating_since(self.updated_at);
         self.updated_at = view.now();
         let millis = elapsed.as_micros() as f64 / 1e3;
+        for job in mem::take(&mut self.ended) {
+            if let Some(info) = self.jobs.remove(&job) {
+                self.line.leave(job, info.priority, info.arrived);
+            }
+        }
         let Self { line, pools, jobs, .. } = self;
         line.choose(pools, |job, may_run| {
             if let Some(job) = jobs.get_mut(&job) {
@@ -564,6 +568,26 @@ mod tests {
             };
             let served: Vec<&str> = reduces(&mut bench).into_iter().map(name).collect();
             assert_eq!(served, [first, second, third], "{order}; {other}");
+        }
+    }
+
+    /// Two jobs want ten and two of twelve slots: by the first's, which has ended, a tracker may have all of
+    /// its four, and without them one.
+    #[test]
+    fn a_job_that_has_ended_counts_until_the_next_update() {
+        for (updates, held) in [(false, 2), (true, 1)] {
+            let mut bench = bench("{}");
+            let first = bench.job_of("a", 10, 0);
+            bench.tick().fill();
+            bench.job_of("b", 2, 0);
+            bench.tick();
+            bench.succeed(first, SlotKind::Map, 10);
+            if updates {
+                bench.tick();
+            }
+            bench.beat(0);
+            bench.beat(0);
+            assert_eq!(bench.running(0).len(), held, "updated: {updates}");
         }
     }
 
