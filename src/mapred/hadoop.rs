@@ -68,7 +68,7 @@ pub struct Hadoop {
     /// without another such job takes one off the count. It can be graylisted when so many have in the
     /// last three hours.
     pub tracker_faults: Count<1, 1_000_000>,
-    /// Where in the line a map stands that must run again.
+    /// Where in the line a map or reduce stands that must run again.
     pub failed_maps: FailedMaps,
     /// Whether slow tasks are tried a second time elsewhere, and by which rule they are found. Hadoop
     /// does this unless told otherwise; here it is off unless asked for.
@@ -167,13 +167,14 @@ pub enum CommitPending {
     None,
 }
 
-/// Where a map that runs again stands.
+/// Where a map or reduce that runs again stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedMaps {
-    /// In front of the lists of the nodes and racks that hold its input.
+    /// In front of the lists of the nodes and racks that hold its input; a reduce, in front of all others.
     Front,
-    /// Before all other maps on any node: 1.x.
+    /// Before all other maps on any node; of these, and of reduces, the one first that has failed most
+    /// often, then by number: 1.x.
     First,
 }
 

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
-    AttemptId, AttemptState, Behind, Directive, Fact, FailedFetch, Input, Job, JobChange, JobEvent,
-    JobSpec, Launch, LaunchExpiry, MapsDone, Missing, Offer, PerSlot, Phase, Preemption, Reach,
-    Reason, Replicas, Reply, Report, Role, Rule, SlotKind, Status, TaskId, TaskKind,
+    AttemptId, AttemptState, Behind, Directive, Fact, FailedFetch, FailedMaps, Input, Job,
+    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, MapsDone, Missing, Offer, PerSlot, Phase,
+    Preemption, Reach, Reason, Replicas, Reply, Report, Role, Rule, SlotKind, Status, TaskId,
+    TaskKind,
 };
 use crate::units::{Bytes, Count, Fraction};
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
-use crate::mapred::job::{JobState, Stage, Try};
+use crate::mapred::job::{Job, JobState, Stage, Try};
 use crate::mapred::{
     AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Order, Outbox, Outcome, Reason,
     Report, SlotKind, TaskId, TaskKind, TrackerId,
@@ -343,7 +343,14 @@ impl Ledger {
             }
             TaskKind::Reduce => {
                 job.reduces.waiting += 1;
-                job.waiting_reduces.push_front(task.index);
+                let Job { reduces, waiting_reduces, .. } = job;
+                let place = |index: u32| (Reverse(reduces.tasks[index as usize].failures), index);
+                // The line is in this order from the start.
+                let before = match failed_first {
+                    true => waiting_reduces.partition_point(|it| place(*it) < place(task.index)),
+                    false => 0,
+                };
+                waiting_reduces.insert(before, task.index);
             }
             TaskKind::Setup if job.state == JobState::Preparing && is_needed => {
                 self.wants_setup.insert(id);

@@ -19,6 +19,26 @@ fn a_failed_attempt_is_cleaned_up_after_before_its_task_runs_again() {
     assert_eq!(again, [map.task.attempt(1)]);
 }
 
+/// Of four reduces three run; the second fails, then the first is killed.
+#[test]
+fn in_the_line_1_x_the_reduce_that_has_failed_most_often_runs_again_first() {
+    for (failed_maps, order) in [(FailedMaps::Front, [0, 1, 3]), (FailedMaps::First, [1, 0, 3])] {
+        let slow_start = Fraction::ZERO;
+        let mut bench = bench(Hadoop { failed_maps, slow_start, task_cleanup: false, ..hadoop() });
+        bench.everybody_joins().submit(job(0, 1, 4));
+        // A map would be in the way.
+        let full = TaskId { job: JobId(0), kind: TaskKind::Reduce, index: 0 }.attempt(9);
+        let reduce = |launched: Vec<AttemptId>| launched.last().map(|it| it.task.index);
+        let reduces =
+            [0, 1, 2].map(|id| *bench.next(id, &[]).last().expect("one for each tracker"));
+        for (id, state) in [(1, AttemptState::Failed), (0, AttemptState::Killed)] {
+            let reports = [(reduces[id as usize], state), (full, AttemptState::Running)];
+            bench.next(id, &reports);
+        }
+        assert_eq!([3, 4, 5].map(|id| reduce(bench.next(id, &[]))), order.map(Some));
+    }
+}
+
 #[test]
 fn a_task_that_fails_too_often_fails_its_job() {
     let mut bench = bench(Hadoop { task_cleanup: false, ..hadoop() });
