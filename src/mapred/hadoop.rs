@@ -193,6 +193,11 @@ impl Hadoop {
         }
     }
 
+    /// Returns how long a tracker's process that is started again waits before its first heartbeat.
+    pub fn first_wait(&self) -> SimSpan {
+        if self.line == "1.x" { self.heartbeat_floor } else { SimSpan::ZERO }
+    }
+
     /// Returns the heartbeat interval of a cluster of so many trackers.
     pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
         let Auto::Auto = self.heartbeat else {

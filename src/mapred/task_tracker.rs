@@ -144,8 +144,9 @@ impl TaskTracker {
         out.emit(now, Fact::TrackerUp { tracker: self.id, slots: self.node.slots });
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
-        // Only the first start of a cluster is spread; a machine that comes back speaks at once.
-        self.phase = SimSpan::ZERO;
+        // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
+        // would if it had spoken just now.
+        self.phase = self.costs.hadoop.first_wait();
     }
 
     fn power_off(&mut self, now: SimTime, out: &mut Outbox) {

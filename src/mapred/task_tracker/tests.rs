@@ -501,6 +501,19 @@ fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
 }
 
 #[test]
+fn a_process_that_comes_back_speaks_at_once_and_in_the_line_1_x_after_the_shortest_interval() {
+    for (line, waits) in [("0.20", 0), ("0.21", 0), ("1.x", 3)] {
+        let mut bench = tracker(|hadoop| hadoop.line = line.to_owned());
+        bench.until(secs(0)).reply(vec![]);
+        assert_eq!(bench.statuses.len(), 1, "{line}: the start is spread otherwise");
+        bench.until(secs(1)).hear(ToTracker::Crash);
+        bench.until(secs(60)).hear(ToTracker::PowerOn);
+        let (next, _) = bench.own.last().expect("a heartbeat is planned");
+        assert_eq!(*next, secs(60 + waits), "{line}");
+    }
+}
+
+#[test]
 fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers() {
     let mut bench = tracker(|_| {});
     bench.until(secs(0));
