@@ -89,7 +89,7 @@ pub struct Report {
     pub ran: SimSpan,
     /// How long of that it did a map's work or reduced.
     pub worked: SimSpan,
-    /// Whether it needs to know how many maps have ended.
+    /// Whether it asks how many maps have ended.
     pub wants_maps: bool,
 }
 

@@ -75,6 +75,8 @@ pub struct TaskTracker {
     node: Node,
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
+    /// When it was last told how far maps are; only if heartbeats may come out of turn.
+    told_of_maps: SimTime,
     /// The instant of the last message.
     heard_at: SimTime,
 }
@@ -118,6 +120,7 @@ impl TaskTracker {
             node,
             costs,
             phase,
+            told_of_maps: SimTime::ZERO,
             restarted: true,
             ailments: 0,
             tries: (0, SimTime::ZERO),
@@ -239,6 +242,7 @@ impl TaskTracker {
         let call = self.pulse.call();
         let told_every =
             (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
+        let asks_for_maps = self.asks_for_maps(now);
         let mut occupied = PerSlot::default();
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
         // Filled in place unless a copy is still on its way.
@@ -249,7 +253,9 @@ impl TaskTracker {
                 occupied[attempt.slot()] += attempt.slots();
             }
             has_news |= !attempt.goes_on_by_itself();
-            status.reports.push(attempt.report(now, told_every));
+            let mut report = attempt.report(now, told_every);
+            report.wants_maps &= asks_for_maps;
+            status.reports.push(report);
         }
         status.call = call;
         status.restarted = self.restarted;
@@ -258,6 +264,14 @@ impl TaskTracker {
         status.occupied = occupied;
         status.failed_fetches.clone_from(&self.failed_fetches);
         self.pulse.has_news = has_news;
+    }
+
+    /// Returns whether a heartbeat asks how far maps are, if reduces want to know. In Hadoop a tracker asks in
+    /// calls of their own, once in an interval at most: one that is out of turn does not ask before.
+    fn asks_for_maps(&self, now: SimTime) -> bool {
+        let hadoop = &self.costs.hadoop;
+        let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
+        !hadoop.out_of_band || self.told_of_maps + shortest <= now
     }
 
     /// Returns the heartbeat that was sent last.
@@ -304,6 +318,9 @@ impl TaskTracker {
         self.pulse.last_reply = Some(reply.id);
         self.pulse.interval = reply.interval;
         self.pulse.has_news |= !reply.directives.is_empty() || !reply.maps.is_empty();
+        if self.costs.hadoop.out_of_band && !reply.maps.is_empty() {
+            self.told_of_maps = now;
+        }
         self.lay_aside_what_was_heard();
         let reported = self.attempts.len();
         for directive in &reply.directives {

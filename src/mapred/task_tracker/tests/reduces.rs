@@ -25,6 +25,30 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     assert_eq!(bench.state(reduce(0)), Some(AttemptState::CommitPending));
 }
 
+/// The map ends at 11 s.
+#[test]
+fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
+    for (out_of_band, beats, asked) in [
+        (true, [3, 6, 9, 11, 14], [true, true, true, false, true]),
+        (false, [3, 6, 9, 12, 15], [true; 5]),
+    ] {
+        let mut bench = tracker(|hadoop| hadoop.out_of_band = out_of_band);
+        bench.reduces = 1;
+        let maps = MapsDone { job: JobId(0), done: 0, total: 4 };
+        let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();
+        bench.until(secs(0)).reply_with(launches, vec![maps]);
+        let asks = beats.map(|beat| {
+            let sent = bench.statuses.len();
+            bench.until(secs(beat));
+            assert_eq!(bench.statuses.len(), sent + 1, "at {beat} s");
+            let asks = bench.report(reduce(0)).unwrap().wants_maps;
+            bench.reply_with(vec![], asks.then_some(maps).into_iter().collect());
+            asks
+        });
+        assert_eq!(asks, asked, "out of band: {out_of_band}");
+    }
+}
+
 /// Answers heartbeats every three seconds, up to one: so many of four maps are done.
 fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
     for second in seconds.step_by(3) {
