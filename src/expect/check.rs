@@ -1,8 +1,9 @@
 //! Syntax becomes a plan: names are looked up, types and units checked, filters put in their place.
 //!
-//! A setting of a call holds for every quantity inside that can take it and does not set the same
-//! itself; the innermost wins. `by` is resolved here too: its body is planned once for each value,
-//! so that evaluation knows no such thing as a current value.
+//! A setting of a call holds for every quantity inside that can take it. Of rows, what is set further
+//! inside and what is set around it hold both; of the values of an axis, the innermost wins. `by` is
+//! resolved here too: its body is planned once for each value, so that evaluation knows no such
+//! thing as a current value.
 
 mod call;
 mod select;
@@ -49,12 +50,21 @@ pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term
 struct Checker<'a> {
     space: &'a Space,
     purpose: Purpose,
-    /// The settings of the calls around, the innermost last, and whether anything took them.
-    outer: Vec<(Setting, bool)>,
+    /// The settings of the calls around, the innermost last.
+    outer: Vec<Outer>,
     /// For each axis of which lists of values were chosen, those that all these lists have.
     common: Vec<Option<Vec<usize>>>,
     /// How many values `by` has gone through so far.
     points: usize,
+}
+
+/// A setting of a call around.
+struct Outer {
+    setting: Setting,
+    /// Whether anything inside is chosen by it.
+    taken: bool,
+    /// Whether something inside would be, had it not chosen the same itself.
+    overruled: bool,
 }
 
 type Checked<T = Term> = Result<T, Complaint>;

@@ -1,6 +1,6 @@
 //! Calls: aggregates, trends, and functions of plain numbers.
 
-use super::{Checked, Checker, Purpose, shared_shape};
+use super::{Checked, Checker, Outer, Purpose, shared_shape};
 use crate::expect::Complaint;
 use crate::expect::function::{FUNCTIONS, Function};
 use crate::expect::plan::{Aggregate, Element, Fold, Kind, Pick, Point, Term, Type};
@@ -82,12 +82,16 @@ impl Checker<'_> {
             if !self.is_key(&setting.key.item) {
                 return Err(self.no_key(&setting, ""));
             }
-            self.outer.push((setting, false));
+            self.outer.push(Outer { setting, taken: false, overruled: false });
         }
         let checked = check(self)?;
         let taken = self.outer.split_off(before);
-        match taken.iter().find(|(_, taken)| !taken) {
-            Some((setting, _)) => Err(self.no_key(setting, "nothing here can be chosen by")),
+        match taken.iter().find(|outer| !outer.taken) {
+            Some(Outer { setting, overruled: true, .. }) => {
+                let message = format!("`{setting}` is overruled by all that is inside");
+                Err(Complaint::new(setting.key.span.clone(), message).hint("leave one of them out"))
+            }
+            Some(outer) => Err(self.no_key(&outer.setting, "nothing here can be chosen by")),
             None => Ok(checked),
         }
     }

@@ -38,13 +38,25 @@ impl Checker<'_> {
             self.meet(&chosen, filter)?;
         }
         for place in (0..self.outer.len()).rev() {
-            let setting = self.outer[place].0.clone();
-            if let Some(chosen) = self.chosen(quantity, &setting)? {
-                // What is set further inside has taken its place, and that was meant.
-                self.outer[place].1 = true;
-                if selection.add(&chosen) {
-                    self.meet(&chosen, &setting)?;
+            let setting = self.outer[place].setting.clone();
+            let Some(chosen) = self.chosen(quantity, &setting)? else { continue };
+            let new = selection.add(&chosen);
+            self.outer[place].taken |= new;
+            self.outer[place].overruled |= !new;
+            match &chosen {
+                _ if new => self.meet(&chosen, &setting)?,
+                Chosen::Rows(filter) if selection.narrow(filter) => self.outer[place].taken = true,
+                Chosen::Rows(_) => {
+                    let key = &setting.key;
+                    let message = format!(
+                        "`{setting}` leaves nothing of `{}`: another `{key}` is set further inside",
+                        node.item
+                    );
+                    let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
+                    return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
                 }
+                // What is compared with the values that `by` goes through is of its own one.
+                Chosen::Cells(..) => {}
             }
         }
         for (axis, pick) in selection.cell.iter().enumerate() {
@@ -56,9 +68,9 @@ impl Checker<'_> {
     /// Returns which values of an axis the calls around choose.
     pub(super) fn pick(&mut self, axis: usize) -> Checked<Pick> {
         for place in (0..self.outer.len()).rev() {
-            let setting = self.outer[place].0.clone();
+            let setting = self.outer[place].setting.clone();
             if self.axis(setting.key.span.clone(), &setting.key.item)? == Some(axis) {
-                self.outer[place].1 = true;
+                self.outer[place].taken = true;
                 let pick = self.values(axis, &setting.value)?;
                 self.meet(&Chosen::Cells(axis, pick.clone()), &setting)?;
                 return Ok(pick);
@@ -207,6 +219,30 @@ impl Selection {
                 }
                 new
             }
+        }
+    }
+
+    /// Leaves of the rows that are chosen by the key of a filter those that it chooses as well.
+    /// Returns whether any could be left.
+    fn narrow(&mut self, filter: &Filter) -> bool {
+        let Some(own) = self.rows.iter_mut().find(|own| own.key == filter.key) else {
+            return true;
+        };
+        let both = own.tests.iter().flat_map(|own| filter.tests.iter().map(|test| own.and(test)));
+        own.tests = both.flatten().collect();
+        !own.tests.is_empty()
+    }
+}
+
+impl Test {
+    /// Returns what fits both tests, if anything does.
+    fn and(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Within(low, high), Self::Within(from, to)) => {
+                let (low, high) = (low.max(*from), high.min(*to));
+                (low <= high).then_some(Self::Within(low, high))
+            }
+            _ => (self == other).then(|| self.clone()),
         }
     }
 }

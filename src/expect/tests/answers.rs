@@ -89,9 +89,13 @@ fn a_chain_has_one_number_and_is_chosen_by_its_first_job() {
 }
 
 #[test]
-fn inner_filters_win_over_outer_ones() {
-    measures("max(wait[class=large], class=small)", 7.0);
-    measures("sum(wait / max(wait, class=large), class=small)", 4.0 / 7.0);
+fn inner_and_outer_filters_hold_both() {
+    measures("count(wait[user=[ann, bob]], user=[bob, cat])", 2.0);
+    measures("max(wait[maps=..10], maps=3..)", 3.0);
+    measures("max(wait[maps=[2, 4]], maps=[2, 30])", 1.0);
+    measures("sum(wait[class=small] / max(wait, class=large))", 4.0 / 7.0);
+    measures("mean(slots[kind=map, time=1s..3s], time=2s..6s)", 3.0);
+    measures("share(count(wait, maps=3..) == 1, by=maps[2..4, 3..40])", 0.5);
 }
 
 #[test]

@@ -232,6 +232,33 @@ fn filters_must_fit_what_they_choose_from() {
 }
 
 #[test]
+fn an_outer_filter_is_not_lost_in_an_inner_one() {
+    for (text, complaint) in [
+        (
+            "mean(wait[name=a], name=b) < 10min",
+            "25: `name=b` leaves nothing of `wait[name=a]`: another `name` is set further inside; say each in its place: `wait[name=…]`",
+        ),
+        (
+            "sum(wait / max(wait, class=large), class=small)",
+            "42: `class=small` leaves nothing of `wait`: another `class` is set further inside; say each in its place: `wait[class=…]`",
+        ),
+        (
+            "min(mean(wait, maps=..10), by=maps[1..9, 11..])",
+            "42: `maps=11..` leaves nothing of `wait`: another `maps` is set further inside; say each in its place: `wait[maps=…]`",
+        ),
+        (
+            "mean(wait[scheduler=fair], scheduler=hfsp) < 3s",
+            "28: `scheduler=hfsp` is overruled by all that is inside; leave one of them out",
+        ),
+    ] {
+        let space = space(&[("scheduler", &["fair", "hfsp"])], None);
+        let checked = Expr::parse(text).unwrap().expectation(&space);
+        let error = checked.map(|_| ()).expect_err(text);
+        assert_eq!(format!("{}: {error}", error.column(text)), complaint, "{text}");
+    }
+}
+
+#[test]
 fn lists_of_an_axis_must_have_a_value_in_common() {
     let space = space(&[("cluster.nodes", &["10", "20", "30", "40"])], None);
     let complaint = |text: &str| {
@@ -254,7 +281,7 @@ fn lists_of_an_axis_must_have_a_value_in_common() {
     for text in [
         "mean(wait, nodes=[10, 20]) < mean(wait, nodes=[20, 30])",
         "makespan[nodes=[10, 20]] < makespan[nodes=40]",
-        "mean(wait[nodes=[30, 40]], nodes=[10, 20]) < makespan[nodes=[30, 40]]",
+        "mean(wait[nodes=[30, 40]] / run, nodes=30) < makespan[nodes=[30, 40]] / 1s",
         "min(makespan, by=nodes[10, 20]) < min(makespan, by=nodes[30, 40])",
     ] {
         assert_eq!(complaint(text), None, "{text}");
@@ -263,7 +290,8 @@ fn lists_of_an_axis_must_have_a_value_in_common() {
 
 #[test]
 fn nested_curves_do_not_multiply_for_ever() {
-    let nested = "min(".repeat(40) + "makespan[scheduler=fair]" + &", by=nodes)".repeat(40);
+    let by = ", by=maps[1.., 2..])".repeat(40);
+    let nested = "min(".repeat(40) + "locality.node[scheduler=fair]" + &by;
     assert!(wrong(&nested).ends_with(": this goes through too many values"));
 }
 
