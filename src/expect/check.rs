@@ -177,7 +177,7 @@ impl Checker<'_> {
             Operator::Times => a.times(b, 1),
             Operator::Over => a.times(b, -1),
             Operator::Power => power(&parts, right)?,
-            _ => shared_unit(operator.sign(), (left, a), (right, b))?,
+            _ => shared_unit(operator.sign(), (left, &parts[0]), (right, &parts[1]))?,
         };
         Ok((Kind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
     }
@@ -188,7 +188,7 @@ impl Checker<'_> {
         let parts: Vec<Term> =
             nodes.iter().map(|node| self.number(node)).collect::<Checked<_>>()?;
         for (place, (comparison, right)) in rest.iter().enumerate() {
-            let (a, b) = (parts[place].of.unit, parts[place + 1].of.unit);
+            let (a, b) = (&parts[place], &parts[place + 1]);
             shared_unit(comparison.sign(), (nodes[place], a), (right, b))?;
         }
         let of = Type::truth(shared_shape(&nodes, &parts)?);
@@ -198,8 +198,14 @@ impl Checker<'_> {
 
     fn within(&mut self, left: &Node, band: &At<Literal>, right: &Node) -> Checked<(Kind, Type)> {
         let parts = vec![self.number(left)?, self.number(right)?];
-        let unit = shared_unit("within", (left, parts[0].of.unit), (right, parts[1].of.unit))?;
+        let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
+        let is_wider_than_all = band_unit == Unit::PLAIN && 1.0 < value;
+        if is_wider_than_all && parts.iter().any(Term::is_at_most_whole) {
+            let message = format!("`{}` is wider than any difference of shares", band.item.text);
+            let hint = format!("write `{} points`", band.item.text);
+            return Err(Complaint::new(band.span.clone(), message).hint(hint));
+        }
         if !percent && !unit.fits(band_unit) {
             let message = format!(
                 "`{}` is {}, but what it bounds is {}",
@@ -241,16 +247,25 @@ fn shared_shape(nodes: &[&Node], terms: &[Term]) -> Checked<Shape> {
 }
 
 /// Returns the unit that both sides have. A zero has every unit.
-fn shared_unit(sign: &str, left: (&Node, Unit), right: (&Node, Unit)) -> Checked<Unit> {
-    let literal = |node: &Node| match &node.item {
-        Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
-        _ => None,
-    };
-    let ((left, a), (right, b)) = (left, right);
+fn shared_unit(sign: &str, left: (&Node, &Term), right: (&Node, &Term)) -> Checked<Unit> {
+    let ((left, of_left), (right, of_right)) = (left, right);
+    let (a, b) = (of_left.of.unit, of_right.of.unit);
     if a.fits(b) {
-        return Ok(a.or(b));
+        let beyond = [(left, of_right), (right, of_left)].into_iter().find(|(node, other)| {
+            plain(node).is_some_and(|number| 1.0 < number.abs()) && other.is_at_most_whole()
+        });
+        let Some((bare, _)) = beyond else { return Ok(a.or(b)) };
+        let message = format!(
+            "`{sign}` between {} (`{}`) and {} (`{}`), of which no share is",
+            a.word(),
+            left.item,
+            b.word(),
+            right.item
+        );
+        let hint = format!("write `{} %`", bare.item);
+        return Err(Complaint::new(bare.span.clone(), message).hint(hint));
     }
-    match (literal(left), literal(right)) {
+    match (plain(left), plain(right)) {
         (Some(0.0), _) => return Ok(b),
         (_, Some(0.0)) => return Ok(a),
         _ => {}
@@ -262,13 +277,22 @@ fn shared_unit(sign: &str, left: (&Node, Unit), right: (&Node, Unit)) -> Checked
         b.word(),
         right.item
     );
-    let (bare, other) = if literal(left).is_some() { (left, b) } else { (right, a) };
+    let (bare, other) = if plain(left).is_some() { (left, b) } else { (right, a) };
     let complaint = Complaint::new(bare.span.clone(), message);
-    Err(match (literal(bare), (other.time, other.bytes)) {
+    Err(match (plain(bare), (other.time, other.bytes)) {
         (Some(number), (1, 0)) => complaint.hint(format!("write `{number}s` or `{number}min`")),
         (Some(number), (0, 1)) => complaint.hint(format!("write `{number}MiB` or `{number}GiB`")),
         _ => complaint,
     })
+}
+
+/// Returns the number that a node is, if it is one without a unit.
+fn plain(node: &Node) -> Option<f64> {
+    match &node.item {
+        Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
+        Syntax::Negate(of) => plain(of).map(|number| -number),
+        _ => None,
+    }
 }
 
 /// Returns the unit of a power: of what has a unit only fixed whole powers exist.

@@ -230,6 +230,29 @@ impl Term {
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
     }
 
+    /// Returns whether it is a share of a whole, or a difference of two: never above 1. Sums, ratios
+    /// and deviations of shares may be.
+    pub(super) fn is_at_most_whole(&self) -> bool {
+        match &self.kind {
+            Kind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,
+            Kind::Aggregate { how: Aggregate::Share, .. } => true,
+            Kind::Curve { how: Fold::Aggregate(how), points } => match how {
+                Aggregate::Share => true,
+                Aggregate::Mean | Aggregate::Quantile(_) | Aggregate::Min | Aggregate::Max => {
+                    points.iter().all(|point| point.term.is_at_most_whole())
+                }
+                _ => false,
+            },
+            Kind::Apply(
+                Element::Negate
+                | Element::Absolute
+                | Element::Binary(Operator::Minus | Operator::Times),
+                parts,
+            ) => parts.iter().all(Self::is_at_most_whole),
+            _ => false,
+        }
+    }
+
     /// Returns whether it is of several cells at once.
     pub(super) fn spans_cells(&self) -> bool {
         let mut seen: Option<&[Pick]> = None;

@@ -141,6 +141,53 @@ fn units_and_kinds_must_agree() {
 }
 
 #[test]
+fn a_share_is_not_held_against_what_no_share_reaches() {
+    let axes: &[(&str, &[&str])] = &[("cluster.nodes", &["10", "20"])];
+    let checked = |text: &str| Expr::parse(text).unwrap().expectation(&space(axes, None));
+    for (text, complaint) in [
+        (
+            "utilisation.map < 90",
+            "19: `<` between a share (`utilisation.map`) and a plain number (`90`), of which no share is; write `90 %`",
+        ),
+        (
+            "80 % <= share(wait < 3s) <= 95.5",
+            "29: `<=` between a share (`share(wait < 3s)`) and a plain number (`95.5`), of which no share is; write `95.5 %`",
+        ),
+        (
+            "min(locality.node, by=nodes) > 97",
+            "32: `>` between a share (`min(locality.node, by=nodes)`) and a plain number (`97`), of which no share is; write `97 %`",
+        ),
+        (
+            "locality.node[nodes=10] - locality.node[nodes=20] > -5",
+            "53: `>` between a share (`locality.node[nodes=10] - locality.node[nodes=20]`) and a plain number (`-5`), of which no share is; write `-5 %`",
+        ),
+        (
+            "goodput within 5 points of 90",
+            "28: `within` between a share (`goodput`) and a plain number (`90`), of which no share is; write `90 %`",
+        ),
+        (
+            "goodput within 5 of 90 %",
+            "16: `5` is wider than any difference of shares; write `5 points`",
+        ),
+    ] {
+        let error = checked(text).map(|_| ()).expect_err(text);
+        assert_eq!(format!("{}: {error}", error.column(text)), complaint, "{text}");
+    }
+    for text in [
+        "utilisation.map < 0.9",
+        "utilisation.map <= 1",
+        "locality.node / locality.rack > 2",
+        "locality.node[nodes=10] + locality.node[nodes=20] < 1.5",
+        "sum(locality.node, by=nodes) < 1.9",
+        "linear(makespan, by=nodes) < 3",
+        "mean(slowdown) < 90",
+        "2 * goodput < 3",
+    ] {
+        assert!(checked(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn many_numbers_must_become_one() {
     for (text, complaint) in [
         (
