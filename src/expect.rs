@@ -138,6 +138,11 @@ impl Plan {
         self.term.needs()
     }
 
+    /// Returns the words by which it chooses jobs, each with its key: `user` and `ann`.
+    pub fn words(&self) -> Vec<(&'static str, &str)> {
+        self.term.words()
+    }
+
     /// Returns whether it holds or not, rather than being a number.
     pub fn is_condition(&self) -> bool {
         self.term.of.truth

@@ -275,6 +275,21 @@ impl Term {
         }
     }
 
+    /// Returns the words by which it chooses jobs, each with its key.
+    pub(super) fn words(&self) -> Vec<(&'static str, &str)> {
+        let mut words = Vec::new();
+        self.leaves(&mut |leaf| {
+            let Kind::Quantity(_, selection) = leaf else { return };
+            for Filter { key, tests } in selection.rows.iter().filter(|row| row.key.is_of_jobs()) {
+                words.extend(tests.iter().filter_map(|test| match test {
+                    Test::Is(word) => Some((key.name, word.as_str())),
+                    Test::Within(..) => None,
+                }));
+            }
+        });
+        words
+    }
+
     /// Returns what it reads.
     pub(super) fn needs(&self) -> Needs {
         let mut needs = Needs::default();

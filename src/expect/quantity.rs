@@ -345,6 +345,13 @@ pub(super) const ROW_KEYS: &[RowKey] = &[
     key("time", Table::Timeline, "time_ms", KeyKind::Time),
 ];
 
+impl RowKey {
+    /// Returns whether it chooses jobs.
+    pub(super) fn is_of_jobs(&self) -> bool {
+        self.table == Table::Jobs
+    }
+}
+
 impl Quantity {
     /// Returns the quantity of this name.
     pub(super) fn find(name: &str) -> Option<&'static Self> {

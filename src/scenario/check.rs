@@ -108,6 +108,17 @@ pub enum Warning {
         /// When it is submitted.
         submit: SimSpan,
     },
+    /// An expectation chooses jobs by what none of them has.
+    ChoosesNothing {
+        /// Which of the expectations.
+        expectation: usize,
+        /// The filter.
+        key: &'static str,
+        /// What it asks for.
+        word: String,
+        /// What may be meant.
+        near: Option<String>,
+    },
     /// What the policy says of its options.
     Policy(String),
 }
@@ -189,6 +200,13 @@ impl fmt::Display for Warning {
                  time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
                 settings.join("`, `")
             ),
+            Self::ChoosesNothing { expectation, key, word, near } => {
+                write!(f, "expect[{expectation}]: no job has the {key} `{word}`")?;
+                match near {
+                    Some(near) => write!(f, "; did you mean `{near}`?"),
+                    None => write!(f, "; mend it, or leave `{key}` out"),
+                }
+            }
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -258,7 +276,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("expect") && intact("record") {
-        expectations::check(scenario, found);
+        let jobs = if intact("workload") && intact("later") { jobs } else { &[] };
+        expectations::check(scenario, jobs, found);
     }
     if intact("faults") {
         check_faults(scenario, jobs, &intact, found);

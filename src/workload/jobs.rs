@@ -269,11 +269,16 @@ impl JobEntry {
     }
 
     /// Returns the names of the entry's jobs.
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         match self.count.get() {
             1 => vec![self.name.clone()],
             count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
         }
+    }
+
+    /// Returns the pool that the entry's jobs name, or else their user.
+    pub(crate) fn pool_or_user(&self) -> &str {
+        self.pool.as_deref().unwrap_or(&self.user)
     }
 
     /// Returns how many maps each of the entry's jobs has.
