@@ -19,7 +19,7 @@ use serde_yaml::{Mapping, Value};
 use super::values;
 use crate::fault::Fault;
 use crate::random::{ChaCha8Rng, Purpose, stream};
-use crate::scenario::{Registry, ScenarioError, parse};
+use crate::scenario::{Registry, ScenarioError, parse, shape};
 use crate::yaml::{Path, Step};
 
 /// How often a drawing is mended before another one is begun.
@@ -384,7 +384,7 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
         Ok(_) => Ok(None),
         Err(ScenarioError::Invalid { findings }) => {
             let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
-            let mut paths: Vec<Path> = paths.collect();
+            let mut paths: Vec<Path> = paths.map(|path| shape().named(&path)).collect();
             // The last entries of a list first, or the others move.
             paths.sort();
             paths.dedup();

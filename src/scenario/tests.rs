@@ -41,6 +41,19 @@ fn a_preset_is_taken_away_as_anything_else() {
 }
 
 #[test]
+fn options_of_a_name_with_a_point_in_it_are_set_by_their_path() {
+    let set = |setting: &str| parse_with(JOB, &[setting]).map(|loaded| loaded.scenario.hadoop);
+    let written =
+        scenario(&format!("{JOB}hadoop: {{speculation: {{hadoop-0.20: {{gap: 0.01}}}}}}"));
+    assert_eq!(set("hadoop.speculation.hadoop-0.20.gap=0.01").unwrap(), written.hadoop);
+    assert_eq!(set("hadoop.speculation.hadoop-0.20={gap: 0.01}").unwrap(), written.hadoop);
+    let refused = set("hadoop.speculation.hadoop-0.20.gap=7").unwrap_err().to_string();
+    let place =
+        "--> --set hadoop.speculation.hadoop-0.20.gap=7   hadoop.speculation.hadoop-0.20.gap";
+    assert!(refused.contains(place), "{refused}");
+}
+
+#[test]
 fn a_class_for_which_those_before_it_leave_no_job_is_told() {
     let text = format!("{JOB}classes: {{small: maps <= 2, large: maps > 2}}");
     let told = |set: &str| {

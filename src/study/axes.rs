@@ -289,7 +289,7 @@ fn field(at: &Path, name: &str) -> Result<Path, Problem> {
         }
         _ => {}
     }
-    Path::parse(name).ok_or_else(|| {
+    Path::parse(name).map(|path| shape().named(&path)).ok_or_else(|| {
         refused("this is not a field of the scenario").hint("such as `cluster.nodes`")
     })
 }
@@ -628,6 +628,13 @@ mod tests {
         let message =
             "this is an option of `hfsp`, but the axis `scheduler.fair.delay.w1` is one of `fair`";
         assert!(error.unwrap_err().contains(message));
+    }
+
+    #[test]
+    fn a_name_with_a_point_in_it_is_one_key_of_an_axis() {
+        let sweep = sweep("{hadoop.speculation.hadoop-0.20.gap: [0.1, 0.2]}").unwrap();
+        let path = Path::of("hadoop.speculation").key("hadoop-0.20").key("gap");
+        assert_eq!(sweep.axes[0].values[0].puts[0].path, path);
     }
 
     #[test]

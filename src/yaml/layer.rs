@@ -99,7 +99,8 @@ impl Layer {
 
     /// Lays over this one a tree that has only a value at a path. The path may lead through entries
     /// of lists, which must be there. Returns the path as it is in the tree: numbers may be written
-    /// like keys, and a key may be a path itself, as in a study's `sweep: {cluster.nodes: [10]}`.
+    /// like keys, and a key may be a path itself, as in a study's `sweep: {cluster.nodes: [10]}`, or a
+    /// name with a point in it that the shape knows, such as `hadoop-0.20`.
     ///
     /// # Errors
     /// If the path leads nowhere, or there are no keys at all.
@@ -112,7 +113,7 @@ impl Layer {
         if !self.tree.is_mapping() {
             return Err("nothing can be set where there is no mapping".to_owned());
         }
-        let (at, entry) = self.find(path)?;
+        let (at, entry) = self.find(path, shape)?;
         let (outer, keys) = at.0.split_at(entry);
         let outer = Path(outer.to_vec());
         let over = keys.iter().rev().fold(value, |value, step| match step {
@@ -129,14 +130,16 @@ impl Layer {
 
     /// Returns a path as it is in the tree, and how many of its steps lead to the last entry of a
     /// list on the way.
-    fn find(&self, path: &Path) -> Result<(Path, usize), String> {
+    fn find(&self, path: &Path, shape: &Shape) -> Result<(Path, usize), String> {
         let (mut at, mut entry) = (Path::default(), 0);
         let mut node = Some(&self.tree);
-        for (place, step) in path.0.iter().enumerate() {
-            let rest = Path(path.0[place..].to_vec()).to_string();
+        let mut steps = &path.0[..];
+        while let Some((step, behind)) = steps.split_first() {
+            let rest = Path(steps.to_vec()).to_string();
             if node.is_some_and(|node| node.get(&rest).is_some()) {
                 return Ok((at.key(&rest), entry));
             }
+            steps = behind;
             match (node, step) {
                 (Some(Value::Sequence(list)), step) => {
                     let index = match step {
@@ -157,8 +160,10 @@ impl Layer {
                     return Err(format!("`{}` is not there: there is no list", at.index(*index)));
                 }
                 (_, Step::Key(key)) => {
-                    at = at.key(key);
-                    node = node.and_then(|node| node.get(key));
+                    let (key, more) = shape.at(&at).whole_name(key, behind);
+                    steps = &behind[more..];
+                    at = at.key(&key);
+                    node = node.and_then(|node| node.get(&*key));
                 }
             }
         }
@@ -347,6 +352,7 @@ mod tests {
             "policy": { "oneOf": [
                 { "enum": ["fifo"] },
                 { "properties": { "fair": { "properties": { "x": {}, "y": {} } } } },
+                { "properties": { "old-0.20": { "properties": { "x": {} } } } },
             ] },
             "list": { "items": { "properties": { "a": {}, "b": {} } } },
         } }))
@@ -403,5 +409,19 @@ mod tests {
         let (at, laid) = list.put(&Path::of("list.1.b"), 3.into(), &shape()).unwrap();
         assert_eq!(list.into_tree(), layer("list: [{a: 1}, {a: 2, b: 3}]").into_tree());
         assert_eq!((at.to_string(), laid.written), ("list[1].b".to_owned(), vec![at]));
+    }
+
+    #[test]
+    fn a_name_with_a_point_in_it_is_one_key_of_a_path() {
+        for (path, result) in [
+            ("policy.old-0.20.x", "policy: {old-0.20: {x: 1}}"),
+            ("policy.old-0.20", "policy: {old-0.20: 1}"),
+            ("policy.old-0.21.x", "policy: {old-0: {'21': {x: 1}}}"),
+            ("disk.old-0.20.x", "disk: {old-0: {'20': {x: 1}}}"),
+        ] {
+            let mut tree = layer("{}");
+            tree.put(&Path::of(path), 1.into(), &shape()).unwrap();
+            assert_eq!(tree.into_tree(), layer(result).into_tree(), "{path}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! To make a schema takes longer than a small run, so the shapes of our own types are kept as text.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
@@ -115,6 +116,39 @@ impl Shape {
             Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),
             Form::Free | Form::Map(_) | Form::Late(_) => Vec::new(),
         }
+    }
+
+    /// Returns the key that a step of a path names, and how many of the steps behind it are part of
+    /// it: a point divides the steps of a path, and some names have one in them. What is known by
+    /// itself is never made longer.
+    pub(super) fn whole_name<'s>(&self, key: &'s str, behind: &[Step]) -> (Cow<'s, str>, usize) {
+        let names = if behind.is_empty() { Vec::new() } else { self.names() };
+        let mut whole = key.to_owned();
+        for (more, step) in (1..).zip(behind) {
+            let Step::Key(part) = step else { break };
+            whole = format!("{whole}.{part}");
+            if !names.contains(&key) && names.contains(&whole.as_str()) {
+                return (whole.into(), more);
+            }
+        }
+        (key.into(), 0)
+    }
+
+    /// Returns a path in which every name that is known here is one key.
+    pub(crate) fn named(&self, path: &Path) -> Path {
+        let (mut at, mut steps) = (Path::default(), &path.0[..]);
+        while let Some((step, behind)) = steps.split_first() {
+            steps = behind;
+            at = match step {
+                Step::Index(index) => at.index(*index),
+                Step::Key(key) => {
+                    let (key, more) = self.at(&at).whole_name(key, behind);
+                    steps = &behind[more..];
+                    at.key(&key)
+                }
+            };
+        }
+        at
     }
 
     /// Returns the first option that a name of a choice must have.
