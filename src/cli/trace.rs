@@ -74,8 +74,16 @@ struct Input {
     lenient: bool,
     /// The size of the cluster's blocks: where a trace knows only bytes, a map reads one. The default
     /// is that of the default cluster
-    #[arg(long, value_name = "SIZE", default_value = "64MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = block)]
     block: Bytes,
+}
+
+/// Reads the size of a block.
+fn block(text: &str) -> Result<Bytes, String> {
+    match text.parse()? {
+        Bytes::ZERO => Err("a block has at least one byte".to_owned()),
+        size => Ok(size),
+    }
 }
 
 impl Input {
