@@ -280,7 +280,8 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
     Ok(first)
 }
 
-fn field(at: &Path, name: &str) -> Result<Path, Problem> {
+/// Returns the path of the field that an axis or a search goes over, if one may.
+pub(super) fn field(at: &Path, name: &str) -> Result<Path, Problem> {
     let refused = |why: &str| Problem::key(at.clone(), why.to_owned());
     match name {
         "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
@@ -497,6 +498,7 @@ pub(super) fn text(value: &Value) -> String {
         Value::Sequence(list) => list.iter().map(text).collect::<Vec<_>>().join(" "),
         Value::Mapping(map) => {
             let part = |(key, value): (&Value, &Value)| match value {
+                Value::Mapping(inside) if inside.is_empty() => text(key),
                 Value::Mapping(_) => format!("{} {}", text(key), text(value)),
                 Value::Null => text(key),
                 _ => format!("{}={}", text(key), text(value)),
@@ -648,6 +650,7 @@ mod tests {
             ("{x: 3}", "sweep.x: expected a list of values, or a range"),
             ("{x: []}", "sweep.x: an axis has at least one value"),
             ("{x: [1, 1]}", "sweep.x[1]: two values of this axis are called `1`"),
+            ("{x: [fifo, {fifo: {}}]}", "sweep.x[1]: two values of this axis are called `fifo`"),
             ("{x: {from: 1, to: 2}}", "sweep.x: a range has a `step`, or so many `points`"),
             ("{x: {from: 3, to: 2, step: 1}}", "sweep.x.to: a range rises"),
             (

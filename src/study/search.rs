@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::axes::{Axis, AxisPut, AxisValue};
+use super::axes::{self, Axis, AxisPut, AxisValue};
 use super::{Sheet, Store, Study};
 use crate::expect::{Expr, Plan, ReadError, Space, Verdict};
 use crate::study::sheet::StudyRuns;
@@ -40,7 +40,7 @@ pub struct Hunt {
 impl Search {
     /// Returns the axis of these values.
     fn axis(&self, values: &[u64]) -> Axis {
-        let path = Path::parse(&self.over).unwrap_or_default();
+        let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
         let value = |value: &u64| AxisValue {
             label: value.to_string(),
             text: value.to_string(),
@@ -70,6 +70,9 @@ impl Search {
         if Path::parse(&self.over).is_none() {
             let message = format!("`{}` is not a field of the scenario", self.over);
             problems.push(Problem::value(at("over"), message).hint("such as `cluster.nodes`"));
+        } else if let Err(refused) = axes::field(&at("over"), &self.over) {
+            let Problem { message, hint, .. } = refused;
+            problems.push(Problem { hint, ..Problem::value(at("over"), message) });
         }
         if self.to <= self.from {
             problems.push(Problem::value(at("to"), "the search ends above where it begins"));

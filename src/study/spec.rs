@@ -489,6 +489,19 @@ mod tests {
     }
 
     #[test]
+    fn a_search_goes_over_no_field_that_is_no_axis() {
+        let search = |over: &str| {
+            let search = format!("{{over: {over}, from: 1, to: 9, until: makespan < 1h}}");
+            study(&format!("workload: fb2009\nsweep: {{seeds: 2}}\nsearch: {search}"))
+        };
+        let error = search("seed").unwrap_err();
+        assert!(error.contains("seeds have a key of their own"), "{error}");
+        assert!(error.contains("test.yaml:3:16   search.over"), "{error}");
+        assert!(search("name").unwrap_err().contains("changes nothing in a run"));
+        assert!(search("cluster.nodes").is_ok());
+    }
+
+    #[test]
     fn what_names_axes_is_not_wrong_where_the_axes_are() {
         let error = study("sweep: {cluster.nodes: 3}\ncompare: nodes").unwrap_err();
         assert!(error.contains("expected a list of values, or a range"), "{error}");
