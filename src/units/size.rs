@@ -137,6 +137,9 @@ text::text_form! {
         }
         text::with_unit(text, UNITS).filter(|bytes| *bytes <= MOST).map(|bytes| Bytes(bytes.round() as u64))
     },
+    too_much: |text| {
+        !text.trim_end().ends_with('b') && text::with_unit(text, UNITS).is_some()
+    } => "the largest size is 1024PiB",
     print: |size, f| print_bytes(size.0, f),
     write: |self, to| to.collect_str(self),
 }
@@ -153,6 +156,10 @@ text::text_form! {
             .filter(|rate| (1.0..=MOST).contains(rate))
             .map(|rate| Rate(rate as u64))
     },
+    too_much: |text| {
+        let per_second = text.trim_end().strip_suffix("/s");
+        per_second.and_then(|text| text::with_unit(text, UNITS)).is_some_and(|rate| MOST < rate)
+    } => "the largest speed is 1024PiB/s",
     print: |rate, f| {
         print_bytes(rate.0, f)?;
         f.write_str("/s")
@@ -174,6 +181,15 @@ mod tests {
         }
         assert_eq!("1Gb/s".parse::<Rate>().unwrap(), Rate::from_mb_per_s(125));
         assert_eq!("0".parse::<Bytes>().unwrap(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_said_to_lack_its_unit() {
+        let size = "9999999PB".parse::<Bytes>().unwrap_err();
+        assert_eq!(size, "`9999999PB` is too much: the largest size is 1024PiB");
+        let speed = "9999999PB/s".parse::<Rate>().unwrap_err();
+        assert_eq!(speed, "`9999999PB/s` is too much: the largest speed is 1024PiB/s");
+        assert!("0MB/s".parse::<Rate>().unwrap_err().contains("a speed above zero"));
     }
 
     #[test]

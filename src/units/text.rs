@@ -51,9 +51,11 @@ pub(super) fn sum_of_parts(text: &str, units: &[NamedUnit]) -> Option<f64> {
 }
 
 /// Gives a quantity its text form: `FromStr`, `Display`, `Serialize`, `Deserialize`, `JsonSchema`.
+/// Where there is a most, `too_much` knows a text that is wrong for nothing but that, and says it.
 macro_rules! text_form {
     ($type:ident, name: $name:literal, expected: $expected:expr, pattern: $pattern:literal,
-     parse: |$text:ident| $parse:expr, print: |$value:ident, $f:ident| $print:expr,
+     parse: |$text:ident| $parse:expr,
+     $(too_much: |$large:ident| $too_much:expr => $most:literal,)? print: |$value:ident, $f:ident| $print:expr,
      write: |$self:ident, $to:ident| $write:expr $(,)?) => {
         impl std::str::FromStr for $type {
             type Err = String;
@@ -61,7 +63,23 @@ macro_rules! text_form {
                 fn parse($text: &str) -> Option<$type> {
                     $parse
                 }
-                parse($text).ok_or_else(|| format!("`{}` is not {}", $text, $expected))
+                parse($text).ok_or_else(|| match Self::too_much($text) {
+                    Some(most) => format!("`{}` is too much: {most}", $text),
+                    None => format!("`{}` is not {}", $text, $expected),
+                })
+            }
+        }
+
+        impl $type {
+            /// Returns the most there is, if a text that is none is only more than that.
+            fn too_much(_text: &str) -> Option<&'static str> {
+                $(
+                    let $large = _text;
+                    if $too_much {
+                        return Some($most);
+                    }
+                )?
+                None
             }
         }
 
@@ -87,8 +105,9 @@ macro_rules! text_form {
                         f.write_str($expected)
                     }
                     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(|_: String| {
-                            E::invalid_value(serde::de::Unexpected::Str(text), &self)
+                        text.parse().map_err(|why: String| match $type::too_much(text) {
+                            Some(_) => E::custom(why),
+                            None => E::invalid_value(serde::de::Unexpected::Str(text), &self),
                         })
                     }
                     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<$type, E> {

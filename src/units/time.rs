@@ -199,6 +199,7 @@ text::text_form! {
         let micros = text::sum_of_parts(text, UNITS)?;
         (micros <= SimSpan::LONGEST.0 as f64).then(|| SimSpan(micros.ceil() as u64))
     },
+    too_much: |text| text::sum_of_parts(text, UNITS).is_some() => "the longest time is 36500d",
     print: |span, f| {
         let (size, name) = [
             (3_600_000_000, "h"),
@@ -251,6 +252,16 @@ mod tests {
         for text in ["", "3", "-3s", "3 parsecs", "s", "1e9s", "3s4", "1000000000d", "nan s"] {
             assert!(text.parse::<SimSpan>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_span_that_is_too_long_is_not_said_to_lack_its_unit() {
+        let refused = |text: &str| text.parse::<SimSpan>().unwrap_err();
+        assert_eq!(refused("100000d"), "`100000d` is too much: the longest time is 36500d");
+        assert_eq!("36500d".parse(), Ok(SimSpan::LONGEST));
+        assert!(refused("100000").contains("a duration with a unit"));
+        let read = serde_yaml::from_str::<SimSpan>("100000d").unwrap_err().to_string();
+        assert!(read.contains("the longest time is 36500d"), "{read}");
     }
 
     #[test]
