@@ -50,6 +50,17 @@ pub(crate) fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
     *units.iter().find(fits).or(units.last()).expect("there is a unit")
 }
 
+/// Returns the unit in which a size is told that is rounded to such a step of it: what would be as much
+/// as one of the next unit is told in that.
+fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
+    let unit = unit_for(units, size);
+    let rounded = (in_unit(size, unit) / step).round() * step;
+    let next = units.iter().rev().find(|next| unit.size < next.size);
+    // What is a thousand but for the fractions of binary numbers is one.
+    let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
+    *next.filter(is_full).unwrap_or(&unit)
+}
+
 /// Returns a value in a unit. Of a small one a whole number makes the base unit, while its own size
 /// is no binary number: to divide by that would round 1.05 ms down.
 fn in_unit(value: f64, unit: NamedUnit) -> f64 {
@@ -98,14 +109,16 @@ pub fn time(seconds: f64, detail: Detail) -> String {
         Detail::Glance => clock(seconds, true),
         Detail::Mark if seconds == 0.0 => "0 s".to_owned(),
         Detail::Mark if seconds < A_MINUTE => {
-            let unit = unit_for(&TIMES, seconds);
+            // Three digits are whole numbers below a unit that has a thousand of the next one.
+            let step = if seconds < 1.0 { 1.0 } else { 0.1 };
+            let unit = unit_of_rounded(&TIMES, seconds, step);
             format!("{} {}", significant(in_unit(seconds, unit), 3), unit.name)
         }
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
         Detail::Like(0.0) => "0 s".to_owned(),
         Detail::Like(like) if like < A_MINUTE => {
-            let unit = unit_for(&TIMES, like);
+            let unit = unit_of_rounded(&TIMES, like, 0.1);
             format!("{:.1} {}", in_unit(seconds, unit), unit.name)
         }
         Detail::Like(_) => to_the_second(seconds),
@@ -115,7 +128,8 @@ pub fn time(seconds: f64, detail: Detail) -> String {
 /// Tells bytes.
 pub fn size(bytes: f64, detail: Detail) -> String {
     let like = if let Detail::Like(like) = detail { like } else { bytes };
-    let unit = unit_for(&SIZES, like);
+    let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
+    let unit = unit_of_rounded(&SIZES, like, step);
     let value = in_unit(bytes, unit);
     let value = match detail {
         Detail::Mark => significant(value, 3),
@@ -279,6 +293,29 @@ mod tests {
             assert_eq!(time(seconds, Detail::Glance), glance);
             assert_eq!(time(seconds, Detail::Like(seconds)), measured);
         }
+    }
+
+    #[test]
+    fn nothing_is_rounded_to_a_thousand_of_a_unit() {
+        for (seconds, mark, measured) in [
+            (0.000_999_94, "1 ms", "999.9 µs"),
+            (0.000_999_96, "1 ms", "1.0 ms"),
+            (0.999_4, "999 ms", "999.4 ms"),
+            (0.999_96, "1 s", "1.0 s"),
+            (59.94, "59.9 s", "59.9 s"),
+        ] {
+            assert_eq!(time(seconds, Detail::Mark), mark);
+            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+        }
+        for (bytes, mark, measured) in [
+            (1_023.4, "1,023 B", "1023 B"),
+            (1_023.6, "1 KiB", "1.0 KiB"),
+            (1_048_550.0, "1 MiB", "1.0 MiB"),
+        ] {
+            assert_eq!(size(bytes, Detail::Mark), mark);
+            assert_eq!(size(bytes, Detail::Like(bytes)), measured);
+        }
+        assert_eq!(time(0.0005, Detail::Like(0.000_999_99)), "0.5 ms");
     }
 
     #[test]
