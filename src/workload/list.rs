@@ -243,7 +243,14 @@ impl Reader {
     }
 
     fn job(&mut self, fields: Mapping) -> Result<JobEntry, Flaw> {
-        let job: JobEntry = yaml::read_whole(&Value::Mapping(fields))?;
+        let fields = Value::Mapping(fields);
+        let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
+            let one = problem.path.get(&fields).and_then(Value::as_str);
+            match one.filter(|_| problem.path == yaml::Path::of("after")) {
+                Some(name) => problem.hint(format!("write `[{name}]`")),
+                None => problem,
+            }
+        })?;
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
             return Err(Flaw::new(field, message));
         }
@@ -525,6 +532,10 @@ mod tests {
             (
                 "name,maps,map_time\na,1,1s\nb,2,[1s]\n",
                 "t.csv:3: job \"b\": map_time: there are 1 times for the 2 maps of the job `b`",
+            ),
+            (
+                "name,maps,after\na,1,\nb,1,a\n",
+                "t.csv:3: job \"b\": after: invalid type: text \"a\", expected a list\n  hint: write `[a]`",
             ),
             ("name\na\n", "t.csv:2: job \"a\": the job `a` has neither `maps` nor `input`"),
             (
