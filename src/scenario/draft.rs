@@ -131,6 +131,11 @@ impl Draft {
         self.document.argued(path)
     }
 
+    /// Returns what the text says at a key, whatever was laid over it.
+    pub(crate) fn written(&self, key: &str) -> Option<Value> {
+        self.document.written(key)
+    }
+
     /// Returns whether this is a study: a scenario that says what varies.
     pub fn is_study(&self) -> bool {
         self.keys().any(|(key, _)| key == "sweep")

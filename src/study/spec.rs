@@ -346,6 +346,9 @@ enum BaseError {
 /// written there.
 fn base(study: &Draft, said: &Value, anew: &[Vec<Value>]) -> Result<Draft, BaseError> {
     let at = Path::of("base");
+    if let Some(problem) = inside_of_name(study) {
+        return Err(BaseError::Here(problem));
+    }
     if said.is_mapping() {
         let afresh = anew.iter().map(|steps| axes::path_of(steps)).collect::<Option<_>>();
         let Some(afresh) = afresh else {
@@ -377,6 +380,20 @@ fn base(study: &Draft, said: &Value, anew: &[Vec<Value>]) -> Result<Draft, BaseE
         Ok(base) => Ok(base),
         Err(error) => Err(BaseError::Scenario(error)),
     }
+}
+
+/// Returns what is wrong if an argument has set something inside of a base that the text only names:
+/// it has taken the place of the name.
+fn inside_of_name(study: &Draft) -> Option<Problem> {
+    let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
+    let written = study.written("base")?;
+    let name = written.as_str()?;
+    let value = set.get(study.layer().tree()).map(axes::text).unwrap_or_default();
+    let message = format!(
+        "`base` is the name of a scenario, `{name}`: nothing can be set inside of it, but over it"
+    );
+    let over = Path(set.0[1..].to_vec());
+    Some(Problem::value(set.clone(), message).hint(format!("write `--set {over}={value}`")))
 }
 
 /// Reads an entry of `exclude:`.
@@ -531,6 +548,19 @@ mod tests {
         let error = study("base: {workload: fb2009, cluster: {nodes: x}}").unwrap();
         let error = error.base.resolve(&Registry::builtin()).unwrap_err().to_string();
         assert!(error.contains("test.yaml:2:43   cluster.nodes"), "{error}");
+    }
+
+    #[test]
+    fn what_is_set_inside_of_a_base_that_is_a_file_is_refused() {
+        let yaml = "base: quickstart\nsweep: {seeds: 2}";
+        let error = put_over(yaml, &["base.seed=9", "base.cluster.nodes=5"]).unwrap_err();
+        assert!(error.contains("`base` is the name of a scenario, `quickstart`"), "{error}");
+        assert!(error.contains("--> --set base.seed=9"), "{error}");
+        assert!(error.contains("write `--set seed=9`"), "{error}");
+        assert!(!error.contains("has no `workload`"), "{error}");
+        let written = "base: {workload: fb2009}\nsweep: {seeds: 2}";
+        assert!(put_over(written, &["base.seed=9"]).is_ok());
+        assert!(put_over(yaml, &["base={workload: fb2009}"]).is_ok());
     }
 
     #[test]

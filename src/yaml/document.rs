@@ -233,6 +233,11 @@ impl Document {
         self.argued.iter().find(|target| path.contains(target))
     }
 
+    /// Returns what the text says at a key, whatever was laid over it.
+    pub(crate) fn written(&self, key: &str) -> Option<Value> {
+        tree(&self.text.text).ok()?.value.get(key).cloned()
+    }
+
     /// Returns a problem as users see it.
     pub(crate) fn finding(&self, problem: Problem) -> Finding {
         let writer = wrote(&self.writers, &problem.path);
