@@ -4,6 +4,7 @@
 //! be reported twice.
 
 mod expectations;
+pub(super) mod idle;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +13,7 @@ use indexmap::IndexMap;
 
 use super::later::Later;
 use super::spec::Scenario;
-use crate::cluster::{ClusterSpec, NetworkModel, Placement, Topology};
+use crate::cluster::{ClusterSpec, Placement, Topology};
 use crate::fault::{Fault, Known};
 use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
@@ -72,10 +73,14 @@ pub enum Warning {
         /// Why.
         why: &'static str,
     },
-    /// A setting of the cluster says how attempts share something, and nothing is shared.
-    NothingShared {
+    /// A setting changes nothing as the others are.
+    Idle {
         /// The setting.
-        setting: &'static str,
+        setting: String,
+        /// Why.
+        why: &'static str,
+        /// What would let it matter.
+        cure: String,
     },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
@@ -175,11 +180,9 @@ impl fmt::Display for Warning {
                 "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
                  that"
             ),
-            Self::NothingShared { setting } => write!(
-                f,
-                "`{setting}` has no effect, since transfers share nothing; set \
-                 cluster.network.model to `shared`, or leave it out"
-            ),
+            Self::Idle { setting, why, cure } => {
+                write!(f, "`{setting}` has no effect, since {why}; {cure}, or leave it out")
+            }
             Self::Displaced(Displaced { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
@@ -234,8 +237,13 @@ impl Checked {
     }
 }
 
-/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
-pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
+/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes, and
+/// `wrote` whether somebody has written what stands at a path.
+pub(super) fn check(
+    scenario: &Scenario,
+    intact: impl Fn(&str) -> bool,
+    wrote: impl Fn(&Path) -> bool,
+) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
     let found = &mut Checked::default();
     let drawn = match intact("workload") {
@@ -248,6 +256,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_memory(cluster, jobs, found);
         check_writer(scenario, found);
         check_pods(scenario, found);
+        idle::check("cluster.", scenario, &wrote, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
@@ -270,6 +279,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("hadoop") {
         check_hadoop(hadoop, found);
+        idle::check("hadoop.", scenario, &wrote, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
             check_mumak(hadoop, cluster, found);
@@ -322,17 +332,6 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         if let Some(speed) = group.speed {
             check_speed(&format!("cluster.groups[{number}].speed"), speed, found);
         }
-    }
-    let pods = cluster.network.pods.as_ref();
-    let shared_only = [
-        ("cluster.network.fabric", cluster.network.fabric.is_some()),
-        // Messages may take longer between pods whatever transfers do.
-        ("cluster.network.pods", pods.is_some_and(|pods| pods.latency.is_none())),
-        ("cluster.page_cache", cluster.page_cache.is_some()),
-    ];
-    if cluster.network.model == NetworkModel::Fixed {
-        let idle = shared_only.into_iter().filter(|(_, is_set)| *is_set);
-        found.warnings.extend(idle.map(|(setting, _)| Warning::NothingShared { setting }));
     }
     check_speed("cluster.speed", cluster.speed, found);
     if cluster.hdfs.block == Bytes::ZERO {

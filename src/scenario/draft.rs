@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
+use super::check::idle;
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::schema::shape;
 use super::{
@@ -126,6 +127,28 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
+    /// Returns the settings that somebody has written and that matter, of those that do not always.
+    pub(crate) fn heeded(&self, warnings: &[Warning]) -> impl Iterator<Item = &'static str> {
+        let is_idle = |setting: &str| {
+            let is_of = |warning: &Warning| matches!(warning, Warning::Idle { setting: it, .. } if it == setting);
+            warnings.iter().any(is_of)
+        };
+        let says = |path: &Path| path.get(self.document.tree()).is_some();
+        idle::settings().filter(move |it| !is_idle(it) && idle::is_written(it, says))
+    }
+
+    /// Returns whether somebody has written what stands at a path. Who writes all of a section, as a
+    /// resolved scenario does, means none of it in particular; only what is laid over it is meant.
+    fn wrote(&self, path: &Path, presets: &Value) -> bool {
+        let tree = self.document.tree();
+        if path.get(tree).is_none_or(Value::is_null) {
+            return false;
+        }
+        let mut sections = [HADOOP, CLUSTERS].into_iter().map(|of| Path::of(of.key));
+        let in_whole = sections.any(|it| it.contains(path) && is_whole(&it, tree, presets));
+        !in_whole || self.document.is_laid_over(path)
+    }
+
     /// Returns what an argument has put at a path or inside of it.
     pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
         self.document.argued(path)
@@ -204,7 +227,7 @@ impl Draft {
                     scenario.later[number].scheduler = Some(choice);
                 }
             }
-            let checked = check::check(&scenario, intact);
+            let checked = check::check(&scenario, intact, |path| self.wrote(path, &plain));
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
             scenario
@@ -289,6 +312,15 @@ impl Draft {
         }
         (merged.into_tree(), plain.into())
     }
+}
+
+/// Returns whether a section leaves nothing to its preset.
+fn is_whole(section: &Path, written: &Value, presets: &Value) -> bool {
+    let preset = section.get(presets).and_then(Value::as_mapping);
+    let written = section.get(written).and_then(Value::as_mapping);
+    preset
+        .zip(written)
+        .is_some_and(|(preset, written)| preset.keys().all(|key| written.contains_key(key)))
 }
 
 /// Reads `path=value`.

@@ -76,15 +76,76 @@ fn a_pod_without_a_rack_is_refused() {
     assert!(refused.contains("4 pods for 3 racks: a pod would be empty"), "{refused}");
 }
 
+/// Returns the settings of which it is told that they have no effect.
+fn idle(text: &str, sets: &[&str]) -> Vec<String> {
+    let warnings = parse_with(text, sets).unwrap().warnings.into_iter();
+    let setting = |warning| match warning {
+        Warning::Idle { setting, .. } => setting,
+        other => panic!("{other}"),
+    };
+    warnings.map(setting).collect()
+}
+
 #[test]
 fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
     let network = "{fabric: 0.2Gb/s, pods: {count: 1, uplink: 1Gb/s}}";
     let text = format!("{JOB}cluster: {{network: {network}, page_cache: {{}}}}");
-    let told = |set: &str| parse_with(&text, &[set]).unwrap().warnings;
-    let idle = ["cluster.network.fabric", "cluster.network.pods", "cluster.page_cache"];
-    let idle = idle.map(|setting| Warning::NothingShared { setting });
-    assert_eq!(told("cluster.network.model=fixed"), idle);
-    assert_eq!(told("cluster.network.model=shared"), []);
+    let shared = ["cluster.network.fabric", "cluster.page_cache", "cluster.network.pods"];
+    assert_eq!(idle(&text, &["cluster.network.model=fixed"]), shared);
+    assert_eq!(idle(&text, &["cluster.network.model=shared"]), [""; 0]);
+    let pods = "cluster.network.pods.latency=2ms";
+    assert_eq!(idle(&text, &["cluster.network.model=fixed", pods]), shared[..2]);
+    let warnings = parse_with(JOB, &["cluster.disk.count=2"]).unwrap().warnings;
+    assert_eq!(
+        warnings[0].to_string(),
+        "`cluster.disk.count` has no effect, since transfers share nothing; set \
+         cluster.network.model to `shared`, or leave it out"
+    );
+}
+
+#[test]
+fn a_setting_that_another_leaves_nothing_to_say_is_told() {
+    for (setting, value, idle_with, heeded_with) in [
+        ("cluster.disk.count", "2", "cluster.network.model=fixed", "cluster.network.model=shared"),
+        ("cluster.network.rack", "9MB/s", "cluster.network.model=shared", "cluster.nodes=5"),
+        ("cluster.network.off_rack", "9MB/s", "cluster.network.model=shared", "cluster.nodes=5"),
+        ("cluster.cores", "3", "cluster.contention=false", "cluster.contention=true"),
+        ("hadoop.heartbeat_floor", "1s", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
+        ("hadoop.heartbeats_per_second", "9", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
+        ("hadoop.heartbeat_growth", "proportional", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
+        ("hadoop.setup_time", "1s", "hadoop.setup_cleanup=false", "hadoop.setup_cleanup=true"),
+        ("hadoop.commit_time", "1s", "hadoop.commit_pending=none", "hadoop.commit_pending=quirk"),
+    ] {
+        let set = format!("{setting}={value}");
+        assert_eq!(idle(JOB, &[&set, idle_with]), [setting], "{set} {idle_with}");
+        assert_eq!(idle(JOB, &[&set, heeded_with]), [""; 0], "{set} {heeded_with}");
+    }
+    let cleanup = ["hadoop.cleanup_time=1s", "hadoop.setup_cleanup=false"];
+    assert_eq!(idle(JOB, &[cleanup[0], cleanup[1], "hadoop.task_cleanup=true"]), [""; 0]);
+    assert_eq!(
+        idle(JOB, &[cleanup[0], cleanup[1], "hadoop.task_cleanup=false"]),
+        ["hadoop.cleanup_time"]
+    );
+    let groups = "cluster.groups=[{count: 1}, {count: 2, cores: 2}]";
+    assert_eq!(idle(JOB, &[groups]), ["cluster.groups[].cores"]);
+}
+
+#[test]
+fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
+    for line in HADOOP.names() {
+        for cluster in CLUSTERS.names() {
+            let text =
+                format!("{JOB}hadoop: {{line: \"{line}\", heartbeat: 3s}}\ncluster: {cluster}");
+            let loaded = parse_with(&text, &[]).unwrap();
+            let is_idle = |warning: &Warning| matches!(warning, Warning::Idle { .. });
+            assert!(!loaded.warnings.iter().any(is_idle), "{text}: {:?}", loaded.warnings);
+            let resolved = loaded.scenario.to_yaml();
+            let again = parse_with(&resolved, &[]).unwrap().warnings;
+            assert!(!again.iter().any(is_idle), "{text}: {again:?}");
+        }
+    }
+    let resolved = scenario(JOB).to_yaml();
+    assert_eq!(idle(&resolved, &["cluster={disk: {count: 2}}"]), ["cluster.disk.count"]);
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl Plan {
         let mut texts = Texts::default();
         let mut hashes = Hashes { said: study.files.clone(), ..Hashes::default() };
         let mut displaced: IndexMap<Displaced, IndexSet<String>> = IndexMap::new();
+        let mut heeded = FxHashSet::default();
         let mut known_to_fit = FxHashSet::default();
         for values in wanted(study)? {
             let mut draft = study.base.clone();
@@ -146,6 +147,7 @@ impl Plan {
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
             let program = hashes.program(&mut scenario, registry)?;
+            heeded.extend(draft.heeded(&loaded.warnings));
             warnings.extend(loaded.warnings);
             let written = yaml::write(&scenario);
             let written = written.as_mapping().expect("a scenario has keys");
@@ -171,6 +173,11 @@ impl Plan {
             }
             cells.push(Cell { values, scenario: parts });
         }
+        // What matters in one cell may be without effect in another: that is what the axis is for.
+        warnings.retain(|warning| match warning {
+            Warning::Idle { setting, .. } => !heeded.contains(&**setting),
+            _ => true,
+        });
         // An axis of choices leaves out on purpose what the base says of one of them: told once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");

@@ -228,6 +228,11 @@ impl Document {
         }
     }
 
+    /// Returns whether what stands at a path was laid over the text.
+    pub(crate) fn is_laid_over(&self, path: &Path) -> bool {
+        !std::ptr::eq(wrote(&self.writers, path), &self.writers[0])
+    }
+
     /// Returns what an argument has put at a path or inside of it.
     pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
         self.argued.iter().find(|target| path.contains(target))

@@ -1,0 +1,121 @@
+//! Settings that somebody has written and that change nothing as the others are.
+//!
+//! What presets bring is nobody's word, so of that nothing is told.
+
+use super::{Checked, Warning};
+use crate::cluster::NetworkModel;
+use crate::mapred::{Auto, CommitPending};
+use crate::scenario::Scenario;
+use crate::yaml::Path;
+
+/// Why settings change nothing.
+struct Cause {
+    /// The settings; `[]` stands for each entry of a list.
+    settings: &'static [&'static str],
+    /// Whether it is so.
+    holds: fn(&Scenario) -> bool,
+    /// The cause in words.
+    why: &'static str,
+    /// What would let them matter.
+    cure: &'static str,
+}
+
+/// All that is known to leave settings without effect.
+const CAUSES: [Cause; 8] = [
+    Cause {
+        settings: &["cluster.network.fabric", "cluster.page_cache", "cluster.disk.count"],
+        holds: |scenario| !shares_transfers(scenario),
+        why: "transfers share nothing",
+        cure: "set cluster.network.model to `shared`",
+    },
+    Cause {
+        settings: &["cluster.network.pods"],
+        // Messages may take longer between pods whatever transfers do.
+        holds: |scenario| {
+            let pods = scenario.cluster.network.pods.as_ref();
+            !shares_transfers(scenario) && pods.is_some_and(|pods| pods.latency.is_none())
+        },
+        why: "transfers share nothing",
+        cure: "set cluster.network.model to `shared`",
+    },
+    Cause {
+        settings: &["cluster.network.rack", "cluster.network.off_rack"],
+        holds: shares_transfers,
+        why: "transfers share what disks, NICs and uplinks carry",
+        cure: "set cluster.network.model to `fixed`",
+    },
+    Cause {
+        settings: &["cluster.cores", "cluster.groups[].cores"],
+        holds: |scenario| !scenario.cluster.contention,
+        why: "each attempt has a core of its own",
+        cure: "set cluster.contention to `true`",
+    },
+    Cause {
+        settings: &[
+            "hadoop.heartbeat_growth",
+            "hadoop.heartbeat_floor",
+            "hadoop.heartbeats_per_second",
+        ],
+        holds: |scenario| scenario.hadoop.heartbeat != Auto::Auto,
+        why: "the interval of heartbeats is constant",
+        cure: "set hadoop.heartbeat to `auto`",
+    },
+    Cause {
+        settings: &["hadoop.setup_time"],
+        holds: |scenario| !scenario.hadoop.setup_cleanup,
+        why: "jobs have no setup",
+        cure: "set hadoop.setup_cleanup to `true`",
+    },
+    Cause {
+        settings: &["hadoop.cleanup_time"],
+        holds: |scenario| !scenario.hadoop.setup_cleanup && !scenario.hadoop.task_cleanup,
+        why: "neither jobs nor attempts are cleaned up",
+        cure: "set hadoop.setup_cleanup to `true`",
+    },
+    Cause {
+        settings: &["hadoop.commit_time"],
+        holds: |scenario| scenario.hadoop.commit_pending == CommitPending::None,
+        why: "no attempt waits for its commit",
+        cure: "choose another hadoop.commit_pending",
+    },
+];
+
+fn shares_transfers(scenario: &Scenario) -> bool {
+    scenario.cluster.network.model == NetworkModel::Shared
+}
+
+/// Returns the settings that may change nothing.
+pub(in crate::scenario) fn settings() -> impl Iterator<Item = &'static str> {
+    CAUSES.iter().flat_map(|cause| cause.settings).copied()
+}
+
+/// Returns whether a setting is written; `wrote` knows of each path.
+pub(in crate::scenario) fn is_written(setting: &str, wrote: impl Fn(&Path) -> bool) -> bool {
+    match setting.split_once("[]") {
+        None => wrote(&Path::of(setting)),
+        Some((list, field)) => {
+            let entry = |number| Path::of(&format!("{list}[{number}]"));
+            let mut entries = (0..).map(entry).take_while(|entry| wrote(entry));
+            entries.any(|entry| wrote(&entry.join(&Path::of(&field[1..]).0)))
+        }
+    }
+}
+
+/// Warns of what was written in a section and changes nothing.
+pub(super) fn check(
+    section: &str,
+    scenario: &Scenario,
+    wrote: &impl Fn(&Path) -> bool,
+    found: &mut Checked,
+) {
+    for Cause { settings, holds, why, cure } in &CAUSES {
+        let of_section = settings.iter().filter(|setting| setting.starts_with(section));
+        let idle = of_section.filter(|setting| holds(scenario) && is_written(setting, wrote));
+        let warning = |setting: &&str| Warning::Idle {
+            setting: (*setting).to_owned(),
+            why,
+            cure: (*cure).to_owned(),
+        };
+        found.warnings.extend(idle.map(warning));
+    }
+}
