@@ -263,8 +263,9 @@ pub(super) fn check(
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
-            check_idle_fields(jobs, found);
+            check_idle_fields(jobs, idle::heeds_bytes(scenario), found);
         }
+        idle::check_sources(scenario, &wrote, found);
     }
     if intact("workload") && intact("cluster") {
         check_jobs(jobs, cluster.hdfs.block, found);
@@ -541,11 +542,11 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
 }
 
 /// What a job says is of use.
-fn check_idle_fields(jobs: &[JobEntry], found: &mut Checked) {
+fn check_idle_fields(jobs: &[JobEntry], heeds_bytes: bool, found: &mut Checked) {
     // A long list is told once.
     let mut idle: IndexMap<_, (&JobEntry, usize)> = IndexMap::new();
     for job in jobs {
-        for field in job.idle_fields() {
+        for field in job.idle_fields(heeds_bytes) {
             idle.entry(field).and_modify(|(_, others)| *others += 1).or_insert((job, 0));
         }
     }
@@ -680,7 +681,7 @@ fn check_later(
     let all: Vec<JobEntry> = own.iter().cloned().chain(Later::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
-    check_idle_fields(&added, found);
+    check_idle_fields(&added, idle::heeds_bytes(scenario), found);
     if intact("cluster") {
         check_slots(&added, &scenario.cluster, found);
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);

@@ -131,6 +131,28 @@ fn a_setting_that_another_leaves_nothing_to_say_is_told() {
 }
 
 #[test]
+fn a_field_of_a_type_that_another_leaves_nothing_to_say_is_told() {
+    let idle_of = |fields: &str, policy: &str| {
+        let types = format!("{{web: {{maps: 1, reduces: 1, {fields}}}}}");
+        let set = format!("scheduler={policy}");
+        idle(&format!("workload: {{mix: {{jobs: 1, types: {types}}}}}"), &[&set])
+    };
+    let at = |field: &str| format!("workload.mix.types.web.{field}");
+    for (fields, field) in [
+        ("map_time: 1s, map_rate: 1MB/s", "map_rate"),
+        ("reduce_time: 1s, reduce_rate: 1MB/s", "reduce_rate"),
+        ("reduce_input: 1MB, shuffle_time: 1s", "reduce_input"),
+        ("reduce_shares: {zipf: 1}", "reduce_shares"),
+    ] {
+        assert_eq!(idle_of(fields, "fifo"), [at(field)], "{fields}");
+    }
+    assert_eq!(idle_of("map_rate: 1MB/s, reduce_rate: 1MB/s", "fifo"), [""; 0]);
+    let fetched = "reduce_input: 1MB, shuffle_time: 1s";
+    assert_eq!(idle_of(&format!("{fetched}, reduce_rate: 1MB/s"), "fifo"), [""; 0]);
+    assert_eq!(idle_of(fetched, "hfsp"), [""; 0], "it tells by them how large a job is");
+}
+
+#[test]
 fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
     for line in HADOOP.names() {
         for cluster in CLUSTERS.names() {
@@ -143,6 +165,9 @@ fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
             let again = parse_with(&resolved, &[]).unwrap().warnings;
             assert!(!again.iter().any(is_idle), "{text}: {again:?}");
         }
+    }
+    for workload in WORKLOADS.names() {
+        assert_eq!(idle(&format!("workload: {workload}"), &[]), [""; 0], "{workload}");
     }
     let resolved = scenario(JOB).to_yaml();
     assert_eq!(idle(&resolved, &["cluster={disk: {count: 2}}"]), ["cluster.disk.count"]);

@@ -375,20 +375,36 @@ impl JobEntry {
         faults
     }
 
-    /// Returns the fields that are given and change nothing as the others are, and why.
-    pub(crate) fn idle_fields(&self) -> Vec<(&'static str, &'static str)> {
+    /// Returns the fields that are given and change nothing as the others are, and why. Some policies
+    /// go by the bytes that reduces fetch, however long that takes.
+    pub(crate) fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str)> {
         let (has_reduces, is_one) = (0 < self.reduces.get(), self.count.get() == 1);
-        let of_reduces = [
-            ("shuffle", self.shuffle != Bytes::ZERO),
-            ("shuffle_time", self.shuffle_time.is_some()),
-            ("reduce_shares", self.reduce_shares.is_some()),
-            ("reduce_time", self.reduce_time.is_some()),
-            ("reduce_rate", self.reduce_rate.is_some()),
+        let (shuffles, writes) = (self.shuffle != Bytes::ZERO, self.output != Bytes::ZERO);
+        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
+        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
+        let no_reduces = "it has no `reduces`";
+        let fields = [
+            ("shuffle", shuffles && !has_reduces, no_reduces),
+            ("shuffle_time", self.shuffle_time.is_some() && !has_reduces, no_reduces),
+            ("reduce_shares", self.reduce_shares.is_some() && !has_reduces, no_reduces),
+            ("reduce_time", takes && !has_reduces, no_reduces),
+            ("reduce_rate", sets_pace && !has_reduces, no_reduces),
+            ("map_rate", self.map_rate.is_some() && self.map_time.is_some(), "it has a `map_time`"),
+            (
+                "shuffle",
+                shuffles && has_reduces && self.shuffle_time.is_some() && !goes_by_bytes,
+                "it has a `shuffle_time`",
+            ),
+            (
+                "reduce_shares",
+                self.reduce_shares.is_some() && has_reduces && !shuffles && !writes,
+                "it has neither `shuffle` nor `output`",
+            ),
+            ("reduce_rate", sets_pace && has_reduces && takes, "it has a `reduce_time`"),
+            ("every", is_one && !self.every.is_zero(), "its `count` is 1"),
         ];
-        let of_reduces = of_reduces.into_iter().filter(|(_, given)| *given && !has_reduces);
-        let idle = of_reduces.map(|(field, _)| (field, "it has no `reduces`"));
-        let every = (is_one && !self.every.is_zero()).then_some(("every", "its `count` is 1"));
-        idle.chain(every).collect()
+        let idle = fields.into_iter().filter(|(_, is_idle, _)| *is_idle);
+        idle.map(|(field, _, why)| (field, why)).collect()
     }
 
     /// Returns each reduce's part of what all of them move.
@@ -725,12 +741,19 @@ mod tests {
     fn a_field_is_idle_where_another_leaves_nothing_for_it_to_say() {
         let idle = |yaml: &str| {
             let job: JobEntry = serde_yaml::from_str(yaml).unwrap();
-            job.idle_fields().into_iter().map(|(field, _)| field).collect::<Vec<_>>()
+            job.idle_fields(false).into_iter().map(|(field, _)| field).collect::<Vec<_>>()
         };
         let reduces = "shuffle: 1GiB, shuffle_time: 1s, reduce_time: 1s, reduce_rate: 1MB/s";
         let all = ["shuffle", "shuffle_time", "reduce_time", "reduce_rate"];
         assert_eq!(idle(&format!("{{name: a, maps: 1, {reduces}}}")), all);
-        assert_eq!(idle(&format!("{{name: a, maps: 1, reduces: 1, {reduces}}}")), [""; 0]);
+        let one = "name: a, maps: 1, reduces: 1";
+        assert_eq!(idle(&format!("{{{one}, {reduces}}}")), ["shuffle", "reduce_rate"]);
+        let by_bytes = "shuffle: 1GiB, shuffle_time: 1s, reduce_rate: 1MB/s";
+        assert_eq!(idle(&format!("{{{one}, {by_bytes}}}")), [""; 0]);
+        assert_eq!(idle("{name: a, maps: 1, map_time: 1s, map_rate: 1MB/s}"), ["map_rate"]);
+        let zipf = "reduce_shares: {zipf: 1}";
+        assert_eq!(idle(&format!("{{{one}, {zipf}, reduce_time: 1s}}")), ["reduce_shares"]);
+        assert_eq!(idle(&format!("{{{one}, {zipf}, output: 1GiB}}")), [""; 0]);
         assert_eq!(idle("{name: a, maps: 1, output: 1GiB, every: 1s}"), ["every"]);
         assert_eq!(idle("{name: a, maps: 1, every: 1s, count: 2}"), [""; 0]);
     }

@@ -153,6 +153,37 @@ pub struct JobType {
     pub reduce_memory: Bytes,
 }
 
+impl JobType {
+    /// Returns the fields that are given and change nothing as the others are, why, and what would let
+    /// each matter.
+    fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str, &'static str)> {
+        let none = Dist::Constant(Bytes::ZERO);
+        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
+        let (fetches, writes) = (self.reduce_input != none, self.output != none);
+        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
+        let fields = [
+            (
+                ("map_rate", "the type has a `map_time`", "take that out"),
+                self.map_rate.is_some() && self.map_time.is_some(),
+            ),
+            (
+                ("reduce_input", "the type has a `shuffle_time`", "take that out"),
+                fetches && self.shuffle_time.is_some() && !goes_by_bytes,
+            ),
+            (
+                (
+                    "reduce_shares",
+                    "the type has neither `reduce_input` nor `output`",
+                    "say one of them",
+                ),
+                self.reduce_shares.is_some() && !fetches && !writes,
+            ),
+            (("reduce_rate", "the type has a `reduce_time`", "take that out"), sets_pace && takes),
+        ];
+        fields.into_iter().filter(|(_, is_idle)| *is_idle).map(|(field, _)| field).collect()
+    }
+}
+
 /// What is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
 /// moves.
 #[derive(Clone, Copy, Debug)]
@@ -218,6 +249,15 @@ impl Source for Mix {
 
     fn drawn(&self, seed: u64, problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
         Some(check::draw(self, seed, problems))
+    }
+
+    fn idle_options(&self, heeds_bytes: bool) -> Vec<(Path, &'static str, &'static str)> {
+        let of_type = |(name, of): (&String, &JobType)| {
+            let at = Path::of("types").key(name);
+            let idle = of.idle_fields(heeds_bytes).into_iter();
+            idle.map(move |(field, why, cure)| (at.key(field), why, cure)).collect::<Vec<_>>()
+        };
+        self.types.iter().flat_map(of_type).collect()
     }
 
     fn origin_of(&self, job: &JobEntry) -> Path {

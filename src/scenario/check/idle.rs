@@ -2,10 +2,10 @@
 //!
 //! What presets bring is nobody's word, so of that nothing is told.
 
-use super::{Checked, Warning};
+use super::{Checked, Warning, options_of};
 use crate::cluster::NetworkModel;
 use crate::mapred::{Auto, CommitPending};
-use crate::scenario::Scenario;
+use crate::scenario::{Later, Scenario, SchedulerChoice};
 use crate::yaml::Path;
 
 /// Why settings change nothing.
@@ -118,4 +118,47 @@ pub(super) fn check(
         };
         found.warnings.extend(idle.map(warning));
     }
+}
+
+/// Warns of what was written in the options of sources and changes nothing.
+pub(super) fn check_sources(
+    scenario: &Scenario,
+    wrote: &impl Fn(&Path) -> bool,
+    found: &mut Checked,
+) {
+    let heeds_bytes = heeds_bytes(scenario);
+    for source in &scenario.workload.sources {
+        let at = options_of(&**source);
+        for (path, why, cure) in source.idle_options(heeds_bytes) {
+            let path = at.join(&path.0);
+            if wrote(&path) {
+                let (setting, cure) = (path.to_string(), cure.to_owned());
+                found.warnings.push(Warning::Idle { setting, why, cure });
+            }
+        }
+    }
+}
+
+/// Returns whether a policy may go by the bytes that reduces fetch, also where it is said how long that
+/// takes: to tell how large jobs are, or which reduces would wait. What a policy of somebody's own does
+/// is not known.
+pub(super) fn heeds_bytes(scenario: &Scenario) -> bool {
+    const HEEDLESS: [&str; 11] = [
+        "fifo",
+        "naive-fair",
+        "fair-skip",
+        "fair",
+        "fair-deficit",
+        "modified-fair",
+        "capacity",
+        "ps",
+        "fsp",
+        "srpt",
+        "external",
+    ];
+    let heeds = |choice: &SchedulerChoice| {
+        let fetches = choice.options.get("srt").and_then(|srt| srt.get("shuffle_rate"));
+        fetches.is_some() || !HEEDLESS.contains(&&*choice.name)
+    };
+    heeds(&scenario.scheduler) || Later::policies(&scenario.later).any(|(_, choice)| heeds(choice))
 }
