@@ -78,12 +78,13 @@ fn a_pod_without_a_rack_is_refused() {
 
 /// Returns the settings of which it is told that they have no effect.
 fn idle(text: &str, sets: &[&str]) -> Vec<String> {
-    let warnings = parse_with(text, sets).unwrap().warnings.into_iter();
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    let loaded = parse("test.yaml", text, &sets, &Registry::builtin()).unwrap();
     let setting = |warning| match warning {
         Warning::Idle { setting, .. } => setting,
         other => panic!("{other}"),
     };
-    warnings.map(setting).collect()
+    loaded.warnings.into_iter().map(setting).collect()
 }
 
 #[test]
@@ -150,6 +151,51 @@ fn a_field_of_a_type_that_another_leaves_nothing_to_say_is_told() {
     let fetched = "reduce_input: 1MB, shuffle_time: 1s";
     assert_eq!(idle_of(&format!("{fetched}, reduce_rate: 1MB/s"), "fifo"), [""; 0]);
     assert_eq!(idle_of(fetched, "hfsp"), [""; 0], "it tells by them how large a job is");
+}
+
+/// Returns what is told of a policy with these options.
+fn options_told(policy: &str, options: &str) -> Vec<String> {
+    let text = format!("{JOB}scheduler: {{{policy}: {{{options}}}}}");
+    let warnings = parse("test.yaml", &text, &[], &Registry::builtin()).unwrap().warnings;
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_option_of_a_policy_without_effect_is_told() {
+    let (rate, paper) = ("srt: {shuffle_rate: 1MB/s}", "variant: paper");
+    let all = ["fifo", "naive-fair", "fair-skip", "fair", "fair-deficit", "modified-fair"];
+    for policy in all.into_iter().chain(["capacity"]) {
+        assert_eq!(
+            options_told(policy, rate),
+            [format!(
+                "`srt` of `{policy}` has no effect, since reduces have another order; set \
+                 `reduce_order: srt`, or leave it out"
+            )]
+        );
+        assert_eq!(options_told(policy, &format!("{rate}, reduce_order: srt")), [""; 0]);
+    }
+    for (policy, said, idle, heeded) in [
+        ("fair", "max_load_difference: 1", paper, "variant: hadoop"),
+        ("fair", "tracker_load: current", paper, "variant: hadoop"),
+        ("fair", "preemption_interval: 1s", "preemption: false", "preemption: true"),
+        ("fair", "update_interval: 1s", paper, "variant: hadoop"),
+        ("hfsp", "suspended: {most: 3, few: 1}", "preemption: wait", "preemption: eager"),
+        ("fsp", "suspended: {most: 3, few: 1}", "preemption: kill", "preemption: eager"),
+    ] {
+        let option = said.split(':').next().unwrap();
+        let is_idle = |others: &str| {
+            let told = options_told(policy, &format!("{said}, {others}"));
+            told.iter().any(|told| told.contains(&format!("`{option}` of `")))
+        };
+        assert!(is_idle(idle), "{policy}: {said}, {idle}");
+        assert!(!is_idle(heeded), "{policy}: {said}, {heeded}");
+    }
+    let after = "allocations: {fair_share_after: 1s, min_share_after: 1s}";
+    assert_eq!(options_told("fair", &format!("{after}, {paper}")).len(), 2);
+    assert_eq!(options_told("fair", after), [""; 0], "they end all waiting for input");
+    for policy in ["fsp", "srpt", "hfsp"] {
+        assert_eq!(options_told(policy, "preemption: wait"), [""; 0], "{policy}");
+    }
 }
 
 #[test]

@@ -68,8 +68,9 @@ impl Policy for Capacity {
     type Options = WithReduces<CapacityOptions>;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let options = &mut options.own;
+        let WithReduces { own: options, reduces } = options;
         let mut complaints = options.settle(site);
+        complaints.extend(reduces.idle(Self::NAME));
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(unheeded(options));
         }

@@ -112,8 +112,9 @@ impl Policy for FairDeficit {
     type Options = WithReduces<FairDeficitOptions>;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let options = &mut options.own;
+        let WithReduces { own: options, reduces } = options;
         let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(reduces.idle(Self::NAME));
         complaints.extend(standstill(options.update_interval));
         let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
         complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &later));

@@ -23,8 +23,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    AttemptState, By, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
-    Precedence, Priority, Reach, Reason, Scheduler, SlotKind, Standing, View,
+    AttemptState, By, Complaint, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot,
+    Policy, Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
 };
 use crate::units::{Fraction, SimSpan, SimTime};
 
@@ -67,6 +67,10 @@ impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
     type Options = WithReduces<FifoOptions>;
+
+    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
+        options.reduces.idle(Self::NAME)
+    }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;

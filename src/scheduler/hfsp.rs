@@ -37,6 +37,7 @@ use self::ranking::{Giver, Place, Rank};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
+use super::part::idle::idle;
 use crate::mapred::{
     AttemptId, AttemptState, By, Complaint, Contender, JobChange, JobEvent, JobId, Offer, PerSlot,
     Policy, Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth,
@@ -74,6 +75,12 @@ impl Policy for Hfsp {
     fn settle(options: &mut HfspOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
+        let (rules, limit) = (options.rules(), options.suspended);
+        let suspends = [rules.preemption, rules.map_preemption].contains(&Means::Eager);
+        let is_idle = limit.is_some() && !suspends;
+        let why = "nothing is ever suspended";
+        complaints
+            .extend(idle(Self::NAME, [("suspended", is_idle, why, "set `preemption: eager`")]));
         complaints
     }
 

@@ -131,9 +131,10 @@ impl Policy for ModifiedFair {
     type Options = WithReduces<ModifiedFairOptions>;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let options = &mut options.own;
+        let WithReduces { own: options, reduces } = options;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(reduces.idle(Self::NAME));
         // Nobody's tasks are killed.
         let kills = ["fair_share_after", "min_share_after"];
         complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &kills));

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    By, Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot, Policy,
-    Precedence, Reason, Scheduler, SlotKind, Standing, View,
+    By, Complaint, Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, Standing, View,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -129,6 +129,10 @@ impl Policy for NaiveFair {
         "the job with the fewest running tasks first, wherever its input is";
     type Options = WithReduces<NaiveFairOptions>;
 
+    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
+        options.reduces.idle(Self::NAME)
+    }
+
     fn new(options: Self::Options) -> Self {
         Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::new(&options.reduces)))
     }
@@ -194,6 +198,10 @@ impl Policy for FairSkip {
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
     type Options = WithReduces<FairSkipOptions>;
+
+    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
+        options.reduces.idle(Self::NAME)
+    }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;

@@ -6,6 +6,7 @@ pub mod coupling;
 pub mod delay;
 pub mod estimator;
 pub mod file_or;
+pub mod idle;
 pub mod launches;
 pub mod limits;
 pub mod line;

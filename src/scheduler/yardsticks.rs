@@ -135,7 +135,8 @@ impl YardstickOptions {
             virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
             victims: Some(Victims::LastJob),
-            suspended: Some(self.suspended),
+            // What is not said is not told to be without effect.
+            suspended: (self.suspended != Self::default().suspended).then_some(self.suspended),
             delay: Some(self.delay.clone()),
             ..HfspOptions::default()
         }

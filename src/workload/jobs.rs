@@ -751,7 +751,7 @@ mod tests {
         let by_bytes = "shuffle: 1GiB, shuffle_time: 1s, reduce_rate: 1MB/s";
         assert_eq!(idle(&format!("{{{one}, {by_bytes}}}")), [""; 0]);
         assert_eq!(idle("{name: a, maps: 1, map_time: 1s, map_rate: 1MB/s}"), ["map_rate"]);
-        let zipf = "reduce_shares: {zipf: 1}";
+        let zipf = "reduce_shares: !zipf 1";
         assert_eq!(idle(&format!("{{{one}, {zipf}, reduce_time: 1s}}")), ["reduce_shares"]);
         assert_eq!(idle(&format!("{{{one}, {zipf}, output: 1GiB}}")), [""; 0]);
         assert_eq!(idle("{name: a, maps: 1, output: 1GiB, every: 1s}"), ["every"]);

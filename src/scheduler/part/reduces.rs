@@ -11,8 +11,9 @@ mod options;
 
 pub use self::options::{ReducesSpec, WithReduces};
 use super::coupling::ReduceGate;
-use super::srt::{ReduceOrder, Srt};
-use crate::mapred::{Job, JobId, Measure, SlotKind, View};
+use super::idle::idle;
+use super::srt::{ReduceOrder, Srt, SrtSpec};
+use crate::mapred::{Complaint, Job, JobId, Measure, SlotKind, View};
 use crate::units::SimTime;
 
 /// Which reduces start; by default those of the job that the policy serves, and nothing holds them back.
@@ -21,6 +22,15 @@ pub struct Reduces {
     /// The order, if it is not that of maps.
     srt: Option<Srt>,
     gate: ReduceGate,
+}
+
+impl ReducesSpec {
+    /// Warns of what changes nothing in a policy as the rest is.
+    pub fn idle(&self, policy: &str) -> Vec<Complaint> {
+        let is_idle = self.srt != SrtSpec::default() && self.reduce_order != ReduceOrder::Srt;
+        let why = "reduces have another order";
+        idle(policy, [("srt", is_idle, why, "set `reduce_order: srt`")])
+    }
 }
 
 impl Reduces {
