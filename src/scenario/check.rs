@@ -165,7 +165,8 @@ impl fmt::Display for Warning {
             Self::NoMemory { job, needs, room } => write!(
                 f,
                 "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
-                 attempts: it will swap; raise cluster.memory or lower the memory of the job's tasks"
+                 attempts: it runs there all the same, since only what is suspended swaps; raise \
+                 cluster.memory or lower the memory of the job's tasks"
             ),
             Self::IdleFault { number, key, node } => {
                 let state = if *key == "stop" { "is stopped" } else { "runs" };
