@@ -116,6 +116,17 @@ pub enum RunWarning {
     },
     /// Every job was submitted before the warm-up was over.
     NothingCounted,
+    /// The run had ended before these were due.
+    NeverDue {
+        /// Where the first of them stands in the scenario.
+        first: String,
+        /// When that was due.
+        at: SimSpan,
+        /// How many others there are.
+        others: usize,
+        /// When the run ended.
+        end: SimSpan,
+    },
     /// What the policy doubts of jobs that come from files or are drawn.
     Policy(String),
 }
@@ -135,6 +146,19 @@ impl fmt::Display for RunWarning {
                 "no job came after the warm-up, so the statistics say nothing; lower \
                  `record.warm_up`",
             ),
+            Self::NeverDue { first, at, others, end } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(" (and {others} more)"),
+                };
+                write!(
+                    f,
+                    "{first}{others} never happened: it was due at {}, and all jobs had ended at {}; \
+                     leave it out, or mend its time",
+                    tell::time(at.as_secs_f64(), Detail::Mark),
+                    tell::time(end.as_secs_f64(), Detail::Mark),
+                )
+            }
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -354,13 +378,14 @@ fn emulate_as(
     }
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
-            stop,
             decision_time: thinking.decision_time.clone(),
             elsewhere,
             warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
                 .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                 .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
+                .chain((stop == Stop::Done).then(|| never_due(scenario, stats.end)).flatten())
                 .collect(),
+            stop,
             ended: recording.ended,
             unsubmitted: unsubmitted(prepared, recording.submitted),
             summary: recording.summary,
@@ -386,6 +411,16 @@ fn unsubmitted(prepared: &Prepared, mut submitted: Vec<JobId>) -> Vec<Arc<str>> 
     let jobs = prepared.workload.arrivals.iter().map(|arrival| &arrival.spec);
     let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
     left.map(|job| job.name.clone()).collect()
+}
+
+/// Returns a warning if the run had ended before something was due. What comes after the scenario's own
+/// end is told before.
+fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
+    let end = end - SimTime::ZERO;
+    let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);
+    let mut late = scenario.due().filter(|(_, at)| end < *at && is_possible(*at));
+    let (first, at) = late.next()?;
+    Some(RunWarning::NeverDue { first, at, others: late.count(), end })
 }
 
 /// Returns a warning if the scaled clock was too late.
@@ -612,6 +647,26 @@ workload: {jobs: [{name: a, maps: 1}]}
             panic!("no warning");
         };
         assert_eq!(holds, 240.0);
+    }
+
+    #[test]
+    fn what_was_due_after_the_last_job_had_ended_is_told() {
+        let text = "
+workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}
+faults: [{at: 1s, stop: node-9}, {at: 1h, stop: node-2}]
+later: [{at: 2h, scheduler: fair}]
+";
+        let registry = Registry::builtin();
+        let told = |set: &str| {
+            let set = [set.to_owned()];
+            let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;
+            emulate(&scenario, &registry, Options::default()).unwrap().warnings
+        };
+        let [RunWarning::NeverDue { first, others: 1, .. }] = &told("seed=1")[..] else {
+            panic!("{:?}", told("seed=1"));
+        };
+        assert_eq!(first, "faults[1]");
+        assert_eq!(told("until=30min"), [], "the check has told of it");
     }
 
     #[test]

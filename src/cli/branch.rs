@@ -11,7 +11,7 @@ use crate::emulation::{Emulated, Options, Prepared};
 use crate::output::RunFolder;
 use crate::record::{OnProgress, Past};
 use crate::scenario::{ClockSpec, Later, Loaded, Registry, Scenario};
-use crate::units::tell::counted;
+use crate::units::tell::{counted, span};
 use crate::units::{SimSpan, SimTime};
 
 /// The names of the two runs' folders, and of the page that compares them.
@@ -82,6 +82,14 @@ impl Arguments {
         let parted = part(prepared, &folders, until, registry, progress);
         bar.clear();
         let (same, ends) = parted?;
+        if ends.iter().all(|end| end.summary.virtual_s < self.at.as_secs_f64()) {
+            let end = ends.iter().map(|end| end.summary.virtual_s).fold(0.0, f64::max);
+            return Err(Failure::input(format!(
+                "the runs had ended after {}, before {}: they have no other future",
+                span(end),
+                self.at
+            )));
+        }
         for folder in folders {
             folder.commit()?;
         }

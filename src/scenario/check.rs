@@ -124,6 +124,15 @@ pub enum Warning {
         /// What may be meant.
         near: Option<String>,
     },
+    /// What is to happen comes when the run is over.
+    AfterEnd {
+        /// Where it stands.
+        entry: String,
+        /// When it is due.
+        at: SimSpan,
+        /// When the run ends at the latest.
+        until: SimSpan,
+    },
     /// What the policy says of its options.
     Policy(String),
 }
@@ -180,6 +189,11 @@ impl fmt::Display for Warning {
                 f,
                 "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
                  that"
+            ),
+            Self::AfterEnd { entry, at, until } => write!(
+                f,
+                "{entry} has no effect: it is due at {at}, and the run ends at {until} at the latest; \
+                 raise `until`, or mend its time"
             ),
             Self::Idle { setting, why, cure } => {
                 write!(f, "`{setting}` has no effect, since {why}; {cure}, or leave it out")
@@ -297,6 +311,7 @@ pub(super) fn check(
     if intact("later") {
         check_later(scenario, jobs, &intact, found);
     }
+    check_end(scenario, &intact, found);
     if intact("classes") && intact("workload") {
         check_classes(scenario, found);
     }
@@ -693,6 +708,16 @@ fn check_later(
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
         found.problems.push(Problem { path, ..problem });
     }
+}
+
+/// Finds what is due when the run is over.
+fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
+    let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
+    let late = scenario.due().filter(|(entry, at)| {
+        let key = entry.split('[').next().unwrap_or_default();
+        until <= *at && intact(key)
+    });
+    found.warnings.extend(late.map(|(entry, at)| Warning::AfterEnd { entry, at, until }));
 }
 
 fn check_faults(

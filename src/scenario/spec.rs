@@ -84,6 +84,14 @@ impl Scenario {
         self.record.waste || self.hadoop.speculation != Speculation::Off
     }
 
+    /// Returns where faults stand and what comes later, with the instant of each that has one.
+    pub(crate) fn due(&self) -> impl Iterator<Item = (String, SimSpan)> {
+        let faults = self.faults.iter().map(Fault::at).enumerate();
+        let faults = faults.filter_map(|(number, at)| Some((format!("faults[{number}]"), at?)));
+        let later = self.later.iter().enumerate();
+        faults.chain(later.map(|(number, later)| (format!("later[{number}]"), later.at)))
+    }
+
     /// Returns what a policy may know of the place where it is to work.
     pub(crate) fn site(&self) -> Site<'_> {
         Site {

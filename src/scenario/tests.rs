@@ -267,6 +267,25 @@ fn a_filter_that_no_job_fits_is_told() {
 }
 
 #[test]
+fn what_is_due_when_the_run_is_over_is_told() {
+    let told = |until: &str| {
+        let faults = "[{at: 1min, stop: node-1}, {loss: 1 %}, {at: 2min, start: node-1}]";
+        let later = "[{at: 3min, submit: {name: b, maps: 1}}]";
+        let text = format!("{JOB}faults: {faults}\nlater: {later}\nuntil: {until}");
+        let warnings = parse_with(&text, &[]).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let [start, submit] = &told("2min")[..] else { panic!("{:?}", told("2min")) };
+    assert_eq!(
+        start,
+        "faults[2] has no effect: it is due at 2min, and the run ends at 2min at the latest; raise \
+         `until`, or mend its time"
+    );
+    assert!(submit.starts_with("later[0] has no effect: it is due at 3min"), "{submit}");
+    assert_eq!(told("4min"), [""; 0]);
+}
+
+#[test]
 fn a_field_that_changes_nothing_is_told() {
     let warnings = |job: &str| {
         let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);
