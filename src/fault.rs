@@ -79,6 +79,9 @@ trait Kind {
     /// Whether a second one of the kind would take the place of the first.
     const HOLDS_ALONE: bool = false;
 
+    /// Whether messages between trackers and JobTracker may be lost, late or doubled.
+    const DISTURBS_MESSAGES: bool = false;
+
     /// Returns the nodes that it strikes, if it strikes some.
     fn target(&self) -> Option<Target<'_>> {
         None
@@ -247,6 +250,7 @@ impl<'a> Effects<'a> {
             let at = SimTime::ZERO + at.unwrap_or_default();
             let cue = Cue::new(at, what.draws_as().unwrap_or(what.key()), target, *before);
             *before += 1;
+            effects.resends |= what.disturbs_messages();
             what.apply(&cue, &mut effects);
         }
         effects
@@ -330,6 +334,12 @@ macro_rules! kinds {
             fn holds_alone(&self) -> bool {
                 match self {
                     $(Self::$Kind(_) => $Kind::HOLDS_ALONE,)+
+                }
+            }
+
+            fn disturbs_messages(&self) -> bool {
+                match self {
+                    $(Self::$Kind(_) => $Kind::DISTURBS_MESSAGES,)+
                 }
             }
 
@@ -468,6 +478,12 @@ impl Fault {
     /// Returns whether a second one of its kind would take its place.
     pub(crate) fn holds_alone(&self) -> bool {
         self.what.holds_alone()
+    }
+
+    /// Returns whether messages may be lost, late or doubled by it, so that trackers send heartbeats
+    /// again.
+    pub(crate) fn disturbs_messages(&self) -> bool {
+        self.what.disturbs_messages()
     }
 
     /// Says what of the fault does not fit the cluster or the workload; the path begins below its

@@ -21,10 +21,10 @@ pub(super) struct Delay {
 impl Kind for Delay {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
+    const DISTURBS_MESSAGES: bool = true;
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.late = self.share;
         effects.late_by = self.by.clone();
-        effects.resends = true;
     }
 }

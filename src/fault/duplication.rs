@@ -14,10 +14,10 @@ pub(super) struct Duplication(Fraction);
 impl Kind for Duplication {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
+    // No reply is missing, but trackers cannot know that of a network that is not perfect.
+    const DISTURBS_MESSAGES: bool = true;
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.duplication = self.0;
-        // No reply is missing, but trackers cannot know that of a network that is not perfect.
-        effects.resends = true;
     }
 }

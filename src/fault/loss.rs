@@ -15,6 +15,7 @@ pub(super) struct Loss(Fraction);
 impl Kind for Loss {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
+    const DISTURBS_MESSAGES: bool = true;
 
     fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
         if self.0 < Fraction::of(1.0) {
@@ -26,6 +27,5 @@ impl Kind for Loss {
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.loss = self.0;
-        effects.resends = true;
     }
 }

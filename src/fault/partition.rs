@@ -32,6 +32,7 @@ pub(super) struct Partition {
 
 impl Kind for Partition {
     const MOMENT: Moment = Moment::Named;
+    const DISTURBS_MESSAGES: bool = true;
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
@@ -50,7 +51,6 @@ impl Kind for Partition {
         let until = at + self.lasts;
         let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
         effects.cuts.push(cut.clone());
-        effects.resends = true;
         effects.opening.push((at, ToJobTracker::Cut(cut.clone()).into()));
         effects.opening.push((until, ToJobTracker::Cut(cut).into()));
     }

@@ -33,7 +33,10 @@ pub struct Hadoop {
     pub heartbeat_fuzz: Fuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
-    /// If a tracker gets no reply for this long, it sends the same heartbeat again.
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again. It matters only with
+    /// faults by which messages are lost, late or doubled: `loss`, `delay`, `duplication` and
+    /// `partition`. Without them each heartbeat is answered, and a tracker waits for that as long as it
+    /// takes.
     pub rpc_timeout: SimSpan,
     /// A tracker that is silent for this long is declared lost.
     pub expiry: SimSpan,

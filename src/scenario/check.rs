@@ -19,7 +19,7 @@ use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::random::Dist;
 use crate::trace::TraceFile;
-use crate::units::{Bytes, Count, Factor, SimSpan};
+use crate::units::{Bytes, Count, Factor, Quantity as _, SimSpan};
 use crate::workload::{
     JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, Submission, TakenNames, WorkloadSpec, cycle,
     file_clashes,
@@ -298,6 +298,9 @@ pub(super) fn check(
         idle::check("hadoop.", scenario, &wrote, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
+            if intact("faults") {
+                check_resending(scenario, found);
+            }
             check_mumak(hadoop, cluster, found);
         }
     }
@@ -390,15 +393,19 @@ fn check_pods(scenario: &Scenario, found: &mut Checked) {
     // How many racks a file has is known when it has been read.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let Some(pods) = cluster.network.pods.as_ref().filter(|_| !in_file) else { return };
-    let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
-    let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
-    let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
-    let racks = shared + own().map(|(_, racks)| racks.get()).sum::<u32>();
-    let pods = pods.count.get();
+    let (racks, pods) = (racks(cluster), pods.count.get());
     if racks < pods {
         let message = format!("{pods} pods for {racks} racks: a pod would be empty");
         found.value("cluster.network.pods.count", message);
     }
+}
+
+/// Returns how many racks there are, if no file says so.
+fn racks(cluster: &ClusterSpec) -> u32 {
+    let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
+    let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
+    let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
+    shared + own().map(|(_, racks)| racks.get()).sum::<u32>()
 }
 
 /// The node that writes the files is there.
@@ -460,6 +467,38 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
             hadoop.expiry
         );
         found.value("hadoop.expiry", message);
+    }
+}
+
+/// Where trackers send heartbeats again, they give the JobTracker time to answer: else each has sent
+/// the next when the answer to the last comes, and none is ever answered.
+fn check_resending(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { hadoop, cluster, faults, .. } = scenario;
+    if hadoop.rpc_timeout.is_zero() || !faults.iter().any(Fault::disturbs_messages) {
+        return;
+    }
+    let network = &cluster.network;
+    let between_pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
+    let is_one_rack =
+        cluster.topology.is_none() && !scenario.workload.has_hosts() && racks(cluster) == 1;
+    let beyond = [Some(&network.cross_rack), between_pods].into_iter().flatten();
+    let latencies = [&network.latency].into_iter().chain(beyond.filter(|_| !is_one_rack));
+    // The heaviest tails have no mean.
+    let means = latencies.map(Dist::mean).filter(|mean| mean.is_finite());
+    let there_and_back = 2.0 * means.fold(0.0, f64::max);
+    let needed = cluster.jobtracker.per_heartbeat.as_f64() + there_and_back;
+    if hadoop.rpc_timeout.as_f64() < needed {
+        let needed = SimSpan::from_f64(needed);
+        let message = format!(
+            "a heartbeat would be sent again after {}, but an answer takes {needed} and more: the run \
+             would never end",
+            hadoop.rpc_timeout
+        );
+        let path = Path::of("hadoop.rpc_timeout");
+        let hint = format!(
+            "raise it above {needed}: `cluster.jobtracker.per_heartbeat` and twice the largest latency"
+        );
+        found.problems.push(Problem::value(path, message).hint(hint));
     }
 }
 

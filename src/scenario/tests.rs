@@ -114,6 +114,7 @@ fn a_setting_that_another_leaves_nothing_to_say_is_told() {
         ("hadoop.heartbeat_floor", "1s", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
         ("hadoop.heartbeats_per_second", "9", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
         ("hadoop.heartbeat_growth", "proportional", "hadoop.heartbeat=3s", "hadoop.heartbeat=auto"),
+        ("hadoop.rpc_timeout", "9s", "faults=[]", "faults=[{loss: 1 %}]"),
         ("hadoop.setup_time", "1s", "hadoop.setup_cleanup=false", "hadoop.setup_cleanup=true"),
         ("hadoop.commit_time", "1s", "hadoop.commit_pending=none", "hadoop.commit_pending=quirk"),
     ] {
@@ -283,6 +284,28 @@ fn what_is_due_when_the_run_is_over_is_told() {
     );
     assert!(submit.starts_with("later[0] has no effect: it is due at 3min"), "{submit}");
     assert_eq!(told("4min"), [""; 0]);
+}
+
+#[test]
+fn a_heartbeat_that_is_sent_again_before_it_can_be_answered_is_refused() {
+    let text = format!(
+        "{JOB}hadoop: {{rpc_timeout: 100ms}}\nfaults: [{{loss: 1 %}}]\n\
+         cluster: {{racks: 2, network: {{cross_rack: 30ms}}, jobtracker: {{per_heartbeat: 50ms}}}}"
+    );
+    let refused = error(&text, &[]);
+    assert!(
+        refused.contains(
+            "a heartbeat would be sent again after 100ms, but an answer takes 110ms and more"
+        ),
+        "{refused}"
+    );
+    assert!(refused.contains("test.yaml:2:24"), "{refused}");
+    assert!(refused.contains("raise it above 110ms"), "{refused}");
+    let drawn = "cluster.network.cross_rack={uniform: {from: 0s, to: 60ms}}";
+    assert!(error(&text, &[drawn]).contains("an answer takes 110ms"));
+    for enough in ["hadoop.rpc_timeout=110ms", "cluster.racks=1", "faults=[]"] {
+        assert!(parse_with(&text, &[enough]).is_ok(), "{enough}");
+    }
 }
 
 #[test]

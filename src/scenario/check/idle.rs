@@ -4,6 +4,7 @@
 
 use super::{Checked, Warning, options_of};
 use crate::cluster::NetworkModel;
+use crate::fault::Fault;
 use crate::mapred::{Auto, CommitPending};
 use crate::scenario::{Later, Scenario, SchedulerChoice};
 use crate::yaml::Path;
@@ -21,7 +22,7 @@ struct Cause {
 }
 
 /// All that is known to leave settings without effect.
-const CAUSES: [Cause; 8] = [
+const CAUSES: [Cause; 9] = [
     Cause {
         settings: &["cluster.network.fabric", "cluster.page_cache", "cluster.disk.count"],
         holds: |scenario| !shares_transfers(scenario),
@@ -59,6 +60,12 @@ const CAUSES: [Cause; 8] = [
         holds: |scenario| scenario.hadoop.heartbeat != Auto::Auto,
         why: "the interval of heartbeats is constant",
         cure: "set hadoop.heartbeat to `auto`",
+    },
+    Cause {
+        settings: &["hadoop.rpc_timeout"],
+        holds: |scenario| !scenario.faults.iter().any(Fault::disturbs_messages),
+        why: "no message is ever lost, late or doubled",
+        cure: "add such a fault",
     },
     Cause {
         settings: &["hadoop.setup_time"],
