@@ -116,6 +116,8 @@ pub enum RunWarning {
     },
     /// Every job was submitted before the warm-up was over.
     NothingCounted,
+    /// No job was submitted before the run ended.
+    NothingSubmitted,
     /// The run had ended before these were due.
     NeverDue {
         /// Where the first of them stands in the scenario.
@@ -145,6 +147,10 @@ impl fmt::Display for RunWarning {
             Self::NothingCounted => f.write_str(
                 "no job came after the warm-up, so the statistics say nothing; lower \
                  `record.warm_up`",
+            ),
+            Self::NothingSubmitted => f.write_str(
+                "no job was submitted before the run ended, so the statistics say nothing; let it \
+                 last longer (`until`), or submit jobs earlier",
             ),
             Self::NeverDue { first, at, others, end } => {
                 let others = match others {
@@ -376,13 +382,17 @@ fn emulate_as(
             *elsewhere.get_or_insert_default() += done;
         }
     }
+    let nothing = match recording.submitted.is_empty() {
+        true => RunWarning::NothingSubmitted,
+        false => RunWarning::NothingCounted,
+    };
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
             decision_time: thinking.decision_time.clone(),
             elsewhere,
             warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
                 .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
-                .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
+                .chain((recording.summary.jobs == 0).then_some(nothing))
                 .chain((stop == Stop::Done).then(|| never_due(scenario, stats.end)).flatten())
                 .collect(),
             stop,
@@ -667,6 +677,19 @@ later: [{at: 2h, scheduler: fair}]
         };
         assert_eq!(first, "faults[1]");
         assert_eq!(told("until=30min"), [], "the check has told of it");
+    }
+
+    #[test]
+    fn a_warm_up_is_blamed_only_where_jobs_were_submitted() {
+        let text = "workload: {jobs: [{name: a, submit: 10s, maps: 1, map_time: 1s}]}";
+        let registry = Registry::builtin();
+        let told = |set: &str| {
+            let set = [set.to_owned()];
+            let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;
+            emulate(&scenario, &registry, Options::default()).unwrap().warnings
+        };
+        assert_eq!(told("until=5s"), [RunWarning::NothingSubmitted]);
+        assert_eq!(told("record.warm_up=1min"), [RunWarning::NothingCounted]);
     }
 
     #[test]
