@@ -32,8 +32,8 @@ use crate::files::REPORT;
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Claim, Concluded, Costs, Effort, End, Form, Plan, PlanError, Search, Shard, Share,
-    Sheet, Step, Store, Study, conclude, failed, keep, write_sheet,
+    Bring, Claim, Concluded, Costs, Doubts, Effort, End, Form, Plan, PlanError, Search, Shard,
+    Share, Sheet, Step, Store, Study, conclude, failed, keep, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -180,6 +180,7 @@ impl Run {
             lines.line(format!("wrote {out} ({next})"));
             if !self.quiet {
                 terminal::print(&lines)?;
+                session.warn();
             }
             return Ok(());
         }
@@ -189,6 +190,7 @@ impl Run {
             let told = outcome::tell(&sheet, &findings) + answer;
             let wrote = terminal::wrote(&session.out, REPORT);
             terminal::print(&(told + Lines::of(format!("  ran      {done}")) + wrote))?;
+            session.warn();
         }
         verdicts::judge(&findings.verdicts)
     }
@@ -216,6 +218,8 @@ pub(super) struct Session<'r> {
     done: usize,
     /// How many worked at a time.
     workers: usize,
+    /// What its runs have warned of.
+    doubts: Doubts,
     began: Instant,
 }
 
@@ -244,6 +248,7 @@ impl<'r> Session<'r> {
             mine: 0,
             done: 0,
             workers: 0,
+            doubts: Doubts::default(),
             began: outcome::now(),
         })
     }
@@ -251,6 +256,11 @@ impl<'r> Session<'r> {
     /// Lets the folder say what its study is, and have the files that it names.
     pub(super) fn keep(&mut self, study: Study, which: Bring) {
         self.kept = Some((study, which));
+    }
+
+    /// Tells what its runs have warned of.
+    pub(super) fn warn(&self) {
+        self.doubts.told().for_each(|warning| terminal::warn(&warning));
     }
 
     /// Says that all is done.
@@ -321,13 +331,16 @@ impl<'r> Session<'r> {
                 conclude(rest, &self.store, &self.out)?;
             }
             self.ends()?;
+            if !quiet {
+                self.warn();
+            }
             return Err(outcome::failed(&runs, &self.store, rest.is_some())?);
         }
         Ok(sheet)
     }
 
     /// Does the runs and shows how far they are; returns those that failed, in their order.
-    fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<usize>, Failure> {
+    fn work(&mut self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<usize>, Failure> {
         let claim = self.claim.as_ref().expect("whoever works has claimed the folder");
         let mut failed = Vec::new();
         let Pace { time_limit, drive: Drive { transport }, .. } = self.pace;
@@ -337,7 +350,8 @@ impl<'r> Session<'r> {
                 self.at_work.begins(&plan.runs[run].id, plan.describe(run));
                 self.bar.begin(run, plan.describe(run));
             }
-            Step::Done { run } => {
+            Step::Done { run, warnings } => {
+                self.doubts.note(warnings);
                 self.at_work.has_done(&plan.runs[run].id);
                 self.bar.end(run);
             }

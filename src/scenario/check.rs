@@ -490,13 +490,13 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     if hadoop.rpc_timeout.as_f64() < needed {
         let needed = SimSpan::from_f64(needed);
         let message = format!(
-            "a heartbeat would be sent again after {}, but an answer takes {needed} and more: the run \
-             would never end",
+            "a heartbeat would be sent again after {}, before its answer, which takes {needed}",
             hadoop.rpc_timeout
         );
         let path = Path::of("hadoop.rpc_timeout");
         let hint = format!(
-            "raise it above {needed}: `cluster.jobtracker.per_heartbeat` and twice the largest latency"
+            "raise it above {needed}, `cluster.jobtracker.per_heartbeat` and twice the largest latency, \
+             or the run never ends"
         );
         found.problems.push(Problem::value(path, message).hint(hint));
     }

@@ -122,7 +122,7 @@ impl Plan {
             let run = probe.cell * self.seeds().count() + seed;
             tell(Step::Begun { run });
             let probed = self.probe(run, room.path(), registry, (!is_base).then_some(left));
-            tell(Step::Done { run });
+            tell(Step::Done { run, warnings: Vec::new() });
             match probed {
                 Ok((time, room)) => {
                     seconds.push((probe, time));

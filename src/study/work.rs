@@ -4,6 +4,7 @@
 //! pace shows in any result. A run that fails is reported and the others go on. When results cannot
 //! be written, as on a full disk, no other run is begun.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use indexmap::IndexMap;
 
 use super::costs::deal;
 use super::{Claim, Plan, Store, failed};
-use crate::emulation::{EmulationError, Options, Prepared};
+use crate::emulation::{EmulationError, Options, Prepared, RunWarning};
 use crate::mapred::Stop;
 use crate::runtime::{Transport, words_of_panic};
 use crate::scenario::{Registry, Scenario};
@@ -44,6 +45,8 @@ pub enum Step {
     Done {
         /// The number of the run in the plan.
         run: usize,
+        /// What is to be thought of before its results are trusted.
+        warnings: Vec<RunWarning>,
     },
     /// A run has failed.
     Failed {
@@ -140,13 +143,13 @@ impl Plan {
         let kept = catch_unwind(AssertUnwindSafe(|| {
             keep(self.scenario(planned), claim, &planned.id, registry, effort)
         }));
-        match kept.unwrap_or_else(|panic| Ok(Some(format!("a panic: {}", words_of_panic(&*panic)))))
-        {
-            Ok(None) => {
+        let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
+        match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
+            Ok(Ok(warnings)) => {
                 failed::forget(claim.store(), &planned.id);
-                Ok(Step::Done { run })
+                Ok(Step::Done { run, warnings })
             }
-            Ok(Some(why)) => self.fail(run, why, claim.store()),
+            Ok(Err(why)) => self.fail(run, why, claim.store()),
             Err(
                 error @ (EmulationError::Output(_)
                 | EmulationError::Record(_)
@@ -175,14 +178,14 @@ pub struct Effort {
     pub transport: Transport,
 }
 
-/// Does a run and keeps it, unless it says why not.
+/// Does a run and keeps it; returns what it has warned of, or why it is not kept.
 fn keep(
     scenario: Scenario,
     claim: &Claim,
     id: &str,
     registry: &Registry,
     effort: Effort,
-) -> Result<Option<String>, EmulationError> {
+) -> Result<Result<Vec<RunWarning>, String>, EmulationError> {
     let folder = claim.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
     let Effort { time_limit, transport, .. } = effort;
@@ -191,17 +194,15 @@ fn keep(
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         Stop::Done | Stop::TimeUp => {
-            let why = kept.lacks_alone();
-            if why.is_none() {
-                claim.keep(id, folder)?;
+            if let Some(why) = kept.lacks_alone() {
+                return Ok(Err(why.to_owned()));
             }
-            Ok(why.map(str::to_owned))
+            claim.keep(id, folder)?;
+            Ok(Ok(kept.emulated.warnings))
         }
-        Stop::Stalled(_) => {
-            Ok(Some(format!("it stalled after {after}: nothing can move any more")))
-        }
+        Stop::Stalled(_) => Ok(Err(format!("it stalled after {after}: nothing can move any more"))),
         Stop::TimeLimit => {
-            Ok(Some(format!("it took as long as --time-limit allows, and came to {after}")))
+            Ok(Err(format!("it took as long as --time-limit allows, and came to {after}")))
         }
     }
 }

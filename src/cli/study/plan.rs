@@ -121,7 +121,7 @@ pub(super) fn measure(plan: &Plan, registry: &Registry) -> Result<Measured, Fail
     interrupt::guard(bar.bar(), ", nothing was measured");
     let measured = plan.measure(registry, LIMIT, |step| match step {
         Step::Begun { run } => bar.begin(run, plan.describe(run)),
-        Step::Done { run } | Step::Failed { run } => bar.end(run),
+        Step::Done { run, .. } | Step::Failed { run } => bar.end(run),
     });
     bar.clear();
     Ok(measured?)
