@@ -122,6 +122,8 @@ fn a_setting_that_another_leaves_nothing_to_say_is_told() {
         assert_eq!(idle(JOB, &[&set, idle_with]), [setting], "{set} {idle_with}");
         assert_eq!(idle(JOB, &[&set, heeded_with]), [""; 0], "{set} {heeded_with}");
     }
+    let floor = ["hadoop=1.x", "hadoop.heartbeat=3s", "hadoop.heartbeat_floor=1s"];
+    assert_eq!(idle(JOB, &floor), [""; 0], "trackers that come back wait so long there");
     let cleanup = ["hadoop.cleanup_time=1s", "hadoop.setup_cleanup=false"];
     assert_eq!(idle(JOB, &[cleanup[0], cleanup[1], "hadoop.task_cleanup=true"]), [""; 0]);
     assert_eq!(
@@ -295,14 +297,14 @@ fn a_heartbeat_that_is_sent_again_before_it_can_be_answered_is_refused() {
     let refused = error(&text, &[]);
     assert!(
         refused.contains(
-            "a heartbeat would be sent again after 100ms, but an answer takes 110ms and more"
+            "a heartbeat would be sent again after 100ms, before its answer, which takes 110ms"
         ),
         "{refused}"
     );
-    assert!(refused.contains("test.yaml:2:24"), "{refused}");
+    assert!(refused.contains("test.yaml:2:23"), "{refused}");
     assert!(refused.contains("raise it above 110ms"), "{refused}");
     let drawn = "cluster.network.cross_rack={uniform: {from: 0s, to: 60ms}}";
-    assert!(error(&text, &[drawn]).contains("an answer takes 110ms"));
+    assert!(error(&text, &[drawn]).contains("its answer, which takes 110ms"));
     for enough in ["hadoop.rpc_timeout=110ms", "cluster.racks=1", "faults=[]"] {
         assert!(parse_with(&text, &[enough]).is_ok(), "{enough}");
     }

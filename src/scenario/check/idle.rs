@@ -7,6 +7,7 @@ use crate::cluster::NetworkModel;
 use crate::fault::Fault;
 use crate::mapred::{Auto, CommitPending};
 use crate::scenario::{Later, Scenario, SchedulerChoice};
+use crate::units::SimSpan;
 use crate::yaml::Path;
 
 /// Why settings change nothing.
@@ -22,7 +23,7 @@ struct Cause {
 }
 
 /// All that is known to leave settings without effect.
-const CAUSES: [Cause; 9] = [
+const CAUSES: [Cause; 10] = [
     Cause {
         settings: &["cluster.network.fabric", "cluster.page_cache", "cluster.disk.count"],
         holds: |scenario| !shares_transfers(scenario),
@@ -52,12 +53,18 @@ const CAUSES: [Cause; 9] = [
         cure: "set cluster.contention to `true`",
     },
     Cause {
-        settings: &[
-            "hadoop.heartbeat_growth",
-            "hadoop.heartbeat_floor",
-            "hadoop.heartbeats_per_second",
-        ],
+        settings: &["hadoop.heartbeat_growth", "hadoop.heartbeats_per_second"],
         holds: |scenario| scenario.hadoop.heartbeat != Auto::Auto,
+        why: "the interval of heartbeats is constant",
+        cure: "set hadoop.heartbeat to `auto`",
+    },
+    Cause {
+        settings: &["hadoop.heartbeat_floor"],
+        // In 1.x trackers that come back wait so long.
+        holds: |scenario| {
+            let hadoop = &scenario.hadoop;
+            hadoop.heartbeat != Auto::Auto && hadoop.first_wait() == SimSpan::ZERO
+        },
         why: "the interval of heartbeats is constant",
         cure: "set hadoop.heartbeat to `auto`",
     },
