@@ -266,8 +266,8 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// Decides that every job gets its place anew, if anything has changed; it does with [`Phase::rank`].
-    /// Returns what is to be noted of it.
+    /// Decides that every job gets its place anew, if anything has changed; they get it with
+    /// [`Phase::rank_all`] and [`Phase::rank_more`]. Returns what is to be noted of it.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
         // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
