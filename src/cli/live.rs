@@ -98,8 +98,7 @@ impl Whole {
         let Ran::Kept(folder, kept) = ran else { return Ok(()) };
         let target = folder.commit()?;
         run::tell(&prepared, &kept, &target, Lines::default())?;
-        run::verdict(&prepared, &kept.emulated)?;
-        run::verdict_alone(&kept)?;
+        run::verdict_of_kept(&prepared, &kept)?;
         verdicts::judge(&kept.verdicts)
     }
 }

@@ -141,8 +141,7 @@ impl Arguments {
             });
             tell(&prepared, &kept, &target, traced)?;
         }
-        verdict(&prepared, &kept.emulated)?;
-        verdict_alone(&kept)?;
+        verdict_of_kept(&prepared, &kept)?;
         if self.verify && prepared.scenario.record.tasks {
             check_explained(&target)?;
         }
@@ -249,8 +248,10 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     }
 }
 
-/// Returns what is wrong with what is known of the jobs alone.
-pub(super) fn verdict_alone(kept: &Kept) -> Result<(), Failure> {
+/// Returns what is wrong with a run that has results in a folder: with itself, or with what is known of its
+/// jobs alone.
+pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &Kept) -> Result<(), Failure> {
+    verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {
         Err(Failure::run(format!("not all jobs have a time alone and a slowdown: {why}")))
     })

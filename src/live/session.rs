@@ -26,7 +26,7 @@ use crate::emulation::{Around, Prepared};
 use crate::mapred::Event;
 use crate::record::Past;
 use crate::runtime::Pace;
-use crate::scenario::{Later, Registry, Scenario, Warning};
+use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
 /// Pictures come no faster than this: thirty a second.
@@ -711,9 +711,7 @@ impl Pace for Hand {
 /// Returns the picture of a scenario's run before it begins.
 fn picture(prepared: &Prepared) -> Picture {
     let scenario = &prepared.scenario;
-    let later = Later::policies(&scenario.later).map(|(_, choice)| choice);
-    let policies = std::iter::once(&scenario.scheduler).chain(later);
-    Picture::new(&prepared.topology, policies.map(|choice| choice.name.clone()))
+    Picture::new(&prepared.topology, scenario.policies().map(|choice| choice.name.clone()))
 }
 
 fn json(value: &impl Serialize) -> Bytes {

@@ -329,13 +329,15 @@ impl Registry {
 impl Registry {
     /// Returns whether Mumakil brings all that a scenario names, so that its version says what that does.
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
-        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
-        let mut policies = std::iter::once(&scenario.scheduler).chain(later);
-        let mut sources = scenario.workload.sources.iter();
-        policies.all(|choice| self.policies.get(&*choice.name).is_some_and(|it| it.is_builtin))
-            && sources.all(|source| self.sources.get(source.key()).is_some_and(|it| it.is_builtin))
-            // What format a file has only its content shows.
-            && !(self.has_own_formats && scenario.files_mut().next().is_some())
+        let brings_policy = |choice: &SchedulerChoice| {
+            self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
+        };
+        let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
+        // What format a file has only its content shows.
+        let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
+        scenario.policies().all(brings_policy)
+            && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
+            && !may_be_of_own_format
     }
 }
 

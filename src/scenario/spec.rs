@@ -84,6 +84,12 @@ impl Scenario {
         self.record.waste || self.hadoop.speculation != Speculation::Off
     }
 
+    /// Returns the policies that decide, in the order in which they do.
+    pub(crate) fn policies(&self) -> impl Iterator<Item = &SchedulerChoice> {
+        let later = Later::policies(&self.later).map(|(_, choice)| choice);
+        std::iter::once(&self.scheduler).chain(later)
+    }
+
     /// Returns where faults stand and what comes later, with the instant of each that has one.
     pub(crate) fn due(&self) -> impl Iterator<Item = (String, SimSpan)> {
         let faults = self.faults.iter().map(Fault::at).enumerate();

@@ -407,10 +407,8 @@ struct Clock {
 
 impl Clock {
     fn of(scenario: &Scenario) -> Self {
-        let policies = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
-        let mut policies = policies.chain([&scenario.scheduler]);
         let is_alone = scenario.clock == ClockSpec::Virtual
-            && policies.all(|policy| policy.name != External::NAME);
+            && scenario.policies().all(|policy| policy.name != External::NAME);
         Self { began: now(), spent: spent().filter(|_| is_alone) }
     }
 

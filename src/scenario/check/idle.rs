@@ -6,7 +6,7 @@ use super::{Checked, Warning, options_of};
 use crate::cluster::NetworkModel;
 use crate::fault::Fault;
 use crate::mapred::{Auto, CommitPending};
-use crate::scenario::{Later, Scenario, SchedulerChoice};
+use crate::scenario::{Scenario, SchedulerChoice};
 use crate::units::SimSpan;
 use crate::yaml::Path;
 
@@ -174,5 +174,5 @@ pub(super) fn heeds_bytes(scenario: &Scenario) -> bool {
         let fetches = choice.options.get("srt").and_then(|srt| srt.get("shuffle_rate"));
         fetches.is_some() || !HEEDLESS.contains(&&*choice.name)
     };
-    heeds(&scenario.scheduler) || Later::policies(&scenario.later).any(|(_, choice)| heeds(choice))
+    scenario.policies().any(heeds)
 }
