@@ -3,7 +3,8 @@
 //! Each map stands in the list of every node and of every rack that holds its input, in the
 //! order of its number, largest splits first. Lists are cleaned when they are read: what no
 //! longer waits is stepped over once. A map that waits again stands in front of its lists. So an
-//! answer costs a look-up, however many maps the job has.
+//! answer costs a look-up, however many maps the job has; and that a place has nothing, which is what
+//! most who ask are told, costs a bit.
 //!
 //! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
 //! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
@@ -59,11 +60,8 @@ pub(super) struct RackOrder {
 }
 
 impl RackOrder {
-    /// Meets a rack, if it has not met it yet; nowhere is met by nobody.
+    /// Meets a rack, if it has not met it yet.
     pub(super) fn meet(&mut self, rack: u32) {
-        if rack == NOWHERE {
-            return;
-        }
         let place = rack as usize;
         if self.turns.len() <= place {
             self.turns.resize(place + 1, None);
@@ -80,21 +78,28 @@ impl RackOrder {
     }
 }
 
-/// The place, among racks, of maps whose input is nowhere.
-const NOWHERE: u32 = u32::MAX;
-
-/// Lists by the number of a node or rack.
+/// Lists by place: by the number of a node, or of a rack.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// A bit for each place that has a list, by its number modulo the bits: most jobs are small and have
-    /// nothing on most nodes, which is known then without a look at the lists.
-    marks: u128,
-    /// By place.
-    lists: FxHashMap<u32, List>,
+    /// A bit for each place that is not known to have nothing.
+    marks: Vec<u64>,
+    /// Which places have a list, as many of them together as there are bits in a mark.
+    index: Vec<Indexed>,
+    /// In the order of their places.
+    lists: Vec<List>,
     /// All lists, one after another.
     maps: Vec<u32>,
-    /// Maps that wait again, the next one last.
+    /// Maps that wait again, by place, the next one last.
     again: FxHashMap<u32, Vec<u32>>,
+}
+
+/// Which places of some have a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Indexed {
+    /// A bit for each.
+    places: u64,
+    /// How many lists are before theirs.
+    before: u32,
 }
 
 /// A list: a run of `maps` of which the first part is used up.
@@ -121,14 +126,16 @@ impl MapCache {
             locate(map, &mut holders);
             nodes.extend(holders.iter().map(|node| (node.0, map)));
             for rack in racks_of(&holders, topology) {
-                order.meet(rack);
+                if rack != nowhere(topology) {
+                    order.meet(rack);
+                }
                 racks.push((rack, map));
             }
         }
         let (nodes, racks) = (Lists::new(&nodes), Lists::new(&racks));
-        let mut by_turn: Vec<u32> = racks.lists.keys().copied().collect();
+        let mut by_turn: Vec<u32> = racks.places().collect();
         by_turn.sort_unstable_by_key(|rack| (order.turn(*rack), *rack));
-        let homeless = racks.lists.get(&NOWHERE).map_or(0, |list| list.end - list.next);
+        let homeless = racks.find(nowhere(topology)).map_or(0, |at| racks.lists[at].len());
         Self { nodes, racks, by_turn, homeless }
     }
 
@@ -136,10 +143,10 @@ impl MapCache {
     pub(super) fn put_in_front(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
         self.homeless += u32::from(holders.is_empty());
         for node in holders {
-            self.nodes.again.entry(node.0).or_default().push(map);
+            self.nodes.put_in_front(node.0, map);
         }
         for rack in racks_of(holders, topology) {
-            self.racks.again.entry(rack).or_default().push(map);
+            self.racks.put_in_front(rack, map);
         }
     }
 
@@ -153,7 +160,7 @@ impl MapCache {
         0 < self.homeless
     }
 
-    /// Returns whether certainly no map was ever waiting for this node.
+    /// Returns whether certainly no map waits for this node.
     pub(super) fn has_none_on(&self, node: TrackerId) -> bool {
         !self.nodes.may_have(node.0)
     }
@@ -170,7 +177,7 @@ impl MapCache {
         mut verdict: impl FnMut(u32) -> Verdict,
     ) -> Option<(u32, Option<Locality>)> {
         let looks_near = reach != Reach::Beyond;
-        if looks_near && let Some(map) = self.nodes.first(node.0, &mut verdict) {
+        if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
             return Some((map, Some(Locality::Node)));
         }
         // Most who ask end here.
@@ -179,7 +186,7 @@ impl MapCache {
         }
         let own_rack = topology.rack(node).0;
         if looks_near {
-            if let Some(map) = self.racks.first(own_rack, &mut verdict) {
+            if let Some(map) = self.racks.take(own_rack, &mut verdict) {
                 return Some((map, Some(Locality::Rack)));
             }
             if reach == Reach::Rack {
@@ -187,9 +194,10 @@ impl MapCache {
             }
         }
         for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
-            if let Some(map) = self.racks.first(rack, &mut verdict) {
-                self.homeless -= u32::from(rack == NOWHERE);
-                return Some((map, (rack != NOWHERE).then_some(Locality::OffRack)));
+            if let Some(map) = self.racks.take(rack, &mut verdict) {
+                let is_homeless = rack == nowhere(topology);
+                self.homeless -= u32::from(is_homeless);
+                return Some((map, (!is_homeless).then_some(Locality::OffRack)));
             }
         }
         None
@@ -213,38 +221,81 @@ impl MapCache {
 impl Lists {
     /// Returns the lists of these places and maps, each in the order in which its maps stand here.
     fn new(entries: &[(u32, u32)]) -> Self {
-        let mut lists = Self::default();
+        let size = entries.iter().map(|(place, _)| mark(*place).0 + 1).max().unwrap_or(0);
+        let mut all = Self {
+            marks: vec![0; size],
+            index: Vec::with_capacity(size),
+            maps: vec![0; entries.len()],
+            ..Self::default()
+        };
+        // By place, how many maps it has, then where the next one goes.
+        let mut ends = vec![0; size * u64::BITS as usize];
         for (place, _) in entries {
-            // How many there are, until the list has its place.
-            lists.lists.entry(*place).or_default().next += 1;
+            let (at, bit) = mark(*place);
+            all.marks[at] |= bit;
+            ends[*place as usize] += 1;
         }
-        lists.maps.resize(entries.len(), 0);
         let mut begin = 0;
-        for (place, map) in entries {
-            let list = lists.lists.get_mut(place).expect("each place has its list");
-            if list.end == 0 {
-                lists.marks |= mark(*place);
-                let length = mem::replace(&mut list.next, begin);
-                (list.end, list.first) = (begin, *map);
-                begin += length;
+        for (marks, ends) in all.marks.iter().zip(ends.chunks_mut(u64::BITS as usize)) {
+            all.index.push(Indexed { places: *marks, before: all.lists.len() as u32 });
+            for end in ends.iter_mut().filter(|count| 0 < **count) {
+                let next = begin;
+                begin += mem::replace(end, next);
+                all.lists.push(List { next, end: begin, first: 0 });
             }
-            lists.maps[list.end as usize] = *map;
-            list.end += 1;
         }
-        lists
+        for (place, map) in entries {
+            let end = &mut ends[*place as usize];
+            all.maps[*end as usize] = *map;
+            *end += 1;
+        }
+        for list in &mut all.lists {
+            list.first = all.maps[list.next as usize];
+        }
+        all
     }
 
-    /// Returns whether a place may have a list: if not, it has certainly none.
+    /// Returns the places that have a list, in order.
+    fn places(&self) -> impl Iterator<Item = u32> {
+        (0..self.index.len() as u32 * u64::BITS).filter(|place| self.find(*place).is_some())
+    }
+
+    /// Returns where the list of a place stands among all, if it has one.
+    fn find(&self, place: u32) -> Option<usize> {
+        let (at, bit) = mark(place);
+        let Indexed { places, before } = *self.index.get(at)?;
+        (places & bit != 0).then(|| (before + (places & (bit - 1)).count_ones()) as usize)
+    }
+
+    /// Returns whether a place may have a map that waits.
     fn may_have(&self, place: u32) -> bool {
-        self.marks & mark(place) != 0
+        let (at, bit) = mark(place);
+        self.marks.get(at).is_some_and(|marks| marks & bit != 0)
     }
 
-    /// Returns the first map of a place; whatever waits again was in the place's list once.
+    /// Puts a map that waits again in front of a list that it was in once.
+    fn put_in_front(&mut self, place: u32, map: u32) {
+        let (at, bit) = mark(place);
+        self.marks[at] |= bit;
+        self.again.entry(place).or_default().push(map);
+    }
+
+    /// Returns the first map of a place, and steps over it: it does not wait any more.
+    fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        let map = self.first(place, verdict)?;
+        let at = self.find(place)?;
+        let list = &mut self.lists[at];
+        if list.next < list.end && list.first == map {
+            list.step_over(&self.maps);
+        }
+        Some(map)
+    }
+
+    /// Returns the first map of a place.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
         if !self.may_have(place) {
             return None;
         }
-        let list = self.lists.get_mut(&place)?;
         if let Some(again) = self.again.get_mut(&place) {
             while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
                 again.pop();
@@ -257,7 +308,14 @@ impl Lists {
                 return found;
             }
         }
-        list.first(&self.maps, verdict)
+        let at = self.find(place)?;
+        let list = &mut self.lists[at];
+        let found = list.first(&self.maps, verdict);
+        if list.len() == 0 && !self.again.contains_key(&place) {
+            let (at, bit) = mark(place);
+            self.marks[at] &= !bit;
+        }
+        found
     }
 
     /// Returns how many maps of a place are to be taken, of so many at most.
@@ -267,14 +325,31 @@ impl Lists {
             return 0;
         }
         let again = self.again.get(&place).into_iter().flatten().rev();
-        let List { next, end, .. } = self.lists[&place];
-        let fresh = &self.maps[next as usize..end as usize];
+        let fresh = self.find(place).map_or(&[][..], |at| self.lists[at].rest(&self.maps));
         let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
         taken.take(most as usize).count() as u32
     }
 }
 
 impl List {
+    /// Returns how much of it is not used up.
+    fn len(self) -> u32 {
+        self.end - self.next
+    }
+
+    /// Returns which of all `maps` these are.
+    fn rest(self, maps: &[u32]) -> &[u32] {
+        &maps[self.next as usize..self.end as usize]
+    }
+
+    /// Uses its first map up.
+    fn step_over(&mut self, maps: &[u32]) {
+        self.next += 1;
+        if self.next < self.end {
+            self.first = maps[self.next as usize];
+        }
+    }
+
     /// Returns the first of all `maps` that is in the list and to be taken; what no longer waits is used
     /// up.
     fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
@@ -282,27 +357,27 @@ impl List {
             match verdict(self.first) {
                 Verdict::Take => return Some(self.first),
                 Verdict::Pass => {
-                    let later = &maps[self.next as usize + 1..self.end as usize];
-                    return later.iter().copied().find(|map| verdict(*map) == Verdict::Take);
+                    let later = self.rest(maps).iter().skip(1);
+                    return later.copied().find(|map| verdict(*map) == Verdict::Take);
                 }
-                Verdict::Drop => {
-                    self.next += 1;
-                    if self.next < self.end {
-                        self.first = maps[self.next as usize];
-                    }
-                }
+                Verdict::Drop => self.step_over(maps),
             }
         }
         None
     }
 }
 
-/// Returns the bit of a place among the marks.
-fn mark(place: u32) -> u128 {
-    1 << (place % u128::BITS)
+/// Returns where the mark of a place is, and its bit there.
+fn mark(place: u32) -> (usize, u64) {
+    ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
 }
 
-/// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; nowhere
+/// Returns the place, after those of all racks, of maps whose input is nowhere.
+fn nowhere(topology: &Topology) -> u32 {
+    topology.racks()
+}
+
+/// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; [`nowhere`]
 /// without a node.
 fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
     let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
@@ -310,13 +385,15 @@ fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u3
         let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
         is_new.then_some(rack.0)
     });
-    racks.chain(nodes.is_empty().then_some(NOWHERE))
+    racks.chain(nodes.is_empty().then(|| nowhere(topology)))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::cluster::{Hdfs, Node, PerSlot, Placement};
@@ -328,7 +405,7 @@ mod tests {
     }
 
     fn take(lists: &mut Lists, place: u32, waiting: &mut BTreeSet<u32>) -> Option<u32> {
-        let found = lists.first(place, &mut |map| {
+        let found = lists.take(place, &mut |map| {
             if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop }
         });
         if let Some(map) = found {
@@ -359,9 +436,48 @@ mod tests {
         take(&mut lists, 5, &mut waiting);
         take(&mut lists, 5, &mut waiting);
         waiting.insert(1);
-        lists.again.entry(5).or_default().push(1);
+        lists.put_in_front(5, 1);
         assert_eq!(take(&mut lists, 5, &mut waiting), Some(1));
         assert_eq!(take(&mut lists, 5, &mut waiting), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn lists_answer_as_if_each_was_looked_through(
+            holders in prop::collection::vec(prop::collection::btree_set(0..200_u32, 0..4), 1..40),
+            asked in prop::collection::vec((0..200_u32, any::<bool>()), 0..200),
+        ) {
+            let entries: Vec<(u32, u32)> = (0..).zip(&holders)
+                .flat_map(|(map, places)| places.iter().map(move |place| (*place, map)))
+                .collect();
+            let mut lists = Lists::new(&entries);
+            let mut plain: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for (place, map) in &entries {
+                plain.entry(*place).or_default().push(*map);
+            }
+            prop_assert!(lists.places().eq(plain.keys().copied()));
+            let mut waiting: BTreeSet<u32> = (0..holders.len() as u32).collect();
+            for (place, waits_again) in asked {
+                let list = plain.get(&place).into_iter().flatten();
+                let first = list.copied().find(|map| waiting.contains(map));
+                let taken = take(&mut lists, place, &mut waiting);
+                prop_assert_eq!(taken, first);
+                prop_assert!(taken.is_none() || lists.find(place).is_some());
+                if let Some(map) = taken.filter(|_| waits_again) {
+                    waiting.insert(map);
+                    for place in &holders[map as usize] {
+                        lists.put_in_front(*place, map);
+                        let list = plain.get_mut(place).unwrap();
+                        list.retain(|other| *other != map);
+                        list.insert(0, map);
+                    }
+                }
+            }
+            for place in 0..200 {
+                while take(&mut lists, place, &mut waiting).is_some() {}
+                prop_assert!(!lists.may_have(place), "a place without maps has a mark");
+            }
+        }
     }
 
     #[test]
@@ -386,7 +502,7 @@ mod tests {
         };
         assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
         cache.nodes = Lists::default();
-        cache.racks.lists.get_mut(&0).unwrap().next = 1;
+        cache.racks.lists[0].next = 1;
         assert!(cache.has_homeless());
         assert_eq!(take(&mut cache), (1, None));
         assert!(!cache.has_homeless(), "though nobody has looked at its list since");

@@ -85,7 +85,7 @@ fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);
     hash.update(length.to_be_bytes());
-    let mut buffer = vec![0; 1 << 16];
+    let mut buffer = [0; 1 << 14];
     loop {
         match file.read(&mut buffer).map_err(error)? {
             0 => return Ok(()),
