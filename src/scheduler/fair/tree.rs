@@ -106,12 +106,23 @@ pub(super) struct Key {
 /// Compared some ten times whenever one of its jobs gets or ends a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
-    /// Whether it has its minimum share, or what it could use of it.
-    is_served: bool,
-    /// The [bits](bits) of a ratio.
-    ratio: u64,
+    /// The [bits](bits) of a ratio, and [`PoolKey::SERVED`].
+    measure: u64,
     name: SortName,
     pool: PoolId,
+}
+
+impl PoolKey {
+    /// Set if it has its minimum share, or what it could use of it; no ratio has this bit.
+    const SERVED: u64 = 1 << 63;
+
+    fn is_served(&self) -> bool {
+        self.measure & Self::SERVED != 0
+    }
+
+    fn ratio(&self) -> f64 {
+        f64::from_bits(self.measure & !Self::SERVED)
+    }
 }
 
 impl Tree {
@@ -240,8 +251,8 @@ impl Tree {
         Standing::of_group(
             &pool.name,
             [
-                Measure::BelowMinShare.flag(place.is_some_and(|key| !key.is_served)),
-                (Measure::Ratio, place.map_or(f64::NAN, |key| f64::from_bits(key.ratio))),
+                Measure::BelowMinShare.flag(place.is_some_and(|key| !key.is_served())),
+                (Measure::Ratio, place.map_or(f64::NAN, PoolKey::ratio)),
                 Measure::Held.count(state.running[kind]),
                 Measure::MinShare.count(state.min_share[kind]),
                 (Measure::Weight, pool.weight),
@@ -532,7 +543,8 @@ impl Tree {
         let is_served = owed <= running;
         let part = if is_served { pool.weight } else { f64::from(owed) };
         let ratio = bits(f64::from(running) / part);
-        Some(PoolKey { is_served, ratio, name: state.name.clone(), pool: id })
+        let measure = if is_served { ratio | PoolKey::SERVED } else { ratio };
+        Some(PoolKey { measure, name: state.name.clone(), pool: id })
     }
 
     // ---- updates ----
