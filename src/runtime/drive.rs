@@ -14,8 +14,8 @@ use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use crate::mapred::{
-    Calm, Core, Event, Fact, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric, ToInjector,
-    ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId,
+    Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric,
+    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -114,8 +114,17 @@ impl<M: Message> Body<M> {
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
         self.core.handle(now, msg, out);
-        while let Some(letter) = out.letters.pop_front() {
-            self.link.carry(now, letter, |delay, mail| post(now + delay, mail));
+        while let Some(letter) = out.letters.front() {
+            // While it lies where the core has just put it. To decide by a copy would be to wait until the
+            // processor has written what it is copied from.
+            let [copy, itself] = self.link.carry(now, letter);
+            let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
+            if let Some(delay) = copy {
+                post(now + delay, mail.clone());
+            }
+            if let Some(delay) = itself {
+                post(now + delay, mail);
+            }
         }
         out.stop.take().map(Ending::Stopped)
     }

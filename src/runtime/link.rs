@@ -153,32 +153,28 @@ impl Link {
         self.from
     }
 
-    /// Calls `arrive` with the delay of every copy that gets through of a letter that is written now.
-    pub(super) fn carry(
-        &mut self,
-        now: SimTime,
-        letter: Letter,
-        mut arrive: impl FnMut(SimSpan, Mail),
-    ) {
-        let Letter { after, travels, mail } = letter;
+    /// Returns after how long a letter that is written now arrives, and before that a second copy of it;
+    /// each only if it gets through.
+    pub(super) fn carry(&mut self, now: SimTime, letter: &Letter) -> [Option<SimSpan>; 2] {
+        let Letter { after, travels, ref mail } = *letter;
         if !travels {
-            return arrive(after, mail);
+            return [None, Some(after)];
         }
-        let to = Address::of(&mail);
+        let to = Address::of(mail);
         if self.is_cut(now + after, to) {
-            return;
+            return [None, None];
         }
-        let mut late = SimSpan::ZERO;
+        let (mut copy, mut late) = (None, SimSpan::ZERO);
         if self.is_faulty && (self.from.is_tracker() || to.is_tracker()) {
             if self.happens(self.links.loss) {
-                return;
+                return [None, None];
             }
             if self.happens(self.links.duplication) {
-                arrive(after + self.latency(to), mail.clone());
+                copy = Some(after + self.latency(to));
             }
             late = self.lateness();
         }
-        arrive(after + late + self.latency(to), mail);
+        [copy, Some(after + late + self.latency(to))]
     }
 
     /// Returns whether what leaves at an instant for somebody comes to a cut.
@@ -251,10 +247,8 @@ mod tests {
 
     /// Returns the delays of what arrives of a letter that is kept back for 10 ms.
     fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
-        let mut delays = Vec::new();
         let letter = Letter { after: MS * 10, travels: true, mail };
-        link.carry(SimTime::ZERO, letter, |delay, _| delays.push(delay));
-        delays
+        link.carry(SimTime::ZERO, &letter).into_iter().flatten().collect()
     }
 
     /// Returns the stream from which a sender's travels are drawn.
@@ -288,7 +282,7 @@ mod tests {
             let mut delays = Vec::new();
             let letter = Letter { after: MS * 10, travels: false, mail };
             let mut link = link(&lossy, from);
-            link.carry(SimTime::ZERO, letter, |delay, _| delays.push(delay));
+            delays.extend(link.carry(SimTime::ZERO, &letter).into_iter().flatten());
             assert_eq!(delays, [MS * 10], "{from:?}");
         }
     }
