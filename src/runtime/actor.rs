@@ -62,7 +62,7 @@ impl<C: Clock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
     fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
         let mut out = Outbox::default();
         // Whatever it wishes beside: there is nobody any more to carry it out.
-        let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out, |_, _| {});
+        let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
         // How the run has ended is known already.
         let _ = caught(handle);
         MessageResult(out.events)

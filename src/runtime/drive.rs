@@ -103,17 +103,19 @@ impl<M: Message> Body<M> {
         self.link.from()
     }
 
-    /// Lets the core handle a message and carries the letters that it leaves: `post` gets each with
-    /// the instant of its arrival. Its events are in `out`. Returns how this ends the run, if it
-    /// does.
-    pub(super) fn handle(
+    /// Lets the core handle a message; what it leaves is in `out`.
+    pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+        self.core.handle(now, msg, out);
+    }
+
+    /// Carries the letters that the core has left: `post` gets each with the instant of its arrival.
+    /// Returns how what it has left ends the run, if it does.
+    pub(super) fn carry(
         &mut self,
         now: SimTime,
-        msg: &M,
         out: &mut Outbox,
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
-        self.core.handle(now, msg, out);
         while let Some(letter) = out.letters.front() {
             // While it lies where the core has just put it. To decide by a copy would be to wait until the
             // processor has written what it is copied from.
@@ -306,11 +308,14 @@ impl Agenda {
         self.messages += u64::from(msg.counts());
         let moved = msg.moves();
         let Self { timers, outbox, moves, witness, .. } = self;
-        let ending = body.handle(now, msg, outbox, |at, mail| {
+        body.handle(now, msg, outbox);
+        // Before the letters, which the processor is still writing.
+        let is_heard = witness.tell(&mut outbox.events);
+        let ending = body.carry(now, outbox, |at, mail| {
             *moves += u64::from(mail.moves());
             timers.push(at, mail);
         });
-        let (is_heard, calm) = (witness.tell(&mut outbox.events), outbox.calm.take());
+        let calm = outbox.calm.take();
         self.end_if(is_heard, ending);
         self.settle(now, moved, calm);
     }

@@ -109,7 +109,11 @@ impl Clock for ScaledClock {
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
         let post = |at, mail| letters.push((at, mail));
-        let handle = || body.borrow_mut().handle(now, msg, &mut outbox, post);
+        let handle = || {
+            let mut body = body.borrow_mut();
+            body.handle(now, msg, &mut outbox);
+            body.carry(now, &mut outbox, post)
+        };
         let ending = match caught(handle) {
             Ok(ending) => ending,
             Err(ending) => {
