@@ -117,9 +117,9 @@ impl<M: Message> Body<M> {
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
         while let Some(letter) = out.letters.front() {
-            // While it lies where the core has just put it. To decide by a copy would be to wait until the
-            // processor has written what it is copied from.
-            let [copy, itself] = self.link.carry(now, letter);
+            // Asked of the letter where the core has put it. With a copy one would wait until the processor has
+            // written what that is copied from.
+            let [copy, itself] = self.link.delays(now, letter);
             let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
             if let Some(delay) = copy {
                 post(now + delay, mail.clone());
