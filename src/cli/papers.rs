@@ -160,6 +160,7 @@ impl Arguments {
         let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), Bring::Links);
         let sheet = session.run(&study, true)?;
+        session.doubts().for_each(|doubt| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         session.ends()?;
         experiment

@@ -260,7 +260,12 @@ impl<'r> Session<'r> {
 
     /// Tells what its runs have warned of.
     pub(super) fn warn(&self) {
-        self.doubts.told().for_each(|warning| terminal::warn(&warning));
+        self.doubts().for_each(|doubt| terminal::warn(&doubt));
+    }
+
+    /// Returns what its runs have warned of.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
+        self.doubts.told()
     }
 
     /// Says that all is done.

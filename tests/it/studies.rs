@@ -768,3 +768,22 @@ fn experiments_without_their_input_are_skipped_aloud() {
     assert!(String::from_utf8(told.stderr).unwrap().contains("MK-19 is skipped"));
     assert_eq!(room.mumakil("papers DS-F99").output().unwrap().status.code(), Some(2));
 }
+
+#[test]
+fn what_runs_of_an_experiment_warn_of_is_told_with_its_id() {
+    let room = Room::new();
+    fs::create_dir_all(room.path("papers/delay-scheduling")).unwrap();
+    let yaml = "
+experiment: {id: DS-F1, what: something small, published: nothing}
+name: DS-F1
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, maps: 2, map_time: 5s}]}
+record: {warm_up: 1h}
+sweep: {seeds: 2}
+metrics: [makespan]
+";
+    room.write("papers/delay-scheduling/DS-F1.yaml", yaml);
+    let done = room.mumakil("papers DS-F1 --scenarios papers --out out").output().unwrap();
+    let err = String::from_utf8(done.stderr).unwrap();
+    assert!(err.contains("warning: DS-F1: in 2 runs: no job came after the warm-up"), "{err}");
+}
