@@ -146,7 +146,7 @@ impl Arguments {
                     let why = format!(
                         "it needs files in a folder that {variable} names; `scenarios/papers` says which"
                     );
-                    terminal::warn(&format!("{} is skipped: {why}", experiment.id));
+                    bar.beside(|| terminal::warn(&format!("{} is skipped: {why}", experiment.id)));
                     experiment.files.push(FileOutcome::Skipped(why));
                     return Ok(());
                 }
@@ -160,7 +160,9 @@ impl Arguments {
         let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), Bring::Links);
         let sheet = session.run(&study, true)?;
-        session.doubts().for_each(|doubt| terminal::warn(&format!("{}: {doubt}", experiment.id)));
+        for doubt in session.doubts() {
+            bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
+        }
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         session.ends()?;
         experiment
