@@ -221,28 +221,24 @@ impl MapCache {
 impl Lists {
     /// Returns the lists of these places and maps, each in the order in which its maps stand here.
     fn new(entries: &[(u32, u32)]) -> Self {
-        let size = entries.iter().map(|(place, _)| mark(*place).0 + 1).max().unwrap_or(0);
-        let mut all = Self {
-            marks: vec![0; size],
-            index: Vec::with_capacity(size),
-            maps: vec![0; entries.len()],
-            ..Self::default()
-        };
+        let size = entries.iter().map(|(place, _)| place + 1).max().unwrap_or(0);
+        let mut all = Self { maps: vec![0; entries.len()], ..Self::default() };
         // By place, how many maps it has, then where the next one goes.
-        let mut ends = vec![0; size * u64::BITS as usize];
+        let mut ends = vec![0; size as usize];
         for (place, _) in entries {
-            let (at, bit) = mark(*place);
-            all.marks[at] |= bit;
             ends[*place as usize] += 1;
         }
         let mut begin = 0;
-        for (marks, ends) in all.marks.iter().zip(ends.chunks_mut(u64::BITS as usize)) {
-            all.index.push(Indexed { places: *marks, before: all.lists.len() as u32 });
-            for end in ends.iter_mut().filter(|count| 0 < **count) {
+        for ends in ends.chunks_mut(u64::BITS as usize) {
+            let (mut places, before) = (0, all.lists.len() as u32);
+            for (place, end) in ends.iter_mut().enumerate().filter(|(_, count)| 0 < **count) {
+                places |= 1 << place;
                 let next = begin;
                 begin += mem::replace(end, next);
                 all.lists.push(List { next, end: begin, first: 0 });
             }
+            all.marks.push(places);
+            all.index.push(Indexed { places, before });
         }
         for (place, map) in entries {
             let end = &mut ends[*place as usize];
