@@ -15,7 +15,7 @@ use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
     By, Complaint, Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot,
-    Policy, Precedence, Reason, Scheduler, Site, SlotKind, Standing, View,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, Standing, View, Wrapper,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -38,15 +38,6 @@ impl FewestFirst {
         Self { lines: PerSlot::default(), places: PerSlot::default(), delay, reduces }
     }
 
-    pub(super) fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.delay.job_changed(view, event);
-        self.place(view, event.job);
-    }
-
-    pub(super) fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.delay.patience(view)
-    }
-
     fn place(&mut self, view: &View<'_>, job: JobId) {
         for kind in SlotKind::BOTH {
             let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
@@ -59,17 +50,6 @@ impl FewestFirst {
             if was != place {
                 was.inspect(|was| _ = self.lines[kind].remove(was));
                 self.lines[kind].extend(place);
-            }
-        }
-    }
-
-    pub(super) fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.delay.begin(&offer.view());
-        for kind in SlotKind::BOTH {
-            while 0 < offer.free(kind) {
-                offer.tell_contenders(kind, |offer| Some(self.contenders(offer, kind)));
-                let Some(launched) = self.launch(offer, kind) else { break };
-                self.place(&offer.view(), launched.attempt.job());
             }
         }
     }
@@ -90,8 +70,31 @@ impl FewestFirst {
             SlotKind::Reduce => line.find_map(|job| offer.launch_reduce(job, held(offer, job))),
         }
     }
+}
 
-    pub(super) fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Vec<Contender> {
+impl Scheduler for FewestFirst {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        self.place(view, event.job);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
         let view = offer.view();
         let line = self.lines[kind].iter().map(|(.., job)| *job);
         let line = self.reduces.in_order(kind, &view, line, |_| None);
@@ -110,7 +113,18 @@ impl FewestFirst {
                 },
             }
         };
-        line.filter_map(|id| view.job(id)).map(contender).collect()
+        Some(line.filter_map(|id| view.job(id)).map(contender).collect())
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.delay.begin(&offer.view());
+        for kind in SlotKind::BOTH {
+            while 0 < offer.free(kind) {
+                offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
+                let Some(launched) = self.launch(offer, kind) else { break };
+                self.place(&offer.view(), launched.attempt.job());
+            }
+        }
     }
 }
 
@@ -138,33 +152,13 @@ impl Policy for NaiveFair {
     }
 }
 
-impl Scheduler for NaiveFair {
-    fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Share)
+impl Wrapper for NaiveFair {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.0
     }
 
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.0.patience(view)
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.0.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.0.job_changed(view, event);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        Some(self.0.contenders(offer, kind))
-    }
-
-    fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.0.offer(offer);
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.0)
     }
 }
 
@@ -210,33 +204,13 @@ impl Policy for FairSkip {
     }
 }
 
-impl Scheduler for FairSkip {
-    fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Share)
+impl Wrapper for FairSkip {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.0
     }
 
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.0.patience(view)
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.0.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.0.job_changed(view, event);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        Some(self.0.contenders(offer, kind))
-    }
-
-    fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.0.offer(offer);
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.0)
     }
 }
 

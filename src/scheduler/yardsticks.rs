@@ -15,11 +15,8 @@ use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
-use crate::mapred::{
-    By, Complaint, Contender, JobEvent, Offer, Policy, Precedence, Scheduler, Site, SlotKind, View,
-    Wrapper,
-};
-use crate::units::{Count, Fraction, SimSpan};
+use crate::mapred::{Complaint, Policy, Scheduler, Site, Wrapper};
+use crate::units::{Count, Fraction};
 
 /// Processor sharing by counting tasks.
 #[derive(Debug)]
@@ -35,25 +32,13 @@ impl Policy for Ps {
     }
 }
 
-impl Scheduler for Ps {
-    fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Share)
+impl Wrapper for Ps {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.0
     }
 
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.0.patience(view)
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.0.job_changed(view, event);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        Some(self.0.contenders(offer, kind))
-    }
-
-    fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.0.offer(offer);
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.0)
     }
 }
 
