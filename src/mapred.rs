@@ -34,7 +34,8 @@ mod truth;
 
 pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
 pub use event::{
-    AttemptState, Counts, Event, Fact, Incident, Locality, Order, Outcome, Phases, Role,
+    AttemptFact, AttemptState, Counts, Event, Fact, Incident, JobFact, LedgerFact, Locality,
+    MemberFact, Order, Outcome, Phases, Role, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;
 pub use hadoop::{

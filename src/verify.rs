@@ -13,7 +13,7 @@
 use std::fmt;
 
 use crate::cluster::Hdfs;
-use crate::mapred::{Event, Fact, Incident, Stop};
+use crate::mapred::{Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Stop, WorldFact};
 use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
 
@@ -100,46 +100,28 @@ impl Verifier {
         if self.is_away {
             check_absent(fact, &mut check);
         }
-        match fact {
-            Fact::Heartbeat { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_) => self.trackers.see(fact, &mut check),
-            Fact::Incident { tracker: None, incident } => {
-                self.is_away = *incident != Incident::Back;
+        match *fact {
+            Fact::Job(job, ref fact) => self.jobs.see(job, fact, &mut self.trackers, &mut check),
+            Fact::Ledger(attempt, tracker, fact) => {
+                self.jobs.decided(attempt, tracker, fact, &mut self.trackers, &mut check);
+            }
+            Fact::Member(tracker, fact) => self.trackers.counted_on(tracker, fact, &mut check),
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.trackers.worked(attempt, tracker, fact, &mut check);
+                self.jobs.happened(attempt, tracker, fact, &self.trackers, &mut check);
+            }
+            Fact::Tracker(tracker, fact) => self.trackers.see(tracker, fact, &mut check),
+            Fact::World(WorldFact::Incident { tracker: None, incident }) => {
+                self.is_away = incident != Incident::Back;
             }
             // Of most of it, those whom it befalls say what they make of it.
-            Fact::Incident { .. } => self.trackers.see(fact, &mut check),
-            Fact::Copy { .. } => self.trackers.see(fact, &mut check),
-            Fact::Opened { .. }
-            | Fact::Started { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Suspended { .. }
-            | Fact::Resumed { .. }
-            | Fact::FetchFailed { .. }
-            | Fact::Ended { .. } => {
-                self.trackers.see(fact, &mut check);
-                self.jobs.happened(fact, &self.trackers, &mut check);
+            Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
+                self.trackers.befall(tracker, incident, &mut check);
             }
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::Assigned { .. }
-            | Fact::Learned { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. } => {
-                self.jobs.decided(fact, &mut self.trackers, &mut check);
+            Fact::World(WorldFact::Copy { block, tracker, is_there }) => {
+                self.trackers.blocks.copy(block, tracker, is_there, at);
             }
+            Fact::World(WorldFact::PolicyChanged) => {}
         }
     }
 
@@ -189,12 +171,16 @@ impl Verifier {
 /// Checks that this is nothing that a JobTracker does which stands still or is gone.
 fn check_absent(fact: &Fact, check: &mut Check<'_>) {
     match *fact {
-        Fact::Assigned { attempt, .. } => check.breach(Breach::AssignedByNobody { attempt }),
-        Fact::JobInitialised(job) => {
+        Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {
+            check.breach(Breach::AssignedByNobody { attempt })
+        }
+        Fact::Job(job, JobFact::Initialised) => {
             check.breach(Breach::DoneByNobody { job, done: "initialised" });
         }
-        Fact::JobRunning(job) => check.breach(Breach::DoneByNobody { job, done: "let run" }),
-        Fact::TrackerJoined(tracker) => check.breach(Breach::JoinedNobody { tracker }),
+        Fact::Job(job, JobFact::Running) => {
+            check.breach(Breach::DoneByNobody { job, done: "let run" })
+        }
+        Fact::Member(tracker, MemberFact::Joined) => check.breach(Breach::JoinedNobody { tracker }),
         _ => {}
     }
 }

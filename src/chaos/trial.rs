@@ -14,7 +14,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::draw;
 use crate::emulation::{Emulated, EmulationError, Options, Prepared};
-use crate::mapred::{Event, Fact, Outcome, Scheduler, Stop, TaskId, Wrapper};
+use crate::mapred::{
+    AttemptFact, Event, Fact, MemberFact, Outcome, Scheduler, Stop, TaskId, WorldFact, Wrapper,
+};
 use crate::random::{Dist, Shape};
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::runtime::{Cast, Transport};
@@ -256,7 +258,8 @@ impl Print {
 impl Watcher for Print {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         self.hash.update(format!("{event:?}"));
-        if let Fact::Ended { attempt, outcome: Outcome::Succeeded, .. } = &event.fact
+        if let Fact::Attempt(attempt, _, AttemptFact::Ended { outcome: Outcome::Succeeded, .. }) =
+            &event.fact
             && self.done.insert(attempt.task)
         {
             self.farther_at = event.at;
@@ -284,12 +287,12 @@ impl Watcher for Late {
         // Words change nothing, nor does how fast a machine is that does nothing, nor what reduces say
         // that nobody has killed when their job ended.
         let is_nothing = match event.fact {
-            Fact::Noted { .. }
-            | Fact::Incident { .. }
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. } => true,
-            Fact::FetchFailed { attempt, .. } => {
+            Fact::Member(_, MemberFact::Noted(_))
+            | Fact::World(WorldFact::Incident { .. })
+            | Fact::Member(_, MemberFact::Graylisted)
+            | Fact::Member(_, MemberFact::OffGraylist)
+            | Fact::World(WorldFact::Copy { .. }) => true,
+            Fact::Attempt(attempt, _, AttemptFact::FetchFailed { .. }) => {
                 books.job(attempt.job()).is_some_and(|job| job.ended.is_some())
             }
             _ => false,

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::{EmulationError, Options, Prepared, two_digits};
-use crate::mapred::{Core, Event, Fact, Outbox, ToJobTracker};
+use crate::mapred::{Core, Event, Fact, Outbox, ToJobTracker, TrackerFact};
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::runtime::Cast;
 use crate::scenario::{self, ClockSpec, Registry, Scenario};
@@ -297,7 +297,7 @@ struct Heard(Arc<Mutex<Trips>>);
 
 impl Watcher for Heard {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        if let Fact::Heartbeat { rtt, queued, .. } = event.fact {
+        if let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact {
             let mut trips = self.0.lock();
             trips.round_trips.record(rtt.as_micros()).expect("the histogram grows");
             trips.waited += queued;

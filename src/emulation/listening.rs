@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 
 use super::{EmulationError, Options, Prepared};
 use crate::mapred::{
-    AttemptId, Event, Fact, Lineup, Offer, Role, Scheduler, SlotKind, TrackerId, Wrapper,
+    AttemptId, Event, Fact, LedgerFact, Lineup, Offer, Role, Scheduler, SlotKind, TrackerId,
+    Wrapper,
 };
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::scenario::Registry;
@@ -101,7 +102,8 @@ impl Listener {
 
 impl Watcher for Listener {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        if let Fact::Assigned { attempt, tracker, role: Role::Work, .. } = event.fact
+        if let Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role: Role::Work, .. }) =
+            event.fact
             && self.hears(event.at)
         {
             self.heard.lock().launches.push((event.at, attempt, tracker));

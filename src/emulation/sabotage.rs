@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobId, Launch, Mail,
-    Message, Outbox, Outcome, Reason, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector,
-    ToJobTracker, ToNameNode, ToTracker, TrackerId,
+    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobFact, JobId,
+    Launch, LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotKind,
+    Status, TaskId, TaskKind, ToInjector, ToJobTracker, ToNameNode, ToTracker, TrackerFact,
+    TrackerId,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -169,7 +170,7 @@ struct SlotUsedTwice;
 impl Mistake<ToTracker> for SlotUsedTwice {
     fn say(&mut self, out: &mut Outbox) {
         for event in &mut out.events {
-            if let Fact::TrackerUp { slots, .. } = &mut event.fact {
+            if let Fact::Tracker(_, TrackerFact::Up(slots)) = &mut event.fact {
                 slots[SlotKind::Map] = slots[SlotKind::Map].saturating_sub(1);
             }
         }
@@ -201,7 +202,9 @@ impl Mistake<ToJobTracker> for LaunchForgotten {
         let repeated = out.events.iter().find_map(|Event { at, fact }| {
             let mut fact = fact.clone();
             match &mut fact {
-                Fact::Assigned { attempt, .. } if *attempt == FIRST => *attempt = again,
+                Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) if *attempt == FIRST => {
+                    *attempt = again
+                }
                 _ => return None,
             }
             Some(Event { at: *at, fact })
@@ -229,11 +232,19 @@ struct TwoWinners;
 impl Mistake<ToJobTracker> for TwoWinners {
     fn say(&mut self, out: &mut Outbox) {
         let also_won = out.events.iter().find_map(|Event { at, fact }| {
-            let Fact::Ordered { attempt, tracker, reason: Reason::LostRace(_), .. } = *fact else {
+            let Fact::Ledger(
+                attempt,
+                tracker,
+                LedgerFact::Ordered { reason: Reason::LostRace(_), .. },
+            ) = *fact
+            else {
                 return None;
             };
             let (state, counts) = (AttemptState::Succeeded, Counts::default());
-            Some(Event { at: *at, fact: Fact::Learned { attempt, tracker, state, counts } })
+            Some(Event {
+                at: *at,
+                fact: Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }),
+            })
         });
         out.events.extend(also_won);
     }
@@ -266,7 +277,7 @@ struct CountedTwice;
 impl Mistake<ToJobTracker> for CountedTwice {
     fn say(&mut self, out: &mut Outbox) {
         for event in &mut out.events {
-            if let Fact::Assigned { attempt: FIRST, counts, .. } = &mut event.fact {
+            if let Fact::Ledger(FIRST, _, LedgerFact::Assigned { counts, .. }) = &mut event.fact {
                 counts.running += 1;
             }
         }
@@ -284,10 +295,16 @@ impl Mistake<ToJobTracker> for RerunForgotten {
     fn say(&mut self, out: &mut Outbox) {
         for event in &out.events {
             match event.fact {
-                Fact::Learned { attempt, state: AttemptState::Succeeded, .. } => {
+                Fact::Ledger(
+                    attempt,
+                    _,
+                    LedgerFact::Learned { state: AttemptState::Succeeded, .. },
+                ) => {
                     self.succeeded.insert(attempt);
                 }
-                Fact::Learned { attempt, .. } if self.succeeded.remove(&attempt) => {
+                Fact::Ledger(attempt, _, LedgerFact::Learned { .. })
+                    if self.succeeded.remove(&attempt) =>
+                {
                     self.lost.insert(attempt.task);
                 }
                 _ => {}
@@ -364,7 +381,7 @@ struct BlacklistIgnored;
 
 impl Mistake<ToJobTracker> for BlacklistIgnored {
     fn say(&mut self, out: &mut Outbox) {
-        out.events.retain(|event| !matches!(event.fact, Fact::TrackerForgiven(_)));
+        out.events.retain(|event| !matches!(event.fact, Fact::Member(_, MemberFact::Forgiven)));
     }
 }
 
@@ -381,11 +398,12 @@ impl Mistake<ToJobTracker> for JobLost {
 
     fn say(&mut self, out: &mut Outbox) {
         let lost = out.events.iter().find_map(|event| match event.fact {
-            Fact::JobEnded { job, outcome: Outcome::Failed } if self.restarts => Some(job),
+            Fact::Job(job, JobFact::Ended(Outcome::Failed)) if self.restarts => Some(job),
             _ => None,
         });
         let Some(lost) = lost else { return };
-        let is_end = |fact: &Fact| matches!(fact, Fact::JobEnded { job, .. } if *job == lost);
+        let is_end =
+            |fact: &Fact| matches!(fact, Fact::Job(job, JobFact::Ended(_)) if *job == lost);
         out.events.retain(|event| !is_end(&event.fact));
         out.letters.retain(|letter| {
             let is_told =

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 use crate::units::{SimSpan, SimTime};
 
 /// How far the picture may fall behind the wall before the gate no longer tries to make up for it.
@@ -76,11 +76,15 @@ pub enum Step {
 impl Step {
     fn is(self, fact: &Fact) -> bool {
         match self {
-            Self::Heartbeat => matches!(fact, Fact::Heartbeat { .. }),
+            Self::Heartbeat => matches!(fact, Fact::Tracker(_, TrackerFact::Heartbeat { .. })),
             Self::Decision => {
-                matches!(fact, Fact::Assigned { .. } | Fact::Ordered { .. } | Fact::PolicyChanged)
+                matches!(
+                    fact,
+                    Fact::Ledger(_, _, LedgerFact::Assigned { .. } | LedgerFact::Ordered { .. })
+                        | Fact::World(WorldFact::PolicyChanged)
+                )
             }
-            Self::JobEnd => matches!(fact, Fact::JobEnded { .. }),
+            Self::JobEnd => matches!(fact, Fact::Job(_, JobFact::Ended(_))),
         }
     }
 }
@@ -254,11 +258,11 @@ mod tests {
     fn a_step_ends_behind_the_instant_of_what_it_waits_for() {
         let mut gate = gate(Wish::Step(Step::Heartbeat), "60x");
         assert_eq!(gate.ask(ms(1), wall(0)), Turn::Go);
-        let ended = Fact::JobEnded { job: JobId(0), outcome: Outcome::Succeeded };
+        let ended = Fact::Job(JobId(0), JobFact::Ended(Outcome::Succeeded));
         gate.see(&Event { at: ms(1), fact: ended });
         assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "no heartbeat");
         let (rtt, queued) = (SimSpan::ZERO, SimSpan::ZERO);
-        let beat = Fact::Heartbeat { tracker: TrackerId(0), rtt, queued };
+        let beat = Fact::Tracker(TrackerId(0), TrackerFact::Heartbeat { rtt, queued });
         gate.see(&Event { at: ms(2), fact: beat });
         assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "the same instant");
         assert_eq!(gate.ask(ms(3), wall(0)), Turn::Stand);

@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::emulation::Prepared;
 use crate::mapred::{
-    AttemptId, AttemptState, Event, Fact, Holding, JobId, Order, Outcome, Reason, Role, SlotShare,
-    TaskKind,
+    AttemptId, AttemptState, Event, Fact, Holding, JobFact, JobId, LedgerFact, MemberFact, Order,
+    Outcome, Reason, Role, SlotShare, TaskKind, TrackerFact, WorldFact,
 };
 use crate::record::{Books, Job};
 use crate::units::{SimSpan, SimTime};
@@ -300,7 +300,7 @@ impl Picture {
 
     /// Something has happened.
     pub fn see(&mut self, event: &Event) {
-        if let Fact::Heartbeat { rtt, queued, .. } = event.fact {
+        if let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact {
             self.beats += 1;
             self.round_trips.add(rtt);
             self.queued.add(queued);
@@ -313,14 +313,13 @@ impl Picture {
         }
         let at = event.at;
         match event.fact {
-            Fact::JobSubmitted(ref spec) => {
-                let index = spec.id.index();
-                if self.jobs.len() <= index {
-                    self.jobs.resize(index + 1, Tally::default());
+            Fact::Job(job, JobFact::Submitted(_)) => {
+                if self.jobs.len() <= job.index() {
+                    self.jobs.resize(job.index() + 1, Tally::default());
                 }
-                self.live.push(spec.id);
+                self.live.push(job);
             }
-            Fact::JobEnded { job, outcome } => {
+            Fact::Job(job, JobFact::Ended(outcome)) => {
                 self.live.retain(|live| *live != job);
                 if self.over.len() == ENDED {
                     self.over.pop_front();
@@ -328,25 +327,35 @@ impl Picture {
                 self.over.push_back(job);
                 self.say(at, What::Ended { job, outcome });
             }
-            Fact::Assigned { attempt, tracker, role, reason, waited, .. } => {
+            Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role, reason, waited, .. }) => {
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
                 }
                 self.say(at, What::Launched { attempt, tracker, reason });
             }
-            Fact::Ordered { attempt, tracker, order, reason } => {
+            Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }) => {
                 self.say(at, What::Ordered { attempt, tracker, order, reason });
             }
-            Fact::Learned { attempt, state: AttemptState::Succeeded, .. } => {
+            Fact::Ledger(
+                attempt,
+                _,
+                LedgerFact::Learned { state: AttemptState::Succeeded, .. },
+            ) => {
                 self.count_done(attempt, 1);
             }
-            Fact::TrackerUp { tracker, .. } => self.set_up(tracker, true),
-            Fact::TrackerDown(tracker) => self.set_up(tracker, false),
-            Fact::TrackerLost(tracker) => self.befall(at, Some(tracker), "given up"),
-            Fact::TrackerBlacklisted(tracker) => self.befall(at, Some(tracker), "blacklisted"),
-            Fact::TrackerForgiven(tracker) => self.befall(at, Some(tracker), "forgiven"),
-            Fact::Incident { tracker, incident } => self.befall(at, tracker, incident.words()),
-            Fact::PolicyChanged => {
+            Fact::Tracker(tracker, TrackerFact::Up(_)) => self.set_up(tracker, true),
+            Fact::Tracker(tracker, TrackerFact::Down) => self.set_up(tracker, false),
+            Fact::Member(tracker, MemberFact::Lost) => self.befall(at, Some(tracker), "given up"),
+            Fact::Member(tracker, MemberFact::Blacklisted) => {
+                self.befall(at, Some(tracker), "blacklisted")
+            }
+            Fact::Member(tracker, MemberFact::Forgiven) => {
+                self.befall(at, Some(tracker), "forgiven")
+            }
+            Fact::World(WorldFact::Incident { tracker, incident }) => {
+                self.befall(at, tracker, incident.words())
+            }
+            Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
                 self.weighed.clear();
                 self.say(at, What::Policy(self.policy()));
@@ -394,11 +403,7 @@ impl Picture {
     /// Gives an attempt the first free slots of its tracker, or takes them from it.
     fn move_slots(&mut self, event: &Event) {
         let Some(shift) = self.books.shift() else { return };
-        let (Fact::Started { attempt, .. }
-        | Fact::Suspended { attempt, .. }
-        | Fact::Resumed { attempt, .. }
-        | Fact::Ended { attempt, .. }) = event.fact
-        else {
+        let Fact::Attempt(attempt, ..) = event.fact else {
             return;
         };
         let Some(node) = self.nodes.get_mut(shift.tracker.index()) else { return };
@@ -585,7 +590,7 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{Counts, Holding, Phases, SlotShare, TaskId};
+    use crate::mapred::{AttemptFact, Counts, Holding, Phases, SlotShare, TaskId};
     use crate::scenario::{self, Registry};
 
     /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
@@ -612,9 +617,10 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
     fn begin(picture: &mut Picture, prepared: &Prepared) {
         for tracker in [0, 1].map(TrackerId) {
             let slots = PerSlot { map: 2, reduce: 1 };
-            tell(picture, 0, Fact::TrackerUp { tracker, slots });
+            tell(picture, 0, Fact::Tracker(tracker, TrackerFact::Up(slots)));
         }
-        tell(picture, 1, Fact::JobSubmitted(prepared.workload.arrivals[0].spec.clone()));
+        let spec = prepared.workload.arrivals[0].spec.clone();
+        tell(picture, 1, Fact::Job(spec.id, JobFact::Submitted(spec)));
         for (index, tracker) in [(0, 0), (1, 0), (2, 1)] {
             let holding = Holding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
             let (attempt, tracker, role) = (map(index), TrackerId(tracker), Role::Work);
@@ -623,18 +629,17 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
             tell(
                 picture,
                 2,
-                Fact::Assigned {
+                Fact::Ledger(
                     attempt,
                     tracker,
-                    role,
-                    locality,
-                    speculative,
-                    reason,
-                    waited,
-                    counts,
-                },
+                    LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
+                ),
             );
-            tell(picture, 3, Fact::Started { attempt, tracker, role, slots: 1 });
+            tell(
+                picture,
+                3,
+                Fact::Attempt(attempt, tracker, AttemptFact::Started { role, slots: 1 }),
+            );
         }
     }
 
@@ -646,15 +651,19 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         // Maps first, then reduces, node by node.
         assert_eq!(picture.frame().slots, [0, 0, FREE, 0, FREE, FREE]);
         let (attempt, tracker) = (map(0), TrackerId(0));
-        tell(&mut picture, 9, Fact::Suspended { attempt, tracker });
+        tell(&mut picture, 9, Fact::Attempt(attempt, tracker, AttemptFact::Suspended));
         assert_eq!(picture.frame().slots, [FREE, 0, FREE, 0, FREE, FREE]);
-        tell(&mut picture, 10, Fact::Resumed { attempt, tracker });
+        tell(&mut picture, 10, Fact::Attempt(attempt, tracker, AttemptFact::Resumed));
         let (role, outcome, phases) = (Role::Work, Outcome::Killed, Phases::default());
         for (index, tracker) in [(0, 0), (1, 0)] {
             let (attempt, tracker) = (map(index), TrackerId(tracker));
-            tell(&mut picture, 11, Fact::Ended { attempt, tracker, role, outcome, phases });
+            tell(
+                &mut picture,
+                11,
+                Fact::Attempt(attempt, tracker, AttemptFact::Ended { role, outcome, phases }),
+            );
         }
-        tell(&mut picture, 11, Fact::TrackerDown(TrackerId(0)));
+        tell(&mut picture, 11, Fact::Tracker(TrackerId(0), TrackerFact::Down));
         assert_eq!(picture.frame().slots, [DOWN, DOWN, DOWN, 0, FREE, FREE]);
         let row = &picture.frame().jobs[0];
         assert_eq!((row.maps, row.reduces), ([4, 0, 1], [1, 0, 0]));
@@ -667,8 +676,16 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         let counts = Counts::default();
         let (attempt, tracker, state) = (map(2), TrackerId(1), AttemptState::Succeeded);
         let (role, outcome, phases) = (Role::Work, Outcome::Succeeded, Phases::default());
-        tell(&mut picture, 9, Fact::Ended { attempt, tracker, role, outcome, phases });
-        tell(&mut picture, 9, Fact::Learned { attempt, tracker, state, counts });
+        tell(
+            &mut picture,
+            9,
+            Fact::Attempt(attempt, tracker, AttemptFact::Ended { role, outcome, phases }),
+        );
+        tell(
+            &mut picture,
+            9,
+            Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }),
+        );
         let frame = picture.frame();
         let pool = &frame.pools[0];
         assert_eq!((&*pool.name, pool.jobs, &*frame.users[0].name), ("p", 1, "u"));
@@ -680,11 +697,15 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
         // What another policy computed is nothing to the next.
-        tell(&mut picture, 9, Fact::PolicyChanged);
+        tell(&mut picture, 9, Fact::World(WorldFact::PolicyChanged));
         assert_eq!(picture.frame().pools[0].share, [None, None]);
         // The map is lost with its machine.
         let state = AttemptState::Killed;
-        tell(&mut picture, 10, Fact::Learned { attempt, tracker, state, counts });
+        tell(
+            &mut picture,
+            10,
+            Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }),
+        );
         assert_eq!(picture.frame().jobs[0].maps, [4, 0, 2]);
     }
 
@@ -699,7 +720,7 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         assert!(picture.why(1, 1).is_none() && picture.why(2, 0).is_none());
         assert!(picture.why(0, u32::MAX).is_none() && picture.job(1).is_none());
         assert_eq!(picture.frame().policy, "fair");
-        tell(&mut picture, 9, Fact::PolicyChanged);
+        tell(&mut picture, 9, Fact::World(WorldFact::PolicyChanged));
         let frame = picture.frame();
         assert_eq!((frame.policy.as_str(), frame.said[0].what), ("fifo", "policy"));
         assert_eq!((frame.said[1].what, frame.said[1].whom.as_str()), ("launch", "<a> map 2"));

@@ -729,7 +729,7 @@ mod tests {
 
     use super::*;
     use crate::emulation::{EmulationError, Options};
-    use crate::mapred::{Fact, JobId};
+    use crate::mapred::{Fact, JobFact, JobId};
     use crate::scenario;
 
     const TWO_JOBS: &str = "
@@ -932,7 +932,7 @@ workload:
         played.stands(1);
         played.goes(1, secs(30));
         // As if something else had happened before.
-        let other = Event { at: secs(29), fact: Fact::JobRunning(JobId(0)) };
+        let other = Event { at: secs(29), fact: Fact::Job(JobId(0), JobFact::Running) };
         session.state.lock().past.add(&other);
         session.act(Deed::Stop(0)).unwrap();
         assert_eq!(played.stands(3), (Phase::Paused, secs(30)));

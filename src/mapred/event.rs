@@ -20,62 +20,54 @@ pub struct Event {
     pub fact: Fact,
 }
 
-/// What happened.
+/// What happened, in families: each is of one kind of thing, and of one speaker.
+///
+/// A watcher names the families that it ignores, and every fact of the others. So a new fact is
+/// asked of those alone that care for its family.
 #[derive(Clone, Debug)]
 pub enum Fact {
-    /// A job arrived at the JobTracker.
-    JobSubmitted(Arc<JobSpec>),
-    /// The JobTracker has read the job's splits; its setup task may run.
-    JobInitialised(JobId),
-    /// The job gives tasks from here on.
-    JobRunning(JobId),
-    /// The JobTracker knows that the job's last map has succeeded (again, after a map was lost).
-    MapsDone(JobId),
-    /// The JobTracker has ended the job.
-    JobEnded {
-        /// The job.
-        job: JobId,
-        /// How it ended.
-        outcome: Outcome,
-    },
-    /// The JobTracker has decided to launch an attempt; the directive leaves with the reply.
-    Assigned {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where it is to run.
-        tracker: TrackerId,
-        /// What it does there.
-        role: Role,
-        /// How far its input is; `None` for all but maps with input.
-        locality: Option<Locality>,
-        /// Whether another attempt of the task is running already.
-        speculative: bool,
-        /// Why the policy chose this task for this slot.
-        reason: Reason,
-        /// How long the task could have been launched before it was.
-        waited: SimSpan,
-        /// What the JobTracker counts for the job and slot kind, after this.
-        counts: Counts,
-    },
-    /// The JobTracker has learned of an attempt's new state, or has decided it itself.
-    ///
-    /// At most once for each state of an attempt, except that a completed map may be lost again: it is
-    /// then killed with its tracker, or has failed because reduces cannot fetch its output.
-    Learned {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where it ran.
-        tracker: TrackerId,
-        /// Its new state.
-        state: AttemptState,
-        /// What the JobTracker counts for the job and slot kind, after this.
-        counts: Counts,
-    },
-    /// The policy has refused a job with something to launch a slot, for one cause and again and again,
-    /// until now or until not long ago. Only told if the JobTracker [keeps](super::JobTracker) refusals.
+    /// The JobTracker, of a job.
+    Job(JobId, JobFact),
+    /// The JobTracker, of an attempt and the tracker where it runs or is to run.
+    Ledger(AttemptId, TrackerId, LedgerFact),
+    /// The JobTracker, of a tracker.
+    Member(TrackerId, MemberFact),
+    /// A tracker, of an attempt.
+    Attempt(AttemptId, TrackerId, AttemptFact),
+    /// A tracker, of itself.
+    Tracker(TrackerId, TrackerFact),
+    /// Of machines, blocks and the policy, whoever makes them what they are.
+    World(WorldFact),
+}
+
+impl Fact {
+    /// Returns that something befell a machine: a tracker's, or the JobTracker's.
+    pub fn befell(machine: impl Into<Option<TrackerId>>, incident: Incident) -> Self {
+        Self::World(WorldFact::Incident { tracker: machine.into(), incident })
+    }
+}
+
+/// What the JobTracker says of a job.
+#[derive(Clone, Debug)]
+pub enum JobFact {
+    /// It arrived at the JobTracker.
+    Submitted(Arc<JobSpec>),
+    /// The JobTracker has read its splits; its setup task may run.
+    Initialised,
+    /// It gives tasks from here on.
+    Running,
+    /// The JobTracker knows that its last map has succeeded (again, after a map was lost).
+    MapsDone,
+    /// The JobTracker has ended it.
+    Ended(Outcome),
+    /// The JobTracker has died, and of the job only its submission is left: its splits are read again
+    /// and all of its tasks run again. What was known of its attempts is taken back right after this:
+    /// those that run and those that had succeeded are killed.
+    BegunAnew,
+    /// The policy has refused it a slot though it had something to launch, for one cause and again and
+    /// again, until now or until not long ago. Only told if the JobTracker
+    /// [keeps](super::JobTracker) refusals.
     Refused {
-        /// The job.
-        job: JobId,
         /// The kind of slot.
         kind: SlotKind,
         /// From the first time.
@@ -89,53 +81,122 @@ pub enum Fact {
         /// Who held most slots of the kind, the last time.
         holders: Holders,
     },
-    /// The JobTracker has decided that an attempt is to end, to stop or to go on; its tracker hears of it
+}
+
+/// What the JobTracker decides and learns of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum LedgerFact {
+    /// The JobTracker has decided to launch it; the directive leaves with the reply.
+    Assigned {
+        /// What it does there.
+        role: Role,
+        /// How far its input is; `None` for all but maps with input.
+        locality: Option<Locality>,
+        /// Whether another attempt of the task is running already.
+        speculative: bool,
+        /// Why the policy chose this task for this slot.
+        reason: Reason,
+        /// How long the task could have been launched before it was.
+        waited: SimSpan,
+        /// What the JobTracker counts for the job and slot kind, after this.
+        counts: Counts,
+    },
+    /// The JobTracker has learned of its new state, or has decided it itself.
+    ///
+    /// At most once for each state of an attempt, except that a completed map may be lost again: it is
+    /// then killed with its tracker, or has failed because reduces cannot fetch its output.
+    Learned {
+        /// Its new state.
+        state: AttemptState,
+        /// What the JobTracker counts for the job and slot kind, after this.
+        counts: Counts,
+    },
+    /// The JobTracker has decided that it is to end, to stop or to go on; its tracker hears of it
     /// with the next reply, if it still hears anything.
     Ordered {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where it runs.
-        tracker: TrackerId,
         /// What is to become of it.
         order: Order,
         /// Why.
         reason: Reason,
     },
-    /// The policy has left a note.
-    Noted {
-        /// The tracker that it is about.
-        tracker: TrackerId,
-        /// What it says.
-        note: &'static str,
-    },
-    /// A tracker has registered with the JobTracker.
-    TrackerJoined(TrackerId),
-    /// The JobTracker has given a tracker up.
-    TrackerLost(TrackerId),
-    /// The JobTracker gives a tracker no more tasks, since job after job avoided it.
-    TrackerBlacklisted(TrackerId),
-    /// The JobTracker gives a tracker tasks again that was blacklisted.
-    TrackerForgiven(TrackerId),
-    /// The JobTracker has noted that a tracker is worse than the others. It gets tasks all the same.
-    TrackerGraylisted(TrackerId),
-    /// A tracker is no worse than the others any more.
-    TrackerOffGraylist(TrackerId),
-    /// The JobTracker has died, and of a job only its submission is left: its splits are read again and
-    /// all of its tasks run again. What was known of its attempts is taken back right after this: those
-    /// that run and those that had succeeded are killed.
-    JobBegunAnew(JobId),
-    /// Another policy has taken over.
-    PolicyChanged,
+}
 
-    /// A tracker's process started.
-    TrackerUp {
-        /// The tracker.
-        tracker: TrackerId,
-        /// The slots that it has.
-        slots: PerSlot<u32>,
+/// What the JobTracker makes of a tracker.
+#[derive(Clone, Copy, Debug)]
+pub enum MemberFact {
+    /// It has registered with the JobTracker.
+    Joined,
+    /// The JobTracker has given it up.
+    Lost,
+    /// The JobTracker gives it no more tasks, since job after job avoided it.
+    Blacklisted,
+    /// The JobTracker gives it tasks again, though it was blacklisted.
+    Forgiven,
+    /// The JobTracker has noted that it is worse than the others. It gets tasks all the same.
+    Graylisted,
+    /// It is no worse than the others any more.
+    OffGraylist,
+    /// The policy has left a note about it.
+    Noted(&'static str),
+}
+
+/// What a tracker does with an attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum AttemptFact {
+    /// A map that is about to start has looked where to read its input. Only told if something has befallen
+    /// the nodes that have it, or it lies elsewhere than the JobTracker thinks.
+    Opened {
+        /// The node that it reads from; none, if it finds none.
+        from: Option<TrackerId>,
     },
-    /// A tracker's process died. What ran there has ended just before.
-    TrackerDown(TrackerId),
+    /// It took a slot and started.
+    Started {
+        /// What it does there.
+        role: Role,
+        /// How many slots it took: more than one if its policy has it so.
+        slots: u32,
+    },
+    /// Its work is done, it waits for permission to commit and holds its slot.
+    CommitPending,
+    /// It was stopped in its tracks and gave its slot up.
+    Suspended,
+    /// Having been suspended, it took a slot again.
+    Resumed,
+    /// A reduce complains that it has failed again and again to fetch a map's output.
+    FetchFailed {
+        /// The attempt that left the output.
+        map: AttemptId,
+    },
+    /// It ended and gave its slot up, if it held one.
+    Ended {
+        /// What it did there.
+        role: Role,
+        /// How it ended.
+        outcome: Outcome,
+        /// How long its phases took.
+        phases: Phases,
+    },
+}
+
+/// What happens to a tracker.
+#[derive(Clone, Copy, Debug)]
+pub enum TrackerFact {
+    /// Its process started, with these slots.
+    Up(PerSlot<u32>),
+    /// Its process died. What ran there has ended just before.
+    Down,
+    /// It has the reply to its heartbeat.
+    Heartbeat {
+        /// From sending the status to receiving the reply.
+        rtt: SimSpan,
+        /// The part of it spent waiting for the JobTracker to be free.
+        queued: SimSpan,
+    },
+}
+
+/// What befalls machines, blocks and the policy.
+#[derive(Clone, Copy, Debug)]
+pub enum WorldFact {
     /// Something befell a machine, or was over.
     Incident {
         /// The machine's tracker; none for the JobTracker's machine.
@@ -152,79 +213,8 @@ pub enum Fact {
         /// Whether it is there from now on.
         is_there: bool,
     },
-    /// A map that is about to start has looked where to read its input. Only told if something has befallen
-    /// the nodes that have it, or it lies elsewhere than the JobTracker thinks.
-    Opened {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where it is to run.
-        tracker: TrackerId,
-        /// The node that it reads from; none, if it finds none.
-        from: Option<TrackerId>,
-    },
-    /// An attempt took a slot and started.
-    Started {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-        /// What it does there.
-        role: Role,
-        /// How many slots it took: more than one if its policy has it so.
-        slots: u32,
-    },
-    /// An attempt's work is done, it waits for permission to commit and holds its slot.
-    CommitPending {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-    },
-    /// An attempt was stopped in its tracks and gave its slot up.
-    Suspended {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-    },
-    /// A suspended attempt took a slot again.
-    Resumed {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-    },
-    /// A reduce complains that it has failed again and again to fetch a map's output.
-    FetchFailed {
-        /// The reduce.
-        attempt: AttemptId,
-        /// Where it runs.
-        tracker: TrackerId,
-        /// The attempt that left the output.
-        map: AttemptId,
-    },
-    /// An attempt ended and gave its slot up, if it held one.
-    Ended {
-        /// The attempt.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-        /// What it did there.
-        role: Role,
-        /// How it ended.
-        outcome: Outcome,
-        /// How long its phases took.
-        phases: Phases,
-    },
-    /// A tracker has the reply to its heartbeat.
-    Heartbeat {
-        /// The tracker.
-        tracker: TrackerId,
-        /// From sending the status to receiving the reply.
-        rtt: SimSpan,
-        /// The part of it spent waiting for the JobTracker to be free.
-        queued: SimSpan,
-    },
+    /// Another policy has taken over.
+    PolicyChanged,
 }
 
 /// What is to become of an attempt that runs.

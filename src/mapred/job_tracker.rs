@@ -19,7 +19,7 @@ use super::refusals::{REMEMBERED_FOR, Refusals};
 use super::{
     Call, Core, Event, Fact, Hadoop, Heartbeat, Incident, JobId, LONGEST_PROBE, Mail, Orders,
     Outbox, Outcome, Reason, Recovery, Scheduler, Speculation, Stop, ToInjector, ToJobTracker,
-    ToTracker, TrackerId, View,
+    ToTracker, TrackerId, View, WorldFact,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -174,7 +174,7 @@ impl JobTracker {
             Process::Still => Incident::Pauses,
             Process::Gone => Incident::Gone,
         };
-        out.emit(now, Fact::Incident { tracker: None, incident });
+        out.emit(now, Fact::befell(None, incident));
     }
 
     /// Stands still for a while.
@@ -226,7 +226,7 @@ impl JobTracker {
 
     /// Lets another policy take over, which hears of all jobs.
     fn change_policy(&mut self, now: SimTime, out: &mut Outbox) {
-        out.emit(now, Fact::PolicyChanged);
+        out.emit(now, Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(now, out);
         // Who is gone hears of them when it is back.
         if self.process != Process::Gone {

@@ -36,8 +36,8 @@ use super::job::{Job, JobState, Try};
 use super::map_cache::RackOrder;
 use super::refusals::Refusals;
 use super::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
-    Outcome, PerSlot, Replicas, Report, SlotKind, TaskId, ToTracker, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, LedgerFact, Load,
+    Outbox, Outcome, PerSlot, Replicas, Report, SlotKind, TaskId, ToTracker, TrackerId,
 };
 use crate::cluster::{Cut, FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
@@ -354,7 +354,7 @@ impl Ledger {
         out: &mut Outbox,
     ) {
         let counts = self.known(attempt.job()).counts(attempt.slot());
-        out.emit(now, Fact::Learned { attempt, tracker, state, counts });
+        out.emit(now, Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }));
         self.change(now, attempt.job(), JobChange::Attempt(attempt, state));
     }
 

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use super::replicas::{Block, Later};
 use super::{
     Core, Fact, Incident, Input, JobSpec, Outbox, Replicas, ToJobTracker, ToNameNode, TrackerId,
+    WorldFact,
 };
 use crate::cluster::Hdfs;
 use crate::random::{Purpose, stream};
@@ -268,7 +269,7 @@ impl NameNode {
         let has_news = std::mem::take(&mut known.has_news);
         self.replicas.off.remove_mut(&node);
         if self.replicas.dead.remove_mut(&node) {
-            out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::BackInHdfs });
+            out.emit(now, Fact::befell(node, Incident::BackInHdfs));
         }
         if has_news {
             return self.lose_disk(now, node, out);
@@ -283,7 +284,7 @@ impl NameNode {
             return;
         }
         self.replicas.dead.insert_mut(node);
-        out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::DeadToHdfs });
+        out.emit(now, Fact::befell(node, Incident::DeadToHdfs));
         self.look_after(now, node, false, out);
         self.tell(out);
     }
@@ -347,7 +348,7 @@ impl NameNode {
         account.is_told = true;
         let (blocks, bytes) = (account.left.blocks, account.left.bytes());
         let incident = Incident::CopyingBegins { blocks, bytes };
-        out.emit(now, Fact::Incident { tracker: Some(node), incident });
+        out.emit(now, Fact::befell(node, incident));
     }
 
     /// Lets a block have as many copies as it is to have; what is to be copied now is because of this.
@@ -450,7 +451,7 @@ impl NameNode {
             later.push(Later { node: to, number: stored.made });
             stored.made += 1;
             replicas.later.insert_mut(block, later);
-            out.emit(now, Fact::Copy { block, tracker: to, is_there: true });
+            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
             self.look(now, place, account, out);
@@ -493,7 +494,7 @@ impl NameNode {
         let (gone, left): (Vec<Later>, Vec<Later>) = copies.iter().copied().partition(goes);
         for Later { node, .. } in &gone {
             self.store().drop(place, *node);
-            out.emit(now, Fact::Copy { block, tracker: *node, is_there: false });
+            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
         }
         if left.is_empty() {
             self.replicas.later.remove_mut(&block);
@@ -510,7 +511,7 @@ impl NameNode {
         if is_told && left.blocks == 0 {
             self.accounts.remove(&number);
             let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
-            out.emit(now, Fact::Incident { tracker: Some(node), incident });
+            out.emit(now, Fact::befell(node, incident));
         }
     }
 

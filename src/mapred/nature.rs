@@ -265,7 +265,7 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox
         (State::WithoutTracker, State::On) => (&[I::TrackerBack], Some(ToTracker::PowerOn)),
     };
     for incident in incidents {
-        out.emit(now, Fact::Incident { tracker: Some(node), incident: *incident });
+        out.emit(now, Fact::befell(node, *incident));
     }
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
@@ -290,7 +290,7 @@ fn tell_name_node(node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
 
 /// Lets a machine have other speeds.
 fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
-    out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::Speeds(speeds) });
+    out.emit(now, Fact::befell(node, Incident::Speeds(speeds)));
     let speeds = Arc::new(speeds);
     out.affect(Mail::Tracker(node, ToTracker::Speeds(speeds.clone())));
     if has_fabric {
@@ -312,6 +312,7 @@ impl Core for Nature {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::WorldFact;
     use crate::random::{Purpose, stream};
 
     const NODE: TrackerId = TrackerId(0);
@@ -337,7 +338,7 @@ mod tests {
             nature.handle(at(0), &step(power(*number)), &mut out);
         }
         let incident = |event: super::super::Event| match event.fact {
-            Fact::Incident { incident, .. } => incident.words(),
+            Fact::World(WorldFact::Incident { incident, .. }) => incident.words(),
             other => unreachable!("nature says {other:?}"),
         };
         out.events.into_iter().map(incident).collect()

@@ -9,7 +9,7 @@
 use std::mem;
 
 use super::holders::{Held, Holders};
-use super::{Fact, JobId, Outbox, PerSlot, Reason, SlotKind};
+use super::{Fact, JobFact, JobId, Outbox, PerSlot, Reason, SlotKind};
 use crate::units::{SimSpan, SimTime};
 
 /// What has not happened for so long is over.
@@ -114,7 +114,7 @@ impl Refusals {
 
 fn tell(now: SimTime, job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {
     let Refusal { reason, from, times, holders, .. } = one;
-    out.emit(now, Fact::Refused { job, kind, from, to, times, reason, holders });
+    out.emit(now, Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }));
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
     /// Returns what was told: the code, from when to when in seconds, and how often.
     fn told(out: &Outbox) -> Vec<(&'static str, u64, u64, u32)> {
         let tell = |event: &crate::mapred::Event| match event.fact {
-            Fact::Refused { from, to, times, reason, .. } => {
+            Fact::Job(_, JobFact::Refused { from, to, times, reason, .. }) => {
                 (reason.code(), from.as_millis() / 1_000, to.as_millis() / 1_000, times)
             }
             _ => panic!("{event:?}"),
@@ -189,7 +189,9 @@ mod tests {
         refusals.note(at(110), JobId(1), map, Reason::UserLimit);
         refusals.holds(JobId(0), map, -3);
         refusals.close(at(200), &mut out);
-        let Fact::Refused { holders, .. } = &out.events[0].fact else { panic!("{out:?}") };
+        let Fact::Job(_, JobFact::Refused { holders, .. }) = &out.events[0].fact else {
+            panic!("{out:?}")
+        };
         assert_eq!(holders.iter().collect::<Vec<_>>(), [(JobId(0), 3), (JobId(5), 2)]);
     }
 }

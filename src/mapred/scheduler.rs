@@ -28,8 +28,8 @@ pub(crate) use self::wrapper::Wrapper;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
 use super::{
-    AttemptId, AttemptState, Directive, Fact, Holding, JobId, Launch, Locality, Order, Outbox,
-    Outcome, PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
+    AttemptId, AttemptState, Directive, Fact, Holding, JobId, Launch, LedgerFact, Locality,
+    MemberFact, Order, Outbox, Outcome, PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
 use crate::cluster::Topology;
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -428,7 +428,10 @@ impl Orders<'_> {
                 refusals.holds(attempt.job(), attempt.slot(), more);
             }
             self.ledger.trackers[tracker.index()].orders.push(directive);
-            self.out.emit(self.now, Fact::Ordered { attempt, tracker, order, reason });
+            self.out.emit(
+                self.now,
+                Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }),
+            );
         }
     }
 }
@@ -644,7 +647,7 @@ impl Offer<'_> {
 
     /// Leaves a note on this tracker among the events of the run.
     pub fn note(&mut self, note: &'static str) {
-        self.out.emit(self.now, Fact::Noted { tracker: self.tracker, note });
+        self.out.emit(self.now, Fact::Member(self.tracker, MemberFact::Noted(note)));
     }
 
     /// Asserts in debug builds that what was decided fits into the tracker's slots. Whoever calls

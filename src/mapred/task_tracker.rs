@@ -22,9 +22,9 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use self::pulse::Pulse;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FailedFetch, FlowBegins,
-    FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
-    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    AttemptFact, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FailedFetch,
+    FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, Outbox, Outcome, PerSlot,
+    Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerFact, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -144,7 +144,7 @@ impl TaskTracker {
         }
         self.pulse.start();
         self.restarted = true;
-        out.emit(now, Fact::TrackerUp { tracker: self.id, slots: self.node.slots });
+        out.emit(now, Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
         // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
@@ -164,11 +164,11 @@ impl TaskTracker {
         }
         self.drop_everything(now, out);
         self.pulse.stop();
-        out.emit(now, Fact::TrackerDown(self.id));
+        out.emit(now, Fact::Tracker(self.id, TrackerFact::Down));
     }
 
     fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
-        out.emit(now, Fact::Incident { tracker: Some(self.id), incident });
+        out.emit(now, Fact::befell(self.id, incident));
     }
 
     /// Takes note of what its node's health script says, of several ailments of one.
@@ -441,7 +441,7 @@ impl TaskTracker {
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             if let Some(reading) = reading {
                 let (attempt, from) = (launch.attempt, reading.from.map(|copy| copy.node));
-                out.emit(now, Fact::Opened { attempt, tracker: self.id, from });
+                out.emit(now, Fact::Attempt(attempt, self.id, AttemptFact::Opened { from }));
             }
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Box::new(Attempt::new(launch, plan, self.speeds.clone())));
@@ -471,7 +471,7 @@ impl TaskTracker {
             self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
             self.memory.stop(id);
-            out.emit(now, Fact::Suspended { attempt: id, tracker });
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Suspended));
         }
     }
 
@@ -503,12 +503,12 @@ impl TaskTracker {
         let (attempt, tracker) = (&mut self.attempts[index], self.id);
         let id = attempt.id();
         let next = if attempt.state() == AttemptState::Suspended {
-            out.emit(now, Fact::Resumed { attempt: id, tracker });
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Resumed));
             let swapping = self.memory.go_on(id);
             attempt.resume(now, swapping)
         } else {
             let (role, slots) = (attempt.role(), attempt.slots());
-            out.emit(now, Fact::Started { attempt: id, tracker, role, slots });
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
             attempt.start(now, swapping)
         };
@@ -532,7 +532,7 @@ impl TaskTracker {
                 self.note(now, hangs, out);
             }
             Next::Commit => {
-                out.emit(now, Fact::CommitPending { attempt: attempt.id(), tracker: self.id });
+                out.emit(now, Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
                 self.hurry(out);
             }
             Next::Done => self.end(index, now, AttemptState::Succeeded, out),
@@ -557,7 +557,7 @@ impl TaskTracker {
             let (maps, gives_up) = self.attempts[index].try_fetches(now);
             for map in maps {
                 self.failed_fetches.push(FailedFetch { reduce, map });
-                out.emit(now, Fact::FetchFailed { attempt: reduce, tracker: self.id, map });
+                out.emit(now, Fact::Attempt(reduce, self.id, AttemptFact::FetchFailed { map }));
             }
             if gives_up {
                 self.fail(index, now, out);
@@ -607,13 +607,11 @@ impl TaskTracker {
     fn note_end(&self, attempt: &Attempt, now: SimTime, outcome: Outcome, out: &mut Outbox) {
         out.emit(
             now,
-            Fact::Ended {
-                attempt: attempt.id(),
-                tracker: self.id,
-                role: attempt.role(),
-                outcome,
-                phases: attempt.phases(now),
-            },
+            Fact::Attempt(
+                attempt.id(),
+                self.id,
+                AttemptFact::Ended { role: attempt.role(), outcome, phases: attempt.phases(now) },
+            ),
         );
     }
 

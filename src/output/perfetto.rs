@@ -43,7 +43,8 @@ use super::OutputError;
 use crate::cluster::Speeds;
 use crate::disk::File;
 use crate::mapred::{
-    AttemptId, Counts, Event, Fact, Incident, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
+    AttemptFact, AttemptId, Counts, Event, Fact, Incident, JobFact, JobId, JobSpec, LedgerFact,
+    Outcome, Phases, Role, SlotKind, TrackerFact, TrackerId, WorldFact,
 };
 use crate::record::{Attempt, Books, End, Job, NodeLabel, RecordError, Watcher};
 use crate::units::SimTime;
@@ -87,7 +88,7 @@ impl Perfetto {
     fn enter(&mut self, event: &Event, books: &Books) -> io::Result<()> {
         let at = event.at;
         match event.fact {
-            Fact::JobRunning(job) => {
+            Fact::Job(job, JobFact::Running) => {
                 let Some(JobSpec { maps, reduces, .. }) = books.job(job).map(|job| &*job.spec)
                 else {
                     return Ok(());
@@ -96,59 +97,71 @@ impl Perfetto {
                 self.count(at, job, SlotKind::Map, waiting(*maps), books)?;
                 self.count(at, job, SlotKind::Reduce, waiting(*reduces), books)
             }
-            Fact::JobEnded { job, .. } | Fact::JobBegunAnew(job) => SlotKind::BOTH
+            Fact::Job(job, JobFact::Ended(_) | JobFact::BegunAnew) => SlotKind::BOTH
                 .into_iter()
                 .try_for_each(|kind| self.count(at, job, kind, Counts::default(), books)),
-            Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
+            Fact::Job(
+                _,
+                JobFact::Submitted(_)
+                | JobFact::Initialised
+                | JobFact::MapsDone
+                | JobFact::Refused { .. },
+            ) => Ok(()),
+            Fact::Ledger(
+                attempt,
+                _,
+                LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. },
+            ) => {
                 let has_ended = |job: &Job| job.ended.is_some();
                 if books.job(attempt.job()).is_some_and(has_ended) {
                     return Ok(());
                 }
                 self.count(at, attempt.job(), attempt.slot(), counts, books)
             }
-            Fact::Started { attempt, tracker, role, .. } => {
-                let lane = self.lanes.take(tracker, attempt.slot(), &mut self.packets)?;
-                self.running.insert((attempt, role), Running::new(lane, at));
-                Ok(())
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.enter_attempt(at, (attempt, tracker), fact, books)
             }
-            Fact::CommitPending { attempt, .. } => {
-                self.note(attempt, |running| running.await_commit(at))
-            }
-            Fact::Suspended { attempt, .. } => self.note(attempt, |running| running.suspend(at)),
-            Fact::Resumed { attempt, .. } => self.note(attempt, |running| running.resume(at)),
-            Fact::Ended { attempt, role, outcome, phases, .. } => {
-                let ending = Ending { at, outcome: Some(outcome), phases: Some(phases) };
-                match self.running.swap_remove(&(attempt, role)) {
-                    Some(running) => self.show((attempt, role), running, &ending, books),
-                    None => Ok(()),
-                }
-            }
-            Fact::Incident { tracker, incident } => {
+            Fact::World(WorldFact::Incident { tracker, incident }) => {
                 let track = match tracker {
                     Some(tracker) => self.lanes.node(tracker, &mut self.packets)?,
                     None => self.counters.top(),
                 };
                 self.packets.instant(track, at, &told(incident))
             }
-            Fact::Heartbeat { queued, .. } => self.counters.hear(at, queued, &mut self.packets),
-            Fact::JobSubmitted(_)
-            | Fact::JobInitialised(_)
-            | Fact::MapsDone(_)
-            | Fact::FetchFailed { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::PolicyChanged
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_) => Ok(()),
+            Fact::Tracker(_, TrackerFact::Heartbeat { queued, .. }) => {
+                self.counters.hear(at, queued, &mut self.packets)
+            }
+            Fact::Ledger(_, _, LedgerFact::Ordered { .. })
+            | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Down)
+            | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::Member(..) => Ok(()),
+        }
+    }
+
+    fn enter_attempt(
+        &mut self,
+        at: SimTime,
+        (attempt, tracker): (AttemptId, TrackerId),
+        fact: AttemptFact,
+        books: &Books,
+    ) -> io::Result<()> {
+        match fact {
+            AttemptFact::Started { role, .. } => {
+                let lane = self.lanes.take(tracker, attempt.slot(), &mut self.packets)?;
+                self.running.insert((attempt, role), Running::new(lane, at));
+                Ok(())
+            }
+            AttemptFact::CommitPending => self.note(attempt, |running| running.await_commit(at)),
+            AttemptFact::Suspended => self.note(attempt, |running| running.suspend(at)),
+            AttemptFact::Resumed => self.note(attempt, |running| running.resume(at)),
+            AttemptFact::Ended { role, outcome, phases } => {
+                let ending = Ending { at, outcome: Some(outcome), phases: Some(phases) };
+                match self.running.swap_remove(&(attempt, role)) {
+                    Some(running) => self.show((attempt, role), running, &ending, books),
+                    None => Ok(()),
+                }
+            }
+            AttemptFact::Opened { .. } | AttemptFact::FetchFailed { .. } => Ok(()),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::mem;
 
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, TrackerFact};
 use crate::units::{SimSpan, SimTime};
 
 /// How many kinds are counted at once: with constant latencies there are few.
@@ -47,7 +47,9 @@ impl Default for Counter {
 impl Counter {
     /// Counts an event if it is a heartbeat; returns whether it is.
     pub(super) fn counts(&mut self, event: &Event) -> bool {
-        let Fact::Heartbeat { rtt, queued, .. } = event.fact else { return false };
+        let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact else {
+            return false;
+        };
         let place = &mut self.places[place(rtt, queued)];
         if (place.rtt, place.queued) != (rtt, queued) || place.count == 0 {
             let before = mem::replace(place, Beats { count: 0, rtt, queued });
@@ -98,18 +100,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mapred::TrackerId;
+    use crate::mapred::{MemberFact, TrackerId};
 
     fn heartbeat(at: u64, rtt: u64, queued: u64) -> Event {
         let [rtt, queued] = [rtt, queued].map(SimSpan::from_micros);
-        let fact = Fact::Heartbeat { tracker: TrackerId(0), rtt, queued };
+        let fact = Fact::Tracker(TrackerId(0), TrackerFact::Heartbeat { rtt, queued });
         Event { at: SimTime::from_micros(at), fact }
     }
 
     #[test]
     fn what_is_no_heartbeat_is_not_counted() {
         let mut counter = Counter::default();
-        let event = Event { at: SimTime::ZERO, fact: Fact::TrackerJoined(TrackerId(0)) };
+        let event =
+            Event { at: SimTime::ZERO, fact: Fact::Member(TrackerId(0), MemberFact::Joined) };
         assert!(!counter.counts(&event));
         assert_eq!(counter.take(), (SimTime::ZERO, Vec::new()));
     }

@@ -13,8 +13,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
-    AttemptId, Event, Fact, JobId, JobSpec, Locality, Order, Outcome, Phases, Reason, Role, TaskId,
-    TrackerId,
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
+    Outcome, Phases, Reason, Role, TaskId, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -213,39 +213,45 @@ impl Books {
     pub(crate) fn enter(&mut self, event: &Event) {
         self.closed.clear();
         (self.shift, self.lost) = (None, None);
-        let at = event.at;
         match event.fact {
-            Fact::JobSubmitted(ref spec) => self.submit(at, spec),
-            Fact::JobInitialised(job) => {
-                if let Some(job) = self.job_mut(job) {
-                    job.initialised = Some(at);
-                }
+            Fact::Job(job, ref fact) => self.enter_job(event.at, job, fact),
+            Fact::Ledger(attempt, tracker, fact) => {
+                self.enter_ledger(event.at, attempt, tracker, fact);
             }
-            Fact::JobRunning(job) => {
-                if let Some(job) = self.job_mut(job) {
-                    job.running = Some(at);
-                }
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.enter_attempt(event.at, attempt, tracker, fact);
             }
-            Fact::MapsDone(job) => {
-                if let Some(job) = self.job_mut(job) {
-                    job.maps_done = Some(at);
-                }
-            }
-            Fact::JobEnded { job, outcome } => self.end_job(at, job, outcome),
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role: Role::Work,
-                locality,
-                speculative,
-                reason,
-                ..
-            } => {
+            Fact::Member(..) | Fact::Tracker(..) | Fact::World(_) => {}
+        }
+    }
+
+    fn enter_job(&mut self, at: SimTime, id: JobId, fact: &JobFact) {
+        match *fact {
+            JobFact::Submitted(ref spec) => self.submit(at, spec),
+            JobFact::Initialised => self.note_job(id, |job| job.initialised = Some(at)),
+            JobFact::Running => self.note_job(id, |job| job.running = Some(at)),
+            JobFact::MapsDone => self.note_job(id, |job| job.maps_done = Some(at)),
+            JobFact::Ended(outcome) => self.end_job(at, id, outcome),
+            JobFact::BegunAnew | JobFact::Refused { .. } => {}
+        }
+    }
+
+    fn enter_ledger(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+    ) {
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, locality, speculative, reason, .. } => {
                 let grant = Grant { at, locality, speculative, reason };
                 self.attempt_mut(attempt, tracker).grant = Some(grant);
                 self.count_launch(at, attempt.task);
             }
-            Fact::Learned { attempt, tracker, state, .. } => {
+            // Removing an attempt's output is no launch of a task.
+            LedgerFact::Assigned { role: Role::TaskCleanup, .. } => {}
+            LedgerFact::Learned { state, .. } => {
                 if let Some(verdict) = state.outcome() {
                     if self.has_succeeded(attempt) {
                         self.lost = Some((attempt, tracker));
@@ -253,12 +259,24 @@ impl Books {
                     self.judge(at, attempt, verdict);
                 }
             }
-            Fact::Ordered { attempt, order: Order::Kill, reason, .. } => {
+            LedgerFact::Ordered { order: Order::Kill, reason } => {
                 if let Some(known) = self.open.get_mut(&attempt) {
                     known.killed_for.get_or_insert(reason);
                 }
             }
-            Fact::Started { attempt, tracker, role, slots } => {
+            LedgerFact::Ordered { order: Order::Suspend | Order::Resume, .. } => {}
+        }
+    }
+
+    fn enter_attempt(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+    ) {
+        match fact {
+            AttemptFact::Started { role, slots } => {
                 if role == Role::Work {
                     let known = self.attempt_mut(attempt, tracker);
                     (known.started, known.width) = (Some(at), slots);
@@ -266,15 +284,15 @@ impl Books {
                 self.attempt_mut(attempt, tracker).holds[role as usize] = slots;
                 self.note_shift(attempt, tracker, slots as i32, 0);
             }
-            Fact::Suspended { attempt, tracker } => self.suspend(at, attempt, tracker),
-            Fact::Resumed { attempt, tracker } => {
+            AttemptFact::Suspended => self.suspend(at, attempt, tracker),
+            AttemptFact::Resumed => {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.end_stop(at);
                 let width = known.width;
                 known.holds[Role::Work as usize] = width;
                 self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
-            Fact::Ended { attempt, tracker, role, outcome, phases } => {
+            AttemptFact::Ended { role, outcome, phases } => {
                 self.let_go(at, attempt, tracker, role);
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
@@ -283,27 +301,9 @@ impl Books {
                 }
                 self.close_if_done(attempt);
             }
-            // Removing an attempt's output is no launch of a task.
-            Fact::Assigned { role: Role::TaskCleanup, .. } => {}
-            Fact::FetchFailed { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Heartbeat { .. } => {}
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::FetchFailed { .. } => {}
         }
     }
 
@@ -424,6 +424,12 @@ impl Books {
 
     fn job_mut(&mut self, job: JobId) -> Option<&mut Job> {
         self.jobs.get_mut(job.index())?.as_mut()
+    }
+
+    fn note_job(&mut self, job: JobId, note: impl FnOnce(&mut Job)) {
+        if let Some(job) = self.job_mut(job) {
+            note(job);
+        }
     }
 
     /// Returns the attempt, opened if this is the first that is heard of it. That need not be its

@@ -26,7 +26,7 @@ use super::tasks::Tasks;
 use super::timeline::Timeline;
 use super::waste::Waste;
 use super::{Books, End, RecordError, RunFacts, Watcher};
-use crate::mapred::{Event, Fact, JobId};
+use crate::mapred::{Event, Fact, JobId, TrackerFact};
 use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
 use crate::units::SimTime;
@@ -302,7 +302,8 @@ impl Writer {
             self.now = self.now.max(event.at);
             self.books.enter(event);
             // Heartbeats are counted elsewhere.
-            let is_heartbeat = matches!(event.fact, Fact::Heartbeat { .. });
+            let is_heartbeat =
+                matches!(event.fact, Fact::Tracker(_, TrackerFact::Heartbeat { .. }));
             let hearers = if is_heartbeat { self.hearers } else { self.watchers.len() };
             self.events += u64::from(!is_heartbeat);
             self.tally.see(event, &self.books)?;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
 use crate::files;
-use crate::mapred::{Event, Fact, Reason};
+use crate::mapred::{Event, Fact, JobFact, LedgerFact, Reason};
 use crate::units::{SimSpan, SimTime};
 
 const HEADING: &[&str] = &[
@@ -85,7 +85,7 @@ impl Decisions {
 impl Watcher for Decisions {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::Refused { job, kind, from, to, times, reason, holders } => {
+            Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }) => {
                 let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
                 let held_by = named.collect::<Vec<String>>().join(" ");
                 let row = Row {
@@ -100,7 +100,7 @@ impl Watcher for Decisions {
                 };
                 self.row(reason, row)
             }
-            Fact::Ordered { attempt, order, reason, .. } => {
+            Fact::Ledger(attempt, _, LedgerFact::Ordered { order, reason }) => {
                 let at = SimTime::as_millis(event.at);
                 let row = Row {
                     what: order.word(),

@@ -16,8 +16,8 @@ use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::BlockId;
 use crate::files;
 use crate::mapred::{
-    AttemptId, AttemptState, Block, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Reason,
-    Role, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Block, Counts, Event, Fact, JobFact, JobId, LedgerFact,
+    Locality, MemberFact, Outcome, PerSlot, Reason, Role, TrackerFact, TrackerId, WorldFact,
 };
 use crate::units::SimSpan;
 
@@ -164,71 +164,112 @@ impl Watcher for Events {
 impl<'a> Line<'a> {
     fn of(event: &'a Event) -> Self {
         let line = match event.fact {
-            Fact::JobSubmitted(ref spec) => Self {
+            Fact::Job(job, ref fact) => Self::of_job(fact).job(job),
+            Fact::Ledger(attempt, tracker, fact) => Self::of_ledger(fact).attempt(attempt, tracker),
+            Fact::Member(tracker, fact) => Self::of_member(fact).node(tracker),
+            Fact::Attempt(attempt, tracker, fact) => {
+                Self::of_attempt(fact).attempt(attempt, tracker)
+            }
+            Fact::Tracker(tracker, fact) => Self::of_tracker(fact).node(tracker),
+            Fact::World(fact) => Self::of_world(fact),
+        };
+        Self { at_us: event.at.as_micros(), ..line }
+    }
+
+    fn of_job(fact: &'a JobFact) -> Self {
+        match *fact {
+            JobFact::Submitted(ref spec) => Self {
                 name: Some(&spec.name),
                 pool: Some(&spec.pool),
                 maps: Some(spec.maps),
                 reduces: Some(spec.reduces),
-                ..Self::named("job submitted").job(spec.id)
+                ..Self::named("job submitted")
             },
-            Fact::JobInitialised(job) => Self::named("job initialised").job(job),
-            Fact::JobRunning(job) => Self::named("job running").job(job),
-            Fact::MapsDone(job) => Self::named("maps done").job(job),
-            Fact::JobEnded { job, outcome } => Self::named("job ended").job(job).outcome(outcome),
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role,
-                locality,
-                speculative,
-                reason,
-                waited,
-                counts,
-            } => Self {
-                locality: locality.map(Locality::word),
-                speculative: Some(speculative),
-                waited_us: Some(waited.as_micros()),
-                ..Self::named("assigned")
-                    .attempt(attempt, tracker)
-                    .role(role)
-                    .counts(counts)
-                    .reason(reason)
-            },
-            Fact::Learned { attempt, tracker, state, counts } => Self {
-                state: Some(state_word(state)),
-                ..Self::named("learned").attempt(attempt, tracker).counts(counts)
-            },
-            Fact::Refused { job, kind, from, to, times, reason, .. } => Self {
+            JobFact::Initialised => Self::named("job initialised"),
+            JobFact::Running => Self::named("job running"),
+            JobFact::MapsDone => Self::named("maps done"),
+            JobFact::Ended(outcome) => Self::named("job ended").outcome(outcome),
+            JobFact::BegunAnew => Self::named("job begun anew"),
+            JobFact::Refused { kind, from, to, times, reason, .. } => Self {
                 kind: Some(kind.word()),
                 from_us: Some(from.as_micros()),
                 to_us: Some(to.as_micros()),
                 times: Some(times),
-                ..Self::named("refused").job(job).reason(reason)
+                ..Self::named("refused").reason(reason)
             },
-            Fact::Ordered { attempt, tracker, order, reason } => Self {
-                order: Some(order.word()),
-                ..Self::named("ordered").attempt(attempt, tracker).reason(reason)
+        }
+    }
+
+    fn of_ledger(fact: LedgerFact) -> Self {
+        match fact {
+            LedgerFact::Assigned { role, locality, speculative, reason, waited, counts } => Self {
+                locality: locality.map(Locality::word),
+                speculative: Some(speculative),
+                waited_us: Some(waited.as_micros()),
+                ..Self::named("assigned").role(role).counts(counts).reason(reason)
             },
-            Fact::Noted { tracker, note } => {
-                Self { note: Some(note), ..Self::named("noted").node(tracker) }
+            LedgerFact::Learned { state, counts } => {
+                Self { state: Some(state_word(state)), ..Self::named("learned").counts(counts) }
             }
-            Fact::TrackerJoined(tracker) => Self::named("tracker joined").node(tracker),
-            Fact::TrackerLost(tracker) => Self::named("tracker lost").node(tracker),
-            Fact::TrackerBlacklisted(tracker) => Self::named("tracker blacklisted").node(tracker),
-            Fact::TrackerForgiven(tracker) => Self::named("tracker forgiven").node(tracker),
-            Fact::TrackerGraylisted(tracker) => Self::named("tracker graylisted").node(tracker),
-            Fact::TrackerOffGraylist(tracker) => {
-                Self::named("tracker off the graylist").node(tracker)
+            LedgerFact::Ordered { order, reason } => {
+                Self { order: Some(order.word()), ..Self::named("ordered").reason(reason) }
             }
-            Fact::JobBegunAnew(job) => Self::named("job begun anew").job(job),
-            Fact::PolicyChanged => Self::named("policy changed"),
-            Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } } => Self {
+        }
+    }
+
+    fn of_member(fact: MemberFact) -> Self {
+        match fact {
+            MemberFact::Joined => Self::named("tracker joined"),
+            MemberFact::Lost => Self::named("tracker lost"),
+            MemberFact::Blacklisted => Self::named("tracker blacklisted"),
+            MemberFact::Forgiven => Self::named("tracker forgiven"),
+            MemberFact::Graylisted => Self::named("tracker graylisted"),
+            MemberFact::OffGraylist => Self::named("tracker off the graylist"),
+            MemberFact::Noted(note) => Self { note: Some(note), ..Self::named("noted") },
+        }
+    }
+
+    fn of_attempt(fact: AttemptFact) -> Self {
+        match fact {
+            AttemptFact::Opened { from } => Self { source: from, ..Self::named("opened") },
+            AttemptFact::Started { role, .. } => Self::named("started").role(role),
+            AttemptFact::CommitPending => Self::named("commit pending"),
+            AttemptFact::Suspended => Self::named("suspended"),
+            AttemptFact::Resumed => Self::named("resumed"),
+            AttemptFact::FetchFailed { map } => Self {
+                of_map: Some(map.task.index),
+                of_attempt: Some(map.number),
+                ..Self::named("fetch failed")
+            },
+            AttemptFact::Ended { role, outcome, phases } => Self {
+                shuffle_us: Some(phases.shuffle.as_micros()),
+                sort_us: Some(phases.sort.as_micros()),
+                commit_us: phases.commit.map(|commit| commit.as_micros()),
+                suspended_us: Some(phases.suspended.as_micros()),
+                ..Self::named("ended").role(role).outcome(outcome)
+            },
+        }
+    }
+
+    fn of_tracker(fact: TrackerFact) -> Self {
+        match fact {
+            TrackerFact::Up(PerSlot { map, reduce }) => Self {
                 map_slots: Some(map),
                 reduce_slots: Some(reduce),
-                ..Self::named("tracker up").node(tracker)
+                ..Self::named("tracker up")
             },
-            Fact::TrackerDown(tracker) => Self::named("tracker down").node(tracker),
-            Fact::Incident { tracker, incident } => {
+            TrackerFact::Down => Self::named("tracker down"),
+            TrackerFact::Heartbeat { rtt, queued } => Self {
+                rtt_us: Some(rtt.as_micros()),
+                queued_us: Some(queued.as_micros()),
+                ..Self::named("heartbeat")
+            },
+        }
+    }
+
+    fn of_world(fact: WorldFact) -> Self {
+        match fact {
+            WorldFact::Incident { tracker, incident } => {
                 let Details { speeds, attempt, copies } = Details::of(incident);
                 let line = Self { tracker, ..Self::named(incident.words()) };
                 let line = match (attempt, tracker) {
@@ -244,7 +285,7 @@ impl<'a> Line<'a> {
                     ..line
                 }
             }
-            Fact::Copy { block, tracker, is_there } => {
+            WorldFact::Copy { block, tracker, is_there } => {
                 let line = Self::named(if is_there { "copy made" } else { "copy removed" });
                 let line = match block {
                     Block::OfFile(BlockId { file, place }) => {
@@ -254,38 +295,8 @@ impl<'a> Line<'a> {
                 };
                 line.node(tracker)
             }
-            Fact::Opened { attempt, tracker, from } => {
-                Self { source: from, ..Self::named("opened").attempt(attempt, tracker) }
-            }
-            Fact::Started { attempt, tracker, role, .. } => {
-                Self::named("started").attempt(attempt, tracker).role(role)
-            }
-            Fact::CommitPending { attempt, tracker } => {
-                Self::named("commit pending").attempt(attempt, tracker)
-            }
-            Fact::Suspended { attempt, tracker } => {
-                Self::named("suspended").attempt(attempt, tracker)
-            }
-            Fact::Resumed { attempt, tracker } => Self::named("resumed").attempt(attempt, tracker),
-            Fact::FetchFailed { attempt, tracker, map } => Self {
-                of_map: Some(map.task.index),
-                of_attempt: Some(map.number),
-                ..Self::named("fetch failed").attempt(attempt, tracker)
-            },
-            Fact::Ended { attempt, tracker, role, outcome, phases } => Self {
-                shuffle_us: Some(phases.shuffle.as_micros()),
-                sort_us: Some(phases.sort.as_micros()),
-                commit_us: phases.commit.map(|commit| commit.as_micros()),
-                suspended_us: Some(phases.suspended.as_micros()),
-                ..Self::named("ended").attempt(attempt, tracker).role(role).outcome(outcome)
-            },
-            Fact::Heartbeat { tracker, rtt, queued } => Self {
-                rtt_us: Some(rtt.as_micros()),
-                queued_us: Some(queued.as_micros()),
-                ..Self::named("heartbeat").node(tracker)
-            },
-        };
-        Self { at_us: event.at.as_micros(), ..line }
+            WorldFact::PolicyChanged => Self::named("policy changed"),
+        }
     }
 
     fn named(fact: &'a str) -> Self {

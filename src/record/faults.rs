@@ -14,7 +14,7 @@ use super::table::Table;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::Speeds;
 use crate::files;
-use crate::mapred::{Event, Fact, Incident};
+use crate::mapred::{Event, Fact, Incident, WorldFact};
 
 const HEADING: &[&str] =
     &["at_ms", "node", "rack", "what", "cpu", "disk", "network", "attempt", "blocks", "bytes"];
@@ -52,7 +52,9 @@ impl Faults {
 
 impl Watcher for Faults {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        let Fact::Incident { tracker, incident } = event.fact else { return Ok(()) };
+        let Fact::World(WorldFact::Incident { tracker, incident }) = event.fact else {
+            return Ok(());
+        };
         let what = Details::of(incident);
         let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {

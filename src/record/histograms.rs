@@ -14,7 +14,10 @@ use rustc_hash::FxHashMap;
 use super::hdr;
 use super::table::Text;
 use super::{Beats, Books, End, RecordError, Shift, Watcher};
-use crate::mapred::{AttemptId, Event, Fact, PerSlot, Reason, Role, SlotKind, TrackerId};
+use crate::mapred::{
+    AttemptFact, AttemptId, Event, Fact, LedgerFact, PerSlot, Reason, Role, SlotKind, TrackerFact,
+    TrackerId,
+};
 use crate::units::{SimSpan, SimTime};
 use crate::{disk, files};
 
@@ -82,6 +85,50 @@ impl Histograms {
         }
     }
 
+    /// Leaves out jobs that came before the warm-up was over.
+    fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &Books) {
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, waited, reason, .. }
+                if books.counts(attempt.job()) =>
+            {
+                self.assigned(attempt, waited, reason);
+            }
+            LedgerFact::Ordered { reason: Reason::PreemptedFor(by), .. }
+                if books.counts(by.job()) =>
+            {
+                self.awaited.insert(by, at);
+            }
+            LedgerFact::Assigned { .. }
+            | LedgerFact::Learned { .. }
+            | LedgerFact::Ordered { .. } => {}
+        }
+    }
+
+    /// Leaves out jobs that came before the warm-up was over.
+    fn see_attempt(&mut self, at: SimTime, attempt: AttemptId, fact: AttemptFact, books: &Books) {
+        match fact {
+            AttemptFact::Started { .. } => self.has_slot(at, attempt),
+            AttemptFact::Resumed if books.counts(attempt.job()) => {
+                self.has_slot(at, attempt);
+                if let Some(attempt) = books.attempt(attempt) {
+                    record(&mut self.suspension, attempt.suspension());
+                }
+            }
+            AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
+                self.awaited.remove(&attempt);
+                if let Some(commit) = phases.commit {
+                    record(&mut self.commit_delay, commit);
+                }
+            }
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::Suspended
+            | AttemptFact::Resumed
+            | AttemptFact::FetchFailed { .. }
+            | AttemptFact::Ended { .. } => {}
+        }
+    }
+
     fn assigned(&mut self, attempt: AttemptId, waited: SimSpan, reason: Reason) {
         if !attempt.task.is_work() {
             return;
@@ -138,59 +185,18 @@ impl Histograms {
 impl Watcher for Histograms {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::TrackerUp { tracker, slots } => self.tracker_up(event.at, tracker, slots),
-            Fact::TrackerDown(tracker) => {
+            Fact::Ledger(attempt, _, fact) => self.see_ledger(event.at, attempt, fact, books),
+            Fact::Attempt(attempt, _, fact) => self.see_attempt(event.at, attempt, fact, books),
+            Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
+                self.tracker_up(event.at, tracker, slots);
+            }
+            Fact::Tracker(tracker, TrackerFact::Down) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
-            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. }
-                if books.counts(attempt.job()) =>
-            {
-                self.assigned(attempt, waited, reason);
-            }
-            Fact::Ordered { reason: Reason::PreemptedFor(by), .. } if books.counts(by.job()) => {
-                self.awaited.insert(by, event.at);
-            }
-            Fact::Started { attempt, .. } => self.has_slot(event.at, attempt),
-            Fact::Resumed { attempt, .. } if books.counts(attempt.job()) => {
-                self.has_slot(event.at, attempt);
-                if let Some(attempt) = books.attempt(attempt) {
-                    record(&mut self.suspension, attempt.suspension());
-                }
-            }
-            Fact::Ended { attempt, phases, .. } if books.counts(attempt.job()) => {
-                self.awaited.remove(&attempt);
-                if let Some(commit) = phases.commit {
-                    record(&mut self.commit_delay, commit);
-                }
-            }
-            // Of jobs that came before the warm-up was over, or not of an attempt's work.
-            Fact::Assigned { .. }
-            | Fact::Incident { .. }
-            | Fact::FetchFailed { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Resumed { .. }
-            | Fact::Ended { .. } => {}
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::Learned { .. }
-            | Fact::Noted { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Heartbeat { .. }
-            | Fact::Suspended { .. } => {}
+            Fact::Tracker(_, TrackerFact::Heartbeat { .. })
+            | Fact::Job(..)
+            | Fact::Member(..)
+            | Fact::World(_) => {}
         }
         if let Some(shift) = books.shift() {
             self.slot_moved(event.at, shift);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Books, End, RecordError, Watcher};
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, TrackerFact};
 use crate::units::{SimSpan, SimTime};
 
 /// So many events have a mark each, those after them only each so manieth: enough to say when two runs
@@ -91,7 +91,7 @@ impl Past {
         if event.at < self.until {
             match event.fact {
                 // They are most of all events, and to write them takes longer than all else.
-                Fact::Heartbeat { tracker, rtt, queued } => {
+                Fact::Tracker(tracker, TrackerFact::Heartbeat { rtt, queued }) => {
                     let spans = [rtt, queued].map(SimSpan::as_micros);
                     (event.at.as_micros(), tracker.0, spans).hash(&mut self.hash);
                 }
@@ -135,14 +135,14 @@ impl fmt::Write for HashWriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::JobId;
+    use crate::mapred::{JobFact, JobId};
 
     fn past(jobs: impl Iterator<Item = u32>, until: u64) -> Past {
         let (past, _) = Past::until(SimTime::ZERO + SimSpan::from_secs(until));
         let mut past = past.lock().clone();
         for (second, job) in (0..).zip(jobs) {
             let at = SimTime::ZERO + SimSpan::from_secs(second);
-            past.add(&Event { at, fact: Fact::JobRunning(JobId(job)) });
+            past.add(&Event { at, fact: Fact::Job(JobId(job), JobFact::Running) });
         }
         past
     }
@@ -168,7 +168,7 @@ mod tests {
             let mut past = Past::open(Some(&shorter));
             for (second, job) in (0..).zip(jobs) {
                 let at = SimTime::ZERO + SimSpan::from_secs(second);
-                past.add(&Event { at, fact: Fact::JobRunning(JobId(job)) });
+                past.add(&Event { at, fact: Fact::Job(JobId(job), JobFact::Running) });
             }
             past.parts_before(&shorter)
         };

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, JobSpec, Locality, Order, Outcome,
-    PerSlot, Phases, Reason, Role, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Counts, Event, Fact, JobFact, JobId, JobSpec, LedgerFact,
+    Locality, MemberFact, Order, Outcome, PerSlot, Phases, Reason, Role, TaskId, TaskKind,
+    TrackerFact, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -42,20 +43,20 @@ impl Stream {
     /// A tracker starts and joins.
     pub(crate) fn up(self, tracker: u32, map: u32, reduce: u32) -> Self {
         let tracker = TrackerId(tracker);
-        self.fact(Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } })
-            .fact(Fact::TrackerJoined(tracker))
+        self.fact(Fact::Tracker(tracker, TrackerFact::Up(PerSlot { map, reduce })))
+            .fact(Fact::Member(tracker, MemberFact::Joined))
     }
 
     /// A job arrives and gives tasks at once.
     pub(crate) fn submit(self, spec: JobSpec) -> Self {
         let job = spec.id;
-        self.fact(Fact::JobSubmitted(Arc::new(spec)))
-            .fact(Fact::JobInitialised(job))
-            .fact(Fact::JobRunning(job))
+        self.fact(Fact::Job(job, JobFact::Submitted(Arc::new(spec))))
+            .fact(Fact::Job(job, JobFact::Initialised))
+            .fact(Fact::Job(job, JobFact::Running))
     }
 
     pub(crate) fn job_ended(self, job: u32, outcome: Outcome) -> Self {
-        self.fact(Fact::JobEnded { job: JobId(job), outcome })
+        self.fact(Fact::Job(JobId(job), JobFact::Ended(outcome)))
     }
 
     /// A map or reduce is assigned, after which so many run and wait.
@@ -79,16 +80,18 @@ impl Stream {
         };
         change(&mut granted);
         let Granted { role, locality, speculative, reason } = granted;
-        self.fact(Fact::Assigned {
+        self.fact(Fact::Ledger(
             attempt,
-            tracker: TrackerId(tracker),
-            role,
-            locality,
-            speculative,
-            reason,
-            waited: SimSpan::from_millis(10),
-            counts: Counts { running, pending },
-        })
+            TrackerId(tracker),
+            LedgerFact::Assigned {
+                role,
+                locality,
+                speculative,
+                reason,
+                waited: SimSpan::from_millis(10),
+                counts: Counts { running, pending },
+            },
+        ))
     }
 
     pub(crate) fn learn(
@@ -98,12 +101,11 @@ impl Stream {
         state: AttemptState,
         (running, pending): (u32, u32),
     ) -> Self {
-        self.fact(Fact::Learned {
+        self.fact(Fact::Ledger(
             attempt,
-            tracker: TrackerId(tracker),
-            state,
-            counts: Counts { running, pending },
-        })
+            TrackerId(tracker),
+            LedgerFact::Learned { state, counts: Counts { running, pending } },
+        ))
     }
 
     pub(crate) fn start(self, attempt: AttemptId, tracker: u32) -> Self {
@@ -113,7 +115,7 @@ impl Stream {
     /// As `start`, of an attempt that takes so many slots.
     pub(crate) fn start_in(self, slots: u32, attempt: AttemptId, tracker: u32) -> Self {
         let (tracker, role) = (TrackerId(tracker), Role::Work);
-        self.fact(Fact::Started { attempt, tracker, role, slots })
+        self.fact(Fact::Attempt(attempt, tracker, AttemptFact::Started { role, slots }))
     }
 
     pub(crate) fn order(
@@ -123,15 +125,15 @@ impl Stream {
         order: Order,
         reason: Reason,
     ) -> Self {
-        self.fact(Fact::Ordered { attempt, tracker: TrackerId(tracker), order, reason })
+        self.fact(Fact::Ledger(attempt, TrackerId(tracker), LedgerFact::Ordered { order, reason }))
     }
 
     pub(crate) fn suspend(self, attempt: AttemptId, tracker: u32) -> Self {
-        self.fact(Fact::Suspended { attempt, tracker: TrackerId(tracker) })
+        self.fact(Fact::Attempt(attempt, TrackerId(tracker), AttemptFact::Suspended))
     }
 
     pub(crate) fn resume(self, attempt: AttemptId, tracker: u32) -> Self {
-        self.fact(Fact::Resumed { attempt, tracker: TrackerId(tracker) })
+        self.fact(Fact::Attempt(attempt, TrackerId(tracker), AttemptFact::Resumed))
     }
 
     pub(crate) fn end(self, attempt: AttemptId, tracker: u32, outcome: Outcome) -> Self {
@@ -146,15 +148,17 @@ impl Stream {
         phases: Phases,
     ) -> Self {
         let (tracker, role) = (TrackerId(tracker), Role::Work);
-        self.fact(Fact::Ended { attempt, tracker, role, outcome, phases })
+        self.fact(Fact::Attempt(attempt, tracker, AttemptFact::Ended { role, outcome, phases }))
     }
 
     pub(crate) fn heartbeat(self, tracker: u32, rtt: u64, queued: u64) -> Self {
-        self.fact(Fact::Heartbeat {
-            tracker: TrackerId(tracker),
-            rtt: SimSpan::from_micros(rtt),
-            queued: SimSpan::from_micros(queued),
-        })
+        self.fact(Fact::Tracker(
+            TrackerId(tracker),
+            TrackerFact::Heartbeat {
+                rtt: SimSpan::from_micros(rtt),
+                queued: SimSpan::from_micros(queued),
+            },
+        ))
     }
 }
 

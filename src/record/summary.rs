@@ -14,7 +14,9 @@ use serde::Serialize;
 use super::table::Text;
 use super::{Beats, Books, ByLocality, End, RecordError, WasteSummary, Watcher};
 use crate::files;
-use crate::mapred::{Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerId};
+use crate::mapred::{
+    Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerFact, TrackerId, WorldFact,
+};
 use crate::statistics;
 use crate::units::{SimSpan, SimTime};
 
@@ -251,38 +253,21 @@ impl Tally {
 impl Watcher for Tally {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::TrackerUp { tracker, slots } => self.slots_change(event.at, tracker, slots),
-            Fact::TrackerDown(tracker) => {
+            Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
+                self.slots_change(event.at, tracker, slots);
+            }
+            Fact::Tracker(tracker, TrackerFact::Down) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
             }
-            Fact::Incident { incident, .. } => self.incidents += u64::from(incident.is_trouble()),
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::Assigned { .. }
-            | Fact::Learned { .. }
-            | Fact::FetchFailed { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::Started { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Suspended { .. }
-            | Fact::Resumed { .. }
-            | Fact::Heartbeat { .. }
-            | Fact::Ended { .. } => {}
+            Fact::World(WorldFact::Incident { incident, .. }) => {
+                self.incidents += u64::from(incident.is_trouble());
+            }
+            Fact::Tracker(_, TrackerFact::Heartbeat { .. })
+            | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::Job(..)
+            | Fact::Ledger(..)
+            | Fact::Member(..)
+            | Fact::Attempt(..) => {}
         }
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];

@@ -20,7 +20,8 @@ use super::table::Table;
 use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
 use crate::files;
 use crate::mapred::{
-    AttemptId, Event, Fact, Locality, Outcome, Reason, Role, SlotKind, TaskKind, TrackerId,
+    AttemptFact, AttemptId, Event, Fact, Locality, Outcome, Reason, Role, SlotKind, TaskKind,
+    TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -218,10 +219,18 @@ impl Tasks {
 impl Watcher for Tasks {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::Started { attempt, tracker, role: Role::TaskCleanup, .. } => {
+            Fact::Attempt(
+                attempt,
+                tracker,
+                AttemptFact::Started { role: Role::TaskCleanup, .. },
+            ) => {
                 self.cleanups.insert((attempt, tracker), event.at);
             }
-            Fact::Ended { attempt, tracker, role: Role::TaskCleanup, outcome, .. } => {
+            Fact::Attempt(
+                attempt,
+                tracker,
+                AttemptFact::Ended { role: Role::TaskCleanup, outcome, .. },
+            ) => {
                 let key = (attempt, tracker);
                 if let Some(start) = self.cleanups.remove(&key) {
                     self.cleanup(key, start, Some((event.at, outcome)))?;

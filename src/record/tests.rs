@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use super::stream::{Stream, again, map, reduce};
 use super::*;
 use crate::mapred::{
-    AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId, TaskKind,
-    TrackerId,
+    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, Phases, Reason,
+    Role, TaskId, TaskKind, TrackerId,
 };
 use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
@@ -116,12 +116,12 @@ fn small_run() -> Stream {
         .at(9_000)
         .end(again(second), 0, Outcome::Succeeded)
         .learn(again(second), 0, Succeeded, (0, 0))
-        .fact(Fact::MapsDone(JobId(0)))
+        .fact(Fact::Job(JobId(0), JobFact::MapsDone))
         .at(10_000)
         .resume(last, 1)
         .learn(last, 1, Running, (1, 0))
         .at(12_000)
-        .fact(Fact::CommitPending { attempt: last, tracker: TrackerId(1) })
+        .fact(Fact::Attempt(last, TrackerId(1), AttemptFact::CommitPending))
         .learn(last, 1, CommitPending, (1, 0))
         .at(12_700)
         .end_after(last, 1, Outcome::Succeeded, phases)
@@ -271,9 +271,9 @@ fn the_removal_of_an_output_has_a_row_of_its_own() {
         .learn(attempt, 0, AttemptState::KilledUnclean, (1, 0))
         .grant(attempt, 1, (1, 0), |grant| grant.role = role)
         .at(11)
-        .fact(Fact::Started { attempt, tracker, role, slots: 1 })
+        .fact(Fact::Attempt(attempt, tracker, AttemptFact::Started { role, slots: 1 }))
         .at(12)
-        .fact(Fact::Ended { attempt, tracker, role, outcome, phases })
+        .fact(Fact::Attempt(attempt, tracker, AttemptFact::Ended { role, outcome, phases }))
         .learn(attempt, 1, AttemptState::Killed, (0, 1));
     let left = record(stream, everything(), 30);
     assert_snapshot!(left.read("tasks.csv"), @r"

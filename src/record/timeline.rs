@@ -19,7 +19,9 @@ use serde::Serialize;
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
 use crate::files;
-use crate::mapred::{AttemptId, Counts, Event, Fact, JobId, PerSlot, SlotKind};
+use crate::mapred::{
+    AttemptId, Counts, Event, Fact, JobFact, JobId, LedgerFact, PerSlot, SlotKind,
+};
 use crate::units::{SimSpan, SimTime};
 
 const HEADING: &[&str] =
@@ -177,44 +179,33 @@ impl Watcher for Timeline {
             })?;
         }
         match event.fact {
-            Fact::JobRunning(job) => {
+            Fact::Job(job, JobFact::Running) => {
                 let pending = books.job(job).map_or_else(PerSlot::default, |job| PerSlot {
                     map: job.spec.maps,
                     reduce: job.spec.reduces,
                 });
                 self.count_job(at, job, pending, books)
             }
-            Fact::JobEnded { job, .. } | Fact::JobBegunAnew(job) => {
+            Fact::Job(job, JobFact::Ended(_) | JobFact::BegunAnew) => {
                 self.count_job(at, job, PerSlot::default(), books)
             }
-            Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
-                self.count(at, attempt, counts, books)
-            }
-            Fact::JobInitialised(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::FetchFailed { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::PolicyChanged
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. }
-            | Fact::Started { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Suspended { .. }
-            | Fact::Resumed { .. }
-            | Fact::Ended { .. }
-            | Fact::Heartbeat { .. } => Ok(()),
+            Fact::Ledger(
+                attempt,
+                _,
+                LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. },
+            ) => self.count(at, attempt, counts, books),
+            Fact::Job(
+                _,
+                JobFact::Submitted(_)
+                | JobFact::Initialised
+                | JobFact::MapsDone
+                | JobFact::Refused { .. },
+            )
+            | Fact::Ledger(_, _, LedgerFact::Ordered { .. })
+            | Fact::Member(..)
+            | Fact::Attempt(..)
+            | Fact::Tracker(..)
+            | Fact::World(_) => Ok(()),
         }
     }
 

@@ -31,8 +31,8 @@ use super::table::Table;
 use super::{Books, End, RecordError};
 use crate::files;
 use crate::mapred::{
-    AttemptId, Event, Fact, JobId, Outcome, PerSlot, Reason, Role, SlotKind, TaskId, TaskKind,
-    TrackerId,
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
+    Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -213,33 +213,59 @@ impl Waste {
 
     /// Hears of an event that the books know of.
     pub(super) fn see(&mut self, event: &Event, books: &Books) {
-        let at = event.at;
         match event.fact {
-            Fact::JobSubmitted(ref spec) => {
-                let (job, tasks) = (spec.id.index(), |count| vec![Task::default(); count as usize]);
-                if self.jobs.len() <= job {
-                    self.jobs.resize_with(job + 1, || None);
-                }
-                self.jobs[job] = Some(Box::new(Account {
-                    name: spec.name.clone(),
-                    tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
-                    ..Account::default()
-                }));
+            Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
+            Fact::Ledger(attempt, tracker, fact) => self.see_ledger(attempt, tracker, fact),
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.see_attempt(event.at, attempt, tracker, fact);
             }
-            Fact::MapsDone(job) => {
-                if let Some(account) = self.account(job) {
-                    account.maps_done = Some(at);
-                }
-            }
-            Fact::JobEnded { job, outcome } => self.end_job(job, outcome, books),
-            Fact::JobBegunAnew(job) => self.begin_anew(job),
-            Fact::TrackerLost(tracker) | Fact::TrackerDown(tracker) => {
+            Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
                 if self.losses.len() <= tracker.index() {
                     self.losses.resize(tracker.index() + 1, 0);
                 }
                 self.losses[tracker.index()] += 1;
             }
-            Fact::Assigned { attempt, tracker, role: Role::Work, speculative, .. } => {
+            Fact::Member(
+                _,
+                MemberFact::Joined
+                | MemberFact::Blacklisted
+                | MemberFact::Forgiven
+                | MemberFact::Graylisted
+                | MemberFact::OffGraylist
+                | MemberFact::Noted(_),
+            )
+            | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Heartbeat { .. })
+            | Fact::World(_) => {}
+        }
+    }
+
+    fn see_job(&mut self, at: SimTime, job: JobId, fact: &JobFact, books: &Books) {
+        match *fact {
+            JobFact::Submitted(ref spec) => {
+                let tasks = |count| vec![Task::default(); count as usize];
+                if self.jobs.len() <= job.index() {
+                    self.jobs.resize_with(job.index() + 1, || None);
+                }
+                self.jobs[job.index()] = Some(Box::new(Account {
+                    name: spec.name.clone(),
+                    tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
+                    ..Account::default()
+                }));
+            }
+            JobFact::MapsDone => {
+                if let Some(account) = self.account(job) {
+                    account.maps_done = Some(at);
+                }
+            }
+            JobFact::Ended(outcome) => self.end_job(job, outcome, books),
+            JobFact::BegunAnew => self.begin_anew(job),
+            JobFact::Initialised | JobFact::Running | JobFact::Refused { .. } => {}
+        }
+    }
+
+    fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
                 let losses = self.losses_of(tracker);
                 let open = self.open.entry(attempt).or_default();
                 (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
@@ -247,12 +273,29 @@ impl Waste {
                     account.second_attempts += 1;
                 }
             }
-            Fact::Ordered { attempt, reason: Reason::LostRace(_), .. } => {
+            LedgerFact::Learned { state, .. } => {
+                if let Some(verdict) = state.outcome() {
+                    self.judge(attempt, verdict);
+                }
+            }
+            LedgerFact::Ordered { reason: Reason::LostRace(_), .. } => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     open.is_beaten = true;
                 }
             }
-            Fact::Started { attempt, tracker, role, slots } => {
+            LedgerFact::Assigned { role: Role::TaskCleanup, .. } | LedgerFact::Ordered { .. } => {}
+        }
+    }
+
+    fn see_attempt(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+    ) {
+        match fact {
+            AttemptFact::Started { role, slots } => {
                 let open = self.open.entry(attempt).or_default();
                 open.holds.push(Hold { tracker, role, slots, since: at });
                 if role == Role::Work {
@@ -262,18 +305,18 @@ impl Waste {
                     }
                 }
             }
-            Fact::Suspended { attempt, tracker } => {
+            AttemptFact::Suspended => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     open.let_go(at, tracker, Role::Work);
                 }
             }
-            Fact::Resumed { attempt, tracker } => {
+            AttemptFact::Resumed => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     let (role, slots) = (Role::Work, open.slots);
                     open.holds.push(Hold { tracker, role, slots, since: at });
                 }
             }
-            Fact::Ended { attempt, tracker, role, .. } => {
+            AttemptFact::Ended { role, .. } => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     open.let_go(at, tracker, role);
                     if role == Role::Work {
@@ -282,30 +325,9 @@ impl Waste {
                     self.close_if_over(attempt);
                 }
             }
-            Fact::Learned { attempt, state, .. } => {
-                if let Some(verdict) = state.outcome() {
-                    self.judge(attempt, verdict);
-                }
-            }
-            Fact::Assigned { role: Role::TaskCleanup, .. }
-            | Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::CommitPending { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::PolicyChanged
-            | Fact::Incident { .. }
-            | Fact::FetchFailed { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::Heartbeat { .. } => {}
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::FetchFailed { .. } => {}
         }
     }
 
@@ -686,7 +708,7 @@ mod tests {
             .assign(map(0, 1).task.attempt(2), 0, (1, 0))
             .start(map(0, 1).task.attempt(2), 0)
             .at(21_000)
-            .fact(Fact::TrackerLost(TrackerId(0)))
+            .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
             .learn(map(0, 1).task.attempt(2), 0, Killed, (0, 1))
             .at(22_000)
             .end(map(0, 1).task.attempt(2), 0, Outcome::Killed)
@@ -694,7 +716,7 @@ mod tests {
             .start(map(0, 1).task.attempt(3), 1)
             .at(30_000)
             .ends(map(0, 1).task.attempt(3), 1, Succeeded)
-            .fact(Fact::MapsDone(JobId(0)));
+            .fact(Fact::Job(JobId(0), JobFact::MapsDone));
         let (waste, summary) = waste(&stream);
         // 3 s and 8 s were of use, two slots failed for a second, the loser held 10 s, the killed one
         // 4 s, and the lost one 7 s with the one that it went on.
@@ -708,7 +730,7 @@ mod tests {
         let stream = begun()
             .at(7_000)
             .ends(map(0, 0), 0, Succeeded)
-            .fact(Fact::TrackerLost(TrackerId(0)))
+            .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
             .learn(map(0, 0), 0, Killed, (0, 2));
         assert_eq!(of_job(&waste(&stream).0, 0), [0, 0, 0, 7, 0, 0, 0]);
     }
@@ -769,7 +791,7 @@ mod tests {
             .ends(map(0, 0), 0, Succeeded)
             .at(30_000)
             .ends(map(0, 1), 1, Succeeded)
-            .fact(Fact::MapsDone(JobId(0)))
+            .fact(Fact::Job(JobId(0), JobFact::MapsDone))
             .at(35_000)
             .ends(reduce(0, 0), 1, Succeeded)
             .at(40_000)

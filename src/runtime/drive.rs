@@ -15,7 +15,7 @@ use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use crate::mapred::{
     Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric,
-    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId,
+    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerFact, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -187,9 +187,9 @@ impl Witness {
             return true;
         }
         for event in events.iter() {
-            if let Fact::TrackerUp { .. } = event.fact {
+            if let Fact::Tracker(_, TrackerFact::Up(_)) = event.fact {
                 self.machines += 1;
-            } else if let Fact::TrackerDown(_) = event.fact {
+            } else if let Fact::Tracker(_, TrackerFact::Down) = event.fact {
                 self.machines -= 1;
             }
         }

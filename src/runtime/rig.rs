@@ -7,8 +7,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::{Cast, EventSink, Links, Play};
 use crate::mapred::{
-    Core, Event, Fact, JobId, Mail, Message, Outbox, Outcome, ToInjector, ToJobTracker, ToTracker,
-    TrackerId,
+    Core, Event, Fact, JobId, Mail, MemberFact, Message, Outbox, Outcome, ToInjector, ToJobTracker,
+    ToTracker, TrackerId,
 };
 use crate::random::Dist;
 use crate::units::{Fraction, SimSpan, SimTime};
@@ -136,7 +136,7 @@ pub(super) fn told(msg: &ToTracker) -> u32 {
 
 /// Sees a number.
 pub(super) fn see(out: &mut Outbox, now: SimTime, number: u32) {
-    out.emit(now, Fact::TrackerForgiven(TrackerId(number)));
+    out.emit(now, Fact::Member(TrackerId(number), MemberFact::Forgiven));
 }
 
 /// Hands events on, until nobody receives them any more.
@@ -166,7 +166,7 @@ pub(super) fn witness() -> (Box<dyn EventSink>, Receiver<Event>) {
 /// Returns the numbers that were seen, in order.
 pub(super) fn seen(events: &Receiver<Event>) -> Vec<u32> {
     let number = |event: Event| match event.fact {
-        Fact::TrackerForgiven(id) => id.0,
+        Fact::Member(id, MemberFact::Forgiven) => id.0,
         other => unreachable!("no test sees {other:?}"),
     };
     events.try_iter().map(number).collect()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
 use super::rig::{job_tracker, links, witness};
 use super::*;
-use crate::mapred::{Calm, Fact, FlowRate, Outbox, TrackerId};
+use crate::mapred::{Calm, Fact, FlowRate, Outbox, TrackerFact, TrackerId};
 use crate::random::Dist;
 use parking_lot::Mutex;
 
@@ -98,7 +98,7 @@ fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know(
         let mut play = calm(0);
         play.cast.trackers = vec![core(|now, _, out| {
             let slots = Default::default();
-            out.emit(now, Fact::TrackerUp { tracker: TrackerId(0), slots });
+            out.emit(now, Fact::Tracker(TrackerId(0), TrackerFact::Up(slots)));
         })];
         play.opening.push((SimTime::ZERO, tell(0, 1)));
         let (_, ending) = run(play);

@@ -8,8 +8,8 @@ use super::blocks::Sources;
 use super::trackers::Trackers;
 use super::{Breach, Check, Rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Fact, Input, JobId, JobSpec, Outcome, PerSlot, Phases, Role,
-    SlotKind, Stall, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Counts, Input, JobFact, JobId, JobSpec, LedgerFact,
+    Outcome, PerSlot, Phases, Role, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -129,41 +129,61 @@ struct Progress {
 }
 
 impl Jobs {
-    /// Checks a decision of the JobTracker, or what it has learned.
-    pub(super) fn decided(&mut self, fact: &Fact, trackers: &mut Trackers, check: &mut Check<'_>) {
+    /// Checks what the JobTracker says of a job.
+    pub(super) fn see(
+        &mut self,
+        id: JobId,
+        fact: &JobFact,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
         match *fact {
-            Fact::JobSubmitted(ref spec) => {
+            JobFact::Submitted(ref spec) => {
                 self.check_heat(spec, trackers, check);
                 self.submit(spec, check);
             }
-            Fact::JobInitialised(job) => {
-                if let Some(job) = self.live(job, check) {
+            JobFact::Initialised => {
+                if let Some(job) = self.live(id, check) {
                     check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
                     job.initialised = true;
                     job.check_void(check);
                 }
             }
-            Fact::JobRunning(job) => {
-                if let Some(job) = self.live(job, check) {
+            JobFact::Running => {
+                if let Some(job) = self.live(id, check) {
                     let in_order = job.initialised && !job.gives_tasks;
                     check.that(in_order, || Breach::RunningOutOfOrder { job: job.id });
                     job.gives_tasks = true;
                 }
             }
-            Fact::MapsDone(job) => {
-                if let Some(job) = self.live(job, check) {
+            JobFact::MapsDone => {
+                if let Some(job) = self.live(id, check) {
                     let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
                     let done = check.rules.failed_tasks || succeeded == maps;
                     check.that(done, || Breach::MapsNotDone { job: job.id, succeeded, maps });
                 }
             }
-            Fact::JobEnded { job, outcome } => self.end(job, outcome, trackers, check),
-            Fact::JobBegunAnew(job) => {
-                if let Some(job) = self.live(job, check) {
+            JobFact::Ended(outcome) => self.end(id, outcome, trackers, check),
+            JobFact::BegunAnew => {
+                if let Some(job) = self.live(id, check) {
                     job.begin_anew(check.rules);
                 }
             }
-            Fact::Assigned { attempt, tracker, role, speculative, counts, .. } => {
+            JobFact::Refused { .. } => {}
+        }
+    }
+
+    /// Checks what the JobTracker has decided for an attempt, or learned of it.
+    pub(super) fn decided(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
+        match fact {
+            LedgerFact::Assigned { role, speculative, counts, .. } => {
                 check.that(trackers.joined(tracker), || Breach::AssignedToStranger {
                     attempt,
                     tracker,
@@ -184,72 +204,26 @@ impl Jobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            Fact::Learned { attempt, tracker, state, counts } => {
+            LedgerFact::Learned { state, counts } => {
                 if let Some(Life::Live(job)) = self.all.get_mut(attempt.job().index()) {
                     job.learn(attempt, tracker, state, trackers, check);
                     job.compare(attempt, counts, check);
                 }
             }
-            Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::PolicyChanged
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::Opened { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. }
-            | Fact::Started { .. }
-            | Fact::CommitPending { .. }
-            | Fact::Suspended { .. }
-            | Fact::Resumed { .. }
-            | Fact::FetchFailed { .. }
-            | Fact::Ended { .. }
-            | Fact::Heartbeat { .. } => {}
+            LedgerFact::Ordered { .. } => {}
         }
     }
 
     /// Notes what a tracker did, if the job has not ended: what becomes of its last attempts then
     /// is the trackers' affair.
-    pub(super) fn happened(&mut self, fact: &Fact, trackers: &Trackers, check: &mut Check<'_>) {
-        let (attempt, tracker) = match *fact {
-            Fact::Opened { attempt, tracker, .. }
-            | Fact::Started { attempt, tracker, .. }
-            | Fact::CommitPending { attempt, tracker }
-            | Fact::Suspended { attempt, tracker }
-            | Fact::Resumed { attempt, tracker }
-            | Fact::FetchFailed { attempt, tracker, .. }
-            | Fact::Ended { attempt, tracker, .. } => (attempt, tracker),
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::Assigned { .. }
-            | Fact::Learned { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. }
-            | Fact::Heartbeat { .. } => return,
-        };
+    pub(super) fn happened(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+        trackers: &Trackers,
+        check: &mut Check<'_>,
+    ) {
         let job = match self.all.get_mut(attempt.job().index()) {
             Some(Life::Live(job)) => job,
             Some(Life::Ended) => return,
@@ -261,28 +235,29 @@ impl Jobs {
             return check.breach(Breach::StartedUnassigned { attempt, tracker });
         };
         known.hold(fact, check.at);
-        match *fact {
-            Fact::FetchFailed { map, .. } => {
+        match fact {
+            AttemptFact::FetchFailed { map } => {
                 if let Some(known) = job.attempts.get_mut(&map) {
                     known.complaints += 1;
                 }
             }
-            Fact::Started { role: Role::TaskCleanup, .. }
-            | Fact::Ended { role: Role::TaskCleanup, .. }
+            AttemptFact::Started { role: Role::TaskCleanup, .. }
+            | AttemptFact::Ended { role: Role::TaskCleanup, .. }
                 if known.is_given_up(tracker) => {}
-            Fact::Opened { from, .. } => {
+            AttemptFact::Opened { from } => {
                 if let Some(sources) = known.sources.take() {
                     sources.check(attempt, from, check);
                 }
             }
-            Fact::Started { role, .. } => {
+            AttemptFact::Started { role, .. } => {
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
                 check.that(!is_struck, || Breach::ReadAsEver { attempt });
                 known.start(attempt, tracker, role, check);
             }
-            Fact::CommitPending { .. } => known.commit_pending = true,
-            Fact::Suspended { .. } => known.suspended = true,
-            Fact::Ended { role, outcome, phases, .. } => {
+            AttemptFact::CommitPending => known.commit_pending = true,
+            AttemptFact::Suspended => known.suspended = true,
+            AttemptFact::Resumed => {}
+            AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
                 let allowed = !committed || known.has_learned(AttemptState::CommitPending);
                 check.that(allowed, || Breach::CommittedUnasked { attempt });
@@ -293,30 +268,6 @@ impl Jobs {
                     job.produced(attempt, tracker, phases, trackers, check);
                 }
             }
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::Assigned { .. }
-            | Fact::Learned { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. }
-            | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_)
-            | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_)
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_)
-            | Fact::Copy { .. }
-            | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. }
-            | Fact::Resumed { .. }
-            | Fact::Heartbeat { .. } => {}
         }
     }
 
@@ -723,15 +674,15 @@ impl Attempt {
     }
 
     /// Counts for how long its work holds slots.
-    fn hold(&mut self, fact: &Fact, at: SimTime) {
-        let holds = match *fact {
-            Fact::Started { role: Role::Work, slots, .. } => {
+    fn hold(&mut self, fact: AttemptFact, at: SimTime) {
+        let holds = match fact {
+            AttemptFact::Started { role: Role::Work, slots } => {
                 self.width = slots;
                 self.started = at;
                 slots
             }
-            Fact::Resumed { .. } => self.width,
-            Fact::Suspended { .. } | Fact::Ended { role: Role::Work, .. } => 0,
+            AttemptFact::Resumed => self.width,
+            AttemptFact::Suspended | AttemptFact::Ended { role: Role::Work, .. } => 0,
             _ => return,
         };
         let held = at.saturating_since(self.since).as_micros();

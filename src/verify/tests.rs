@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::cluster::{FileId, Node, Placement, Topology};
 use crate::mapred::{
-    AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot, Phases,
-    Role, Split, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot,
+    Phases, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 use crate::record::stream::{Stream, again, map, reduce};
 use crate::units::{Bytes, SimSpan};
@@ -65,24 +65,24 @@ fn eventful() -> Stream {
         .end(map(0, 0), 0, Outcome::Killed)
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role, slots: 1 })
+        .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Started { role, slots: 1 }))
         // It is given up, and goes on all the same.
         .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role, slots: 1 })
-        .fact(Fact::Ended { attempt: map(0, 0), tracker: cleaner, role, outcome, phases })
-        .fact(Fact::Ended { attempt: map(0, 0), tracker: TrackerId(0), role, outcome, phases })
+        .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::Started { role, slots: 1 }))
+        .fact(Fact::Attempt(map(0, 0), cleaner, AttemptFact::Ended { role, outcome, phases }))
+        .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::Ended { role, outcome, phases }))
         .learn(map(0, 0), 0, Killed, (0, 2))
         .whole(map(0, 1), 0)
         // Its output is lost with the tracker, which comes back.
-        .fact(Fact::TrackerDown(TrackerId(0)))
-        .fact(Fact::TrackerLost(TrackerId(0)))
+        .fact(Fact::Tracker(TrackerId(0), TrackerFact::Down))
+        .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
         .learn(map(0, 1), 0, Killed, (0, 2))
         .up(0, 2, 1)
-        .fact(Fact::TrackerBlacklisted(TrackerId(0)))
+        .fact(Fact::Member(TrackerId(0), MemberFact::Blacklisted))
         .whole(again(map(0, 0)), 1)
-        .fact(Fact::TrackerForgiven(TrackerId(0)))
+        .fact(Fact::Member(TrackerId(0), MemberFact::Forgiven))
         .whole(again(map(0, 1)), 0)
-        .fact(Fact::MapsDone(JobId(0)))
+        .fact(Fact::Job(JobId(0), JobFact::MapsDone))
         .at(3_000)
         .assign(last, 1, (1, 0))
         .start(last, 1)
@@ -91,7 +91,7 @@ fn eventful() -> Stream {
         .learn(last, 1, Suspended, (1, 0))
         .resume(last, 1)
         .learn(last, 1, Running, (1, 0))
-        .fact(Fact::CommitPending { attempt: last, tracker: TrackerId(1) })
+        .fact(Fact::Attempt(last, TrackerId(1), AttemptFact::CommitPending))
         .learn(last, 1, CommitPending, (1, 0))
         .end_after(last, 1, Outcome::Succeeded, committed)
         .heartbeat(1, 2_000, 1_000)
@@ -140,17 +140,26 @@ fn a_fact_that_is_dropped_is_missed() {
 
 fn brief(fact: &Fact) -> String {
     match fact {
-        Fact::Learned { attempt, state, .. } => format!("{attempt} learned to be {state:?}"),
-        Fact::Started { attempt, role, .. } => format!("{attempt} started its {role:?}"),
-        Fact::Ended { attempt, role, .. } => format!("{attempt} ended its {role:?}"),
-        other => format!("{other:?}").chars().take_while(|letter| letter.is_alphabetic()).collect(),
+        Fact::Ledger(attempt, _, LedgerFact::Learned { state, .. }) => {
+            format!("{attempt} learned to be {state:?}")
+        }
+        Fact::Attempt(attempt, _, AttemptFact::Started { role, .. }) => {
+            format!("{attempt} started its {role:?}")
+        }
+        Fact::Attempt(attempt, _, AttemptFact::Ended { role, .. }) => {
+            format!("{attempt} ended its {role:?}")
+        }
+        Fact::Job(_, JobFact::MapsDone) => "MapsDone".to_owned(),
+        Fact::Tracker(_, TrackerFact::Heartbeat { .. }) => "Heartbeat".to_owned(),
+        other => format!("{other:?}"),
     }
 }
 
 #[test]
 fn a_job_may_succeed_without_some_tasks_where_that_is_allowed() {
     let stream = cluster().whole(map(0, 0), 0).whole(reduce(0, 0), 0);
-    let stream = stream.fact(Fact::MapsDone(JobId(0))).job_ended(0, Outcome::Succeeded);
+    let stream =
+        stream.fact(Fact::Job(JobId(0), JobFact::MapsDone)).job_ended(0, Outcome::Succeeded);
     assert_eq!(verdict(stream, Rules { failed_tasks: true, ..Rules::default() }), "");
 }
 
@@ -280,7 +289,7 @@ fn slot_time_that_does_not_add_up_is_found() {
 /// The first map has succeeded, and so often a reduce complains of its output.
 fn complained_of(complaints: usize) -> Stream {
     let complaint =
-        || Fact::FetchFailed { attempt: reduce(0, 0), tracker: TrackerId(1), map: map(0, 0) };
+        || Fact::Attempt(reduce(0, 0), TrackerId(1), AttemptFact::FetchFailed { map: map(0, 0) });
     let stream =
         cluster().whole(map(0, 0), 0).assign(reduce(0, 0), 1, (1, 0)).start(reduce(0, 0), 1);
     (0..complaints).fold(stream, |stream, _| stream.fact(complaint())).learn(
@@ -298,7 +307,8 @@ fn a_map_fails_after_its_success_only_if_reduces_have_complained() {
         found(complained_of(2)),
         "at 0 s: job 0 map 0 attempt 0 had succeeded and has failed, with 2 complaints of its output"
     );
-    let idle = Fact::FetchFailed { attempt: reduce(0, 0), tracker: TrackerId(0), map: map(0, 0) };
+    let idle =
+        Fact::Attempt(reduce(0, 0), TrackerId(0), AttemptFact::FetchFailed { map: map(0, 0) });
     let stream = cluster().assign(reduce(0, 0), 0, (1, 0)).fact(idle);
     assert_eq!(
         found(stream),
@@ -364,17 +374,17 @@ fn resuming_into_a_full_tracker_is_found() {
 
 #[test]
 fn a_tracker_that_dies_with_attempts_is_found() {
-    let stream = one_map().fact(Fact::TrackerDown(TrackerId(0)));
+    let stream = one_map().fact(Fact::Tracker(TrackerId(0), TrackerFact::Down));
     assert_eq!(found(stream), "at 1 s: node-1 died with job 0 map 0 attempt 0 on it");
 }
 
 #[test]
 fn trackers_come_and_go_in_turns() {
     let tracker = TrackerId(0);
-    let up = Fact::TrackerUp { tracker, slots: PerSlot::default() };
-    let down = || Stream::default().fact(Fact::TrackerDown(tracker));
-    let lost = || Stream::default().fact(Fact::TrackerLost(tracker));
-    let joined = || Stream::default().up(0, 1, 1).fact(Fact::TrackerJoined(tracker));
+    let up = Fact::Tracker(tracker, TrackerFact::Up(PerSlot::default()));
+    let down = || Stream::default().fact(Fact::Tracker(tracker, TrackerFact::Down));
+    let lost = || Stream::default().fact(Fact::Member(tracker, MemberFact::Lost));
+    let joined = || Stream::default().up(0, 1, 1).fact(Fact::Member(tracker, MemberFact::Joined));
     assert_eq!(
         found(Stream::default().up(0, 1, 1).fact(up)),
         "at 0 s: node-1 started though it was up"
@@ -382,10 +392,10 @@ fn trackers_come_and_go_in_turns() {
     assert_eq!(found(down()), "at 0 s: node-1 died though it was down");
     assert_eq!(found(joined()), "at 0 s: node-1 joined twice");
     assert_eq!(found(lost()), "at 0 s: node-1 was given up though it had not joined");
-    let listed = |stream: Stream| stream.fact(Fact::TrackerBlacklisted(tracker));
+    let listed = |stream: Stream| stream.fact(Fact::Member(tracker, MemberFact::Blacklisted));
     assert_eq!(found(listed(listed(Stream::default()))), "at 0 s: node-1 was blacklisted twice");
     assert_eq!(
-        found(Stream::default().fact(Fact::TrackerForgiven(tracker))),
+        found(Stream::default().fact(Fact::Member(tracker, MemberFact::Forgiven))),
         "at 0 s: node-1 was forgiven though it was not blacklisted"
     );
 }
@@ -406,7 +416,7 @@ fn impossible_heartbeats_are_found() {
 fn an_attempt_on_a_tracker_that_is_down_is_found() {
     let stream = cluster()
         .assign(map(0, 0), 0, (1, 1))
-        .fact(Fact::TrackerDown(TrackerId(0)))
+        .fact(Fact::Tracker(TrackerId(0), TrackerFact::Down))
         .start(map(0, 0), 0);
     assert_eq!(
         found(stream).lines().next().unwrap(),
@@ -462,7 +472,7 @@ fn only_what_works_waits_for_its_commit_or_is_suspended() {
     let attempt = map(0, 0);
     let idle = || cluster().assign(attempt, 0, (1, 1));
     assert_eq!(
-        found(idle().fact(Fact::CommitPending { attempt, tracker: TrackerId(0) })),
+        found(idle().fact(Fact::Attempt(attempt, TrackerId(0), AttemptFact::CommitPending))),
         "at 0 s: job 0 map 0 attempt 0 on node-1 waits for its commit but was not working there"
     );
     assert_eq!(
@@ -506,23 +516,27 @@ fn a_jobs_life_in_a_wrong_order_is_found() {
     let id = JobId(0);
     let spec = || std::sync::Arc::new(JobSpec::bare(0, 2, 1));
     assert_eq!(
-        found(cluster().fact(Fact::JobSubmitted(spec()))),
+        found(cluster().fact(Fact::Job(id, JobFact::Submitted(spec())))),
         "at 0 s: job 0 was submitted twice"
     );
     assert_eq!(
-        found(cluster().fact(Fact::JobInitialised(id))),
+        found(cluster().fact(Fact::Job(id, JobFact::Initialised))),
         "at 0 s: job 0 was initialised twice"
     );
     assert_eq!(
-        found(Stream::default().fact(Fact::JobSubmitted(spec())).fact(Fact::JobRunning(id))),
+        found(
+            Stream::default()
+                .fact(Fact::Job(id, JobFact::Submitted(spec())))
+                .fact(Fact::Job(id, JobFact::Running))
+        ),
         "at 0 s: job 0 became running without being initialised, or for the second time"
     );
     assert_eq!(
-        found(cluster().fact(Fact::MapsDone(id))),
+        found(cluster().fact(Fact::Job(id, JobFact::MapsDone))),
         "at 0 s: the maps of job 0 are said to be done, but 0 of 2 have succeeded"
     );
     assert_eq!(
-        found(Stream::default().fact(Fact::JobRunning(id))),
+        found(Stream::default().fact(Fact::Job(id, JobFact::Running))),
         "at 0 s: job 0 is not known, or has ended"
     );
 }
@@ -549,7 +563,7 @@ fn a_completion_that_was_dropped_is_found() {
 fn a_fetch_from_a_machine_that_was_dead_before_the_reduce_was_assigned_is_found() {
     let maps = || cluster().whole(map(0, 0), 0).whole(map(0, 1), 1).at(2_000);
     let reduce = reduce(0, 0);
-    let died = Fact::TrackerDown(TrackerId(0));
+    let died = Fact::Tracker(TrackerId(0), TrackerFact::Down);
     let early = maps().assign(reduce, 1, (1, 0)).fact(died.clone()).at(3_000).start(reduce, 1);
     assert_eq!(found(early.end(reduce, 1, Outcome::Succeeded)), "");
     let late = maps().fact(died).at(3_000).assign(reduce, 1, (1, 0)).start(reduce, 1);
@@ -579,10 +593,12 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
     let at_rest = |losers_go_on: bool| {
         let rules = Rules { cut_off: true, losers_go_on, ..Rules::default() };
         let mut verifier = Verifier::new(rules);
-        let joined = Fact::TrackerJoined(TrackerId(0));
-        let stream = one_map()
-            .fact(joined)
-            .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) });
+        let joined = Fact::Member(TrackerId(0), MemberFact::Joined);
+        let stream = one_map().fact(joined).fact(Fact::Attempt(
+            map(0, 0),
+            TrackerId(0),
+            AttemptFact::CommitPending,
+        ));
         stream.events.iter().for_each(|event| verifier.check(event));
         let before = verifier.violations().len();
         verifier.check_end(stream.now, &Stop::Stalled(Box::default()));
@@ -600,7 +616,7 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
 
 #[test]
 fn an_assignment_by_a_job_tracker_that_is_away_is_found() {
-    let met = |incident| Fact::Incident { tracker: None, incident };
+    let met = |incident| Fact::befell(None, incident);
     for away in [Incident::Gone, Incident::Pauses] {
         let stream = cluster().fact(met(away)).assign(map(0, 0), 0, (1, 1));
         let breach =
@@ -615,7 +631,7 @@ fn an_assignment_by_a_job_tracker_that_is_away_is_found() {
 fn an_assignment_that_must_not_be_is_found() {
     let setup = TaskId { job: JobId(0), kind: TaskKind::Setup, index: 0 }.attempt(0);
     let spec = std::sync::Arc::new(JobSpec::bare(0, 1, 0));
-    let unready = Stream::default().up(0, 1, 1).fact(Fact::JobSubmitted(spec));
+    let unready = Stream::default().up(0, 1, 1).fact(Fact::Job(JobId(0), JobFact::Submitted(spec)));
     assert_eq!(
         found(cluster().assign(map(0, 2), 0, (1, 1))).lines().next().unwrap(),
         "at 0 s: job 0 has no map 2"
@@ -628,7 +644,7 @@ fn an_assignment_that_must_not_be_is_found() {
         found(cluster().assign(map(0, 0), 7, (1, 1))),
         "at 0 s: job 0 map 0 attempt 0 was assigned to node-8, which has not joined"
     );
-    let listed = cluster().fact(Fact::TrackerBlacklisted(TrackerId(0)));
+    let listed = cluster().fact(Fact::Member(TrackerId(0), MemberFact::Blacklisted));
     assert_eq!(
         found(listed.assign(map(0, 0), 0, (1, 1))),
         "at 0 s: job 0 map 0 attempt 0 was assigned to node-1, which is blacklisted"
@@ -729,7 +745,7 @@ fn a_wrong_count_is_found() {
 #[test]
 fn an_attempt_that_waits_for_its_commit_need_not_be_counted() {
     let pending = one_map()
-        .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) })
+        .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::CommitPending))
         .learn(map(0, 0), 0, CommitPending, (0, 1));
     let rules = Rules { cut_off: true, commit_not_counted: true, ..Rules::default() };
     assert_eq!(verdict(pending, rules), "");
@@ -763,7 +779,7 @@ fn begun_anew() -> Stream {
         .learn(reduce(0, 0), 1, Running, (1, 0))
         .end(reduce(0, 0), 1, Outcome::Succeeded)
         .learn(reduce(0, 0), 1, Succeeded, (0, 0))
-        .fact(Fact::JobBegunAnew(JobId(0)))
+        .fact(Fact::Job(JobId(0), JobFact::BegunAnew))
 }
 
 #[test]
@@ -772,16 +788,17 @@ fn what_is_begun_anew_runs_once_more() {
         .learn(map(0, 0), 0, Killed, (0, 0))
         .learn(map(0, 1), 1, Killed, (0, 0))
         .learn(reduce(0, 0), 1, Killed, (0, 0))
-        .fact(Fact::JobInitialised(JobId(0)))
-        .fact(Fact::JobRunning(JobId(0)))
+        .fact(Fact::Job(JobId(0), JobFact::Initialised))
+        .fact(Fact::Job(JobId(0), JobFact::Running))
         .whole(again(map(0, 0)), 0);
     assert_eq!(found(anew), "");
 }
 
 #[test]
 fn a_success_that_is_kept_when_its_job_is_begun_anew_is_found() {
-    let kept =
-        begun_anew().learn(map(0, 0), 0, Killed, (0, 0)).fact(Fact::JobInitialised(JobId(0)));
+    let kept = begun_anew()
+        .learn(map(0, 0), 0, Killed, (0, 0))
+        .fact(Fact::Job(JobId(0), JobFact::Initialised));
     let says = "job 0 was initialised anew, and 2 of its attempts still count from before";
     let found = found(kept);
     assert!(found.ends_with(says), "{found}");
@@ -801,8 +818,8 @@ fn a_reduce_that_is_taken_back_for_nothing_is_found() {
 
 #[test]
 fn a_graylist_that_makes_no_sense_is_found() {
-    let on = |stream: Stream| stream.fact(Fact::TrackerGraylisted(TrackerId(0)));
-    let off = |stream: Stream| stream.fact(Fact::TrackerOffGraylist(TrackerId(0)));
+    let on = |stream: Stream| stream.fact(Fact::Member(TrackerId(0), MemberFact::Graylisted));
+    let off = |stream: Stream| stream.fact(Fact::Member(TrackerId(0), MemberFact::OffGraylist));
     assert_eq!(found(off(on(Stream::default()))), "");
     assert_eq!(found(on(on(Stream::default()))), "at 0 s: node-1 was graylisted twice");
     assert_eq!(
@@ -813,9 +830,9 @@ fn a_graylist_that_makes_no_sense_is_found() {
 
 #[test]
 fn what_a_jobtracker_does_that_is_away_is_found() {
-    let of_nobody = |incident| Fact::Incident { tracker: None, incident };
+    let of_nobody = |incident| Fact::befell(None, incident);
     let submitted = || {
-        let job = Fact::JobSubmitted(JobSpec::bare(0, 1, 0).into());
+        let job = Fact::Job(JobId(0), JobFact::Submitted(JobSpec::bare(0, 1, 0).into()));
         Stream::default().up(0, 2, 1).fact(job)
     };
     let away = |fact: Fact| found(submitted().fact(of_nobody(Incident::Gone)).fact(fact));
@@ -825,11 +842,11 @@ fn what_a_jobtracker_does_that_is_away_is_found() {
         found(stream.fact(fact))
     };
     let words = "while the JobTracker stood still or was gone";
-    let initialised = Fact::JobInitialised(JobId(0));
+    let initialised = Fact::Job(JobId(0), JobFact::Initialised);
     assert_eq!(away(initialised.clone()), format!("at 0 s: job 0 was initialised {words}"));
-    let running = away(Fact::JobRunning(JobId(0)));
+    let running = away(Fact::Job(JobId(0), JobFact::Running));
     assert!(running.starts_with(&format!("at 0 s: job 0 was let run {words}")), "{running}");
-    let joined = Fact::TrackerJoined(TrackerId(0));
+    let joined = Fact::Member(TrackerId(0), MemberFact::Joined);
     assert!(away(joined).contains(&format!("node-1 joined {words}")));
     assert_eq!(back(initialised), "");
 }

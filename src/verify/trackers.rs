@@ -5,7 +5,9 @@ use std::collections::btree_map::Entry;
 
 use super::blocks::Blocks;
 use super::{Breach, Check};
-use crate::mapred::{AttemptId, Fact, Incident, Outcome, PerSlot, Role, TrackerId};
+use crate::mapred::{
+    AttemptFact, AttemptId, Incident, MemberFact, Outcome, PerSlot, Role, TrackerFact, TrackerId,
+};
 use crate::units::SimTime;
 
 /// All trackers, as they themselves would tell.
@@ -121,14 +123,13 @@ impl Trackers {
         gone.is_none_or(|gone| at <= *gone)
     }
 
-    /// Checks a fact about a tracker itself, or what it did with an attempt.
-    pub(super) fn see(&mut self, fact: &Fact, check: &mut Check<'_>) {
-        match *fact {
-            Fact::Heartbeat { tracker, rtt, queued } => {
-                let up = self.at(tracker).up;
-                check.that(up, || Breach::HeartbeatWhileDown { tracker });
+    /// Checks what a tracker says of itself.
+    pub(super) fn see(&mut self, tracker: TrackerId, fact: TrackerFact, check: &mut Check<'_>) {
+        let known = self.at(tracker);
+        match fact {
+            TrackerFact::Heartbeat { rtt, queued } => {
+                check.that(known.up, || Breach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
-                let known = self.at(tracker);
                 // What a reply orders is done right after it.
                 if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(Breach::LoserForgotten { attempt, tracker });
@@ -139,14 +140,12 @@ impl Trackers {
                     check.breach(Breach::LaunchForgotten { attempt, tracker });
                 }
             }
-            Fact::TrackerUp { tracker, slots } => {
-                let known = self.at(tracker);
+            TrackerFact::Up(slots) => {
                 check.that(!known.up, || Breach::UpTwice { tracker });
                 (known.up, known.slots) = (true, slots);
                 self.blocks.comes_up(tracker);
             }
-            Fact::TrackerDown(tracker) => {
-                let known = self.at(tracker);
+            TrackerFact::Down => {
                 check.that(known.up, || Breach::DownTwice { tracker });
                 if let Some((&(left, _), _)) = known.here.first_key_value() {
                     check.breach(Breach::DownWithAttempts { tracker, left });
@@ -159,41 +158,60 @@ impl Trackers {
                 (known.up, known.held) = (false, PerSlot::default());
                 self.held.change(check.at, -i64::from(held));
             }
-            Fact::TrackerJoined(tracker) => {
-                let known = self.at(tracker);
+        }
+    }
+
+    /// Checks what the JobTracker makes of a tracker.
+    pub(super) fn counted_on(
+        &mut self,
+        tracker: TrackerId,
+        fact: MemberFact,
+        check: &mut Check<'_>,
+    ) {
+        let known = self.at(tracker);
+        match fact {
+            MemberFact::Joined => {
                 check.that(!known.joined, || Breach::JoinedTwice { tracker });
                 known.joined = true;
             }
-            Fact::TrackerLost(tracker) => {
-                let known = self.at(tracker);
+            MemberFact::Lost => {
                 check.that(known.joined, || Breach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
                 known.losers.clear();
                 known.starters.clear();
             }
-            Fact::TrackerBlacklisted(tracker) => {
-                let known = self.at(tracker);
+            MemberFact::Blacklisted => {
                 check.that(!known.blacklisted, || Breach::BlacklistedTwice { tracker });
                 known.blacklisted = true;
             }
-            Fact::TrackerForgiven(tracker) => {
-                let known = self.at(tracker);
+            MemberFact::Forgiven => {
                 check.that(known.blacklisted, || Breach::ForgivenInVain { tracker });
                 known.blacklisted = false;
             }
-            Fact::TrackerGraylisted(tracker) => {
-                let known = self.at(tracker);
+            MemberFact::Graylisted => {
                 check.that(!known.graylisted, || Breach::GraylistedTwice { tracker });
                 known.graylisted = true;
             }
-            Fact::TrackerOffGraylist(tracker) => {
-                let known = self.at(tracker);
+            MemberFact::OffGraylist => {
                 check.that(known.graylisted, || Breach::OffGraylistInVain { tracker });
                 known.graylisted = false;
             }
-            Fact::Started { attempt, tracker, role, slots } => {
-                let known = self.at(tracker);
+            MemberFact::Noted(_) => {}
+        }
+    }
+
+    /// Checks what a tracker did with an attempt.
+    pub(super) fn worked(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+        check: &mut Check<'_>,
+    ) {
+        let known = self.at(tracker);
+        match fact {
+            AttemptFact::Started { role, slots } => {
                 if role == Role::Work {
                     known.starters.remove(&attempt);
                 }
@@ -204,16 +222,15 @@ impl Trackers {
                     self.held.change(check.at, i64::from(slots));
                 }
             }
-            Fact::CommitPending { attempt, tracker } => {
-                let here = self.at(tracker).here.get_mut(&(attempt, Role::Work));
+            AttemptFact::CommitPending => {
+                let here = known.here.get_mut(&(attempt, Role::Work));
                 let works = here.filter(|here| !here.suspended && !here.commit_pending);
                 match works {
                     Some(here) => here.commit_pending = true,
                     None => check.breach(Breach::CommitPendingIdle { attempt, tracker }),
                 }
             }
-            Fact::Suspended { attempt, tracker } => {
-                let known = self.at(tracker);
+            AttemptFact::Suspended => {
                 let here = known.here.get_mut(&(attempt, Role::Work));
                 match here.filter(|here| !here.suspended) {
                     Some(here) => {
@@ -225,8 +242,7 @@ impl Trackers {
                     None => check.breach(Breach::SuspendedIdle { attempt, tracker }),
                 }
             }
-            Fact::Resumed { attempt, tracker } => {
-                let known = self.at(tracker);
+            AttemptFact::Resumed => {
                 let here = known.here.get_mut(&(attempt, Role::Work));
                 match here.filter(|here| here.suspended) {
                     Some(here) => {
@@ -238,13 +254,12 @@ impl Trackers {
                     None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
                 }
             }
-            Fact::FetchFailed { attempt, tracker, .. } => {
-                let here = self.at(tracker).here.get(&(attempt, Role::Work));
+            AttemptFact::FetchFailed { .. } => {
+                let here = known.here.get(&(attempt, Role::Work));
                 let fetches = here.is_some_and(|here| !here.suspended && !here.commit_pending);
                 check.that(fetches, || Breach::ComplainedIdle { attempt, tracker });
             }
-            Fact::Ended { attempt, tracker, role, outcome, .. } => {
-                let known = self.at(tracker);
+            AttemptFact::Ended { role, outcome, .. } => {
                 if role == Role::Work {
                     known.losers.remove(&attempt);
                     known.starters.remove(&attempt);
@@ -263,31 +278,16 @@ impl Trackers {
                     }),
                 }
             }
-            Fact::Incident { tracker: Some(tracker), incident } => {
-                if incident == Incident::DiskLost {
-                    self.at(tracker).gone.push(check.at);
-                }
-                self.blocks.befall(tracker, incident, check);
-            }
-            Fact::Copy { block, tracker, is_there } => {
-                self.blocks.copy(block, tracker, is_there, check.at);
-            }
-            // Decisions, what the JobTracker has learned, and what trackers do not say themselves.
-            Fact::Incident { .. }
-            | Fact::Opened { .. }
-            | Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::MapsDone(_)
-            | Fact::JobSubmitted(_)
-            | Fact::JobEnded { .. }
-            | Fact::JobBegunAnew(_)
-            | Fact::PolicyChanged
-            | Fact::Assigned { .. }
-            | Fact::Learned { .. }
-            | Fact::Ordered { .. }
-            | Fact::Refused { .. }
-            | Fact::Noted { .. } => {}
+            AttemptFact::Opened { .. } => {}
         }
+    }
+
+    /// Notes what befell a machine.
+    pub(super) fn befall(&mut self, tracker: TrackerId, incident: Incident, check: &mut Check<'_>) {
+        if incident == Incident::DiskLost {
+            self.at(tracker).gone.push(check.at);
+        }
+        self.blocks.befall(tracker, incident, check);
     }
 
     fn at(&mut self, tracker: TrackerId) -> &mut Tracker {

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use mumakil::emulation::{Emulated, Options, emulate};
-use mumakil::mapred::{AttemptId, Event, Fact, Outcome, Reason, TaskId, TrackerId};
+use mumakil::mapred::{
+    AttemptFact, AttemptId, Event, Fact, JobFact, LedgerFact, MemberFact, Outcome, Reason, TaskId,
+    TrackerId,
+};
 use mumakil::record::{Books, End, RecordError, Watcher};
 use mumakil::scenario::{self, Registry};
 use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
@@ -46,20 +49,22 @@ impl Watcher for Teller {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         let mut story = self.0.lock().unwrap();
         match event.fact {
-            Fact::Started { attempt, .. } => {
+            Fact::Attempt(attempt, _, AttemptFact::Started { .. }) => {
                 story.started.insert(attempt, event.at);
             }
-            Fact::Suspended { attempt, tracker } => {
+            Fact::Attempt(attempt, tracker, AttemptFact::Suspended) => {
                 story.suspended.insert(attempt, tracker);
                 let here = story.suspended.values().filter(|at| **at == tracker).count();
                 story.most_suspended = story.most_suspended.max(here);
             }
-            Fact::Resumed { attempt, tracker } => {
+            Fact::Attempt(attempt, tracker, AttemptFact::Resumed) => {
                 assert_eq!(story.suspended.remove(&attempt), Some(tracker), "resumed elsewhere");
                 story.resumed += 1;
                 story.went_on.push(attempt);
             }
-            Fact::Ended { attempt, outcome, phases, .. } if attempt.task.is_work() => {
+            Fact::Attempt(attempt, _, AttemptFact::Ended { outcome, phases, .. })
+                if attempt.task.is_work() =>
+            {
                 story.suspended.remove(&attempt);
                 story.killed += u32::from(outcome == Outcome::Killed);
                 if outcome == Outcome::Succeeded {
@@ -68,14 +73,18 @@ impl Watcher for Teller {
                     story.worked.insert(attempt.task, worked);
                 }
             }
-            Fact::Ordered { attempt, reason: Reason::PreemptedFor(_), .. } => {
+            Fact::Ledger(
+                attempt,
+                _,
+                LedgerFact::Ordered { reason: Reason::PreemptedFor(_), .. },
+            ) => {
                 story.preempted += 1;
                 story.victims.push(attempt);
             }
-            Fact::JobEnded { job, .. } => {
+            Fact::Job(job, JobFact::Ended(_)) => {
                 story.ended.insert(job.0, event.at.as_secs_f64());
             }
-            Fact::Noted { note, .. } => story.notes.push(note),
+            Fact::Member(_, MemberFact::Noted(note)) => story.notes.push(note),
             _ => {}
         }
         Ok(())

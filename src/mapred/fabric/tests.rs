@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{ClusterSpec, FileId, Hdfs, PageCacheSpec, ReadRates, Topology, TrackerId};
 use crate::mapred::{
-    AttemptId, Costs, Directive, Fact, Hadoop, Heartbeat, Input, JobId, JobSpec, Launch, Manner,
-    MapsDone, Outcome, PerSlot, Reply, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
+    AttemptFact, AttemptId, Costs, Directive, Fact, Hadoop, Heartbeat, Input, JobId, JobSpec,
+    Launch, Manner, MapsDone, Outcome, PerSlot, Reply, Shared, Split, TaskId, TaskKind,
+    TaskTracker, ToJobTracker,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Rate, SimTime};
@@ -188,7 +189,7 @@ impl World {
             }
         }
         for event in out.events {
-            if let Fact::Ended { attempt, outcome, .. } = event.fact {
+            if let Fact::Attempt(attempt, _, AttemptFact::Ended { outcome, .. }) = event.fact {
                 self.ends.push((event.at, attempt, outcome));
             }
         }

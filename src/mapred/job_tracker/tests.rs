@@ -15,9 +15,9 @@ use super::*;
 use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
     AttemptId, AttemptState, Behind, Directive, Fact, FailedFetch, FailedMaps, Input, Job,
-    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, MapsDone, Missing, Offer, PerSlot, Phase,
-    Preemption, Reach, Reason, Replicas, Reply, Report, Role, Rule, SlotKind, Status, TaskId,
-    TaskKind,
+    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, LedgerFact, MapsDone, Missing, Offer,
+    PerSlot, Phase, Preemption, Reach, Reason, Replicas, Reply, Report, Role, Rule, SlotKind,
+    Status, TaskId, TaskKind,
 };
 use crate::units::{Bytes, Count, Fraction};
 
@@ -206,7 +206,7 @@ impl Bench {
     /// Returns whether the JobTracker has learned, or decided, that an attempt failed.
     fn has_failed(&self, attempt: AttemptId) -> bool {
         self.facts.iter().any(|fact| {
-            matches!(fact, Fact::Learned { attempt: other, state: AttemptState::Failed, .. }
+            matches!(fact, Fact::Ledger(other, _, LedgerFact::Learned { state: AttemptState::Failed, .. })
                 if *other == attempt)
         })
     }

@@ -6,8 +6,8 @@ use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
 use crate::mapred::job::{Job, JobState, Stage, Try};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Order, Outbox, Outcome, Reason,
-    Report, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobFact, JobId, LedgerFact, Order,
+    Outbox, Outcome, Reason, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -31,7 +31,10 @@ impl Ledger {
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
-            out.emit(now, Fact::Ordered { attempt, tracker, order: Order::Kill, reason });
+            out.emit(
+                now,
+                Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order: Order::Kill, reason }),
+            );
         }
     }
 
@@ -223,7 +226,7 @@ impl Ledger {
         let job = self.known(attempt.job());
         let is_map = attempt.task.kind == TaskKind::Map;
         if is_map && job.maps_over() == job.maps.total && job.state == JobState::Running {
-            out.emit(now, Fact::MapsDone(attempt.job()));
+            out.emit(now, Fact::Job(attempt.job(), JobFact::MapsDone));
         }
     }
 

@@ -6,30 +6,36 @@
 
 use super::Ledger;
 use crate::mapred::job::{Job, JobState, Stage, Task, Try};
-use crate::mapred::{Event, Fact, PerSlot, SlotKind, TaskId};
+use crate::mapred::{Event, Fact, JobFact, LedgerFact, PerSlot, SlotKind, TaskId};
 use crate::units::SimTime;
 
 impl Ledger {
     /// Asserts what must hold of the jobs and tasks that these events tell of.
     pub(in crate::mapred) fn assert_touched(&self, now: SimTime, events: &[Event]) {
         for event in events {
-            if let Fact::Assigned { attempt, .. } | Fact::Learned { attempt, .. } = event.fact {
-                let job = self.known(attempt.job());
-                self.assert_job(now, job);
-                let task = job.tasks_of(attempt.task.kind).get(attempt.task.index as usize);
-                if let Some(task) = task {
-                    assert_task(now, attempt.task, task);
+            match event.fact {
+                Fact::Ledger(
+                    attempt,
+                    _,
+                    LedgerFact::Assigned { .. } | LedgerFact::Learned { .. },
+                ) => {
+                    let job = self.known(attempt.job());
+                    self.assert_job(now, job);
+                    let task = job.tasks_of(attempt.task.kind).get(attempt.task.index as usize);
+                    if let Some(task) = task {
+                        assert_task(now, attempt.task, task);
+                    }
                 }
-            } else if let Fact::JobSubmitted(spec) = &event.fact {
-                self.assert_job(now, self.known(spec.id));
-            } else if let Fact::JobInitialised(job)
-            | Fact::JobRunning(job)
-            | Fact::MapsDone(job)
-            | Fact::JobEnded { job, .. } = event.fact
-            {
-                let job = self.known(job);
-                self.assert_job(now, job);
-                job.assert_counted(now);
+                Fact::Job(job, JobFact::Submitted(_)) => self.assert_job(now, self.known(job)),
+                Fact::Job(
+                    job,
+                    JobFact::Initialised | JobFact::Running | JobFact::MapsDone | JobFact::Ended(_),
+                ) => {
+                    let job = self.known(job);
+                    self.assert_job(now, job);
+                    job.assert_counted(now);
+                }
+                _ => {}
             }
         }
     }

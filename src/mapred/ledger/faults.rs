@@ -14,7 +14,7 @@
 //! A node whose health script complains is blacklisted in any case, as long as it does.
 
 use super::{Ledger, Tracker};
-use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, Reason, TrackerId};
+use crate::mapred::{AttemptId, AttemptState, Fact, JobId, MemberFact, Outbox, Reason, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// A fault is forgiven when there was none for longer than this.
@@ -86,7 +86,7 @@ impl Ledger {
         let is_listed = self.trackers[id.index()].is_graylisted;
         if !is_listed && !is_half && self.stands_out(faults, all) {
             self.trackers[id.index()].is_graylisted = true;
-            out.emit(now, Fact::TrackerGraylisted(id));
+            out.emit(now, Fact::Member(id, MemberFact::Graylisted));
         }
     }
 
@@ -96,7 +96,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         if tracker.is_graylisted && tracker.recent_faults.count(now) < least {
             tracker.is_graylisted = false;
-            out.emit(now, Fact::TrackerOffGraylist(id));
+            out.emit(now, Fact::Member(id, MemberFact::OffGraylist));
         }
     }
 
@@ -186,12 +186,12 @@ impl Ledger {
         self.change_tracker(id, change);
         match (was_shunned, self.trackers[id.index()].is_shunned()) {
             (false, true) => {
-                out.emit(now, Fact::TrackerBlacklisted(id));
+                out.emit(now, Fact::Member(id, MemberFact::Blacklisted));
                 self.end_suspended(now, id, out);
             }
             (true, false) => {
                 self.moved_at = now;
-                out.emit(now, Fact::TrackerForgiven(id));
+                out.emit(now, Fact::Member(id, MemberFact::Forgiven));
             }
             (true, true) | (false, false) => {}
         }

@@ -36,7 +36,7 @@ impl Ledger {
         self.cuts.retain(|other| !Arc::ptr_eq(other, &cut));
         for node in &cut.nodes {
             if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
-                out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+                out.emit(now, Fact::befell(*node, incident));
             }
         }
         if begins {

@@ -10,8 +10,8 @@ use crate::cluster::{FileId, TrackerId};
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::{
-    Fact, Input, JobChange, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split, TaskKind,
-    ToInjector,
+    Fact, Input, JobChange, JobFact, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split,
+    TaskKind, ToInjector,
 };
 use crate::random::mumak::Stories;
 use crate::units::SimTime;
@@ -23,7 +23,7 @@ impl Ledger {
         if self.jobs.len() <= id.index() {
             self.jobs.resize_with(id.index() + 1, || None);
         }
-        out.emit(now, Fact::JobSubmitted(spec.clone()));
+        out.emit(now, Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
         self.jobs[id.index()] = Some(Box::new(Job::new(spec, now, self.files.clone())));
         self.arrived += 1;
         self.open.insert(id);
@@ -91,7 +91,7 @@ impl Ledger {
         job.reduces.waiting = spec.reduces;
         job.waiting_reduces = (0..spec.reduces).collect();
         job.state = JobState::Preparing;
-        out.emit(now, Fact::JobInitialised(id));
+        out.emit(now, Fact::Job(id, JobFact::Initialised));
         self.change(now, id, JobChange::Initialised);
         if self.hadoop.setup_cleanup {
             self.wants_setup.insert(id);
@@ -107,7 +107,7 @@ impl Ledger {
         job.state = JobState::Running;
         job.running_at = now;
         self.running.insert(id);
-        out.emit(now, Fact::JobRunning(id));
+        out.emit(now, Fact::Job(id, JobFact::Running));
         self.change(now, id, JobChange::Running);
         self.recount(now, id);
         self.close_if_worked_off(now, id, out);
@@ -161,7 +161,7 @@ impl Ledger {
         if let Some(refusals) = &mut self.refusals {
             refusals.ended(now, id, out);
         }
-        out.emit(now, Fact::JobEnded { job: id, outcome });
+        out.emit(now, Fact::Job(id, JobFact::Ended(outcome)));
         if outcome == Outcome::Succeeded {
             self.count_faults(now, id, out);
         }

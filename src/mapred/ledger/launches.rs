@@ -8,8 +8,8 @@ use super::{Ledger, entry, is_a_few};
 use crate::mapred::job::{Job, Stage, Task, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
-    Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, LedgerFact,
+    Locality, Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -52,16 +52,11 @@ impl Ledger {
         self.moved_at = now;
         out.emit(
             now,
-            Fact::Assigned {
+            Fact::Ledger(
                 attempt,
                 tracker,
-                role,
-                locality,
-                speculative,
-                reason,
-                waited,
-                counts,
-            },
+                LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
+            ),
         );
         let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
         // Splits may tell of copies that are gone though nothing is the matter any more.

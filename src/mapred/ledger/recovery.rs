@@ -15,8 +15,8 @@
 use super::Ledger;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, JobChange, JobId, Outbox, Outcome, Report, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, JobChange, JobFact, JobId, Outbox, Outcome, Report,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -227,7 +227,7 @@ impl Ledger {
         SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
         self.known_mut(id).state = JobState::Submitted;
         self.recount(now, id);
-        out.emit(now, Fact::JobBegunAnew(id));
+        out.emit(now, Fact::Job(id, JobFact::BegunAnew));
         for attempt in self.attempts_on(id, None) {
             let record = self.close_try(now, attempt);
             self.learn(now, attempt, record.tracker, AttemptState::Killed, out);

@@ -3,8 +3,8 @@
 use super::{Ledger, Tracker};
 use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, Incident, JobId, Order, Outbox, Outcome, PerSlot, Reason,
-    SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Fact, Incident, JobId, LedgerFact, MemberFact, Order, Outbox, Outcome,
+    PerSlot, Reason, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -25,7 +25,7 @@ impl Ledger {
         self.moved_at = now;
         self.racks.meet(self.topology.rack(id).0);
         self.dark.remove(&id);
-        out.emit(now, Fact::TrackerJoined(id));
+        out.emit(now, Fact::Member(id, MemberFact::Joined));
     }
 
     /// Changes what decides whether a tracker may get tasks; the sums over all trackers follow.
@@ -88,7 +88,7 @@ impl Ledger {
         });
         self.dark.remove(&id);
         self.moved_at = now;
-        out.emit(now, Fact::TrackerLost(id));
+        out.emit(now, Fact::Member(id, MemberFact::Lost));
         self.expect_no_more(id);
     }
 
@@ -98,7 +98,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
-            out.emit(now, Fact::Incident { tracker: Some(id), incident: Incident::Excluded });
+            out.emit(now, Fact::befell(id, Incident::Excluded));
         }
         if self.trackers[id.index()].is_registered {
             self.lose_tracker(now, id, out);
@@ -110,7 +110,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions -= 1;
         if tracker.exclusions == 0 {
-            out.emit(now, Fact::Incident { tracker: Some(id), incident: Incident::Included });
+            out.emit(now, Fact::befell(id, Incident::Included));
         }
     }
 
@@ -121,7 +121,7 @@ impl Ledger {
             return;
         }
         let (order, reason) = (Order::Kill, Reason::TrackerLost);
-        out.emit(now, Fact::Ordered { attempt, tracker: record.tracker, order, reason });
+        out.emit(now, Fact::Ledger(attempt, record.tracker, LedgerFact::Ordered { order, reason }));
         let was_at_work = matches!(record.state, AttemptState::Running | AttemptState::Suspended);
         // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
         if was_at_work && self.cleans_up_after(attempt) {

@@ -61,8 +61,8 @@ impl Bench {
         let mut out = Outbox::default();
         self.node.handle(now, &msg, &mut out);
         self.facts.extend(out.events.into_iter().filter_map(|event| match event.fact {
-            Fact::Incident { incident, .. } => Some(incident),
-            Fact::Copy { .. } => None,
+            Fact::World(WorldFact::Incident { incident, .. }) => Some(incident),
+            Fact::World(WorldFact::Copy { .. }) => None,
             other => unreachable!("a NameNode says {other:?}"),
         }));
         for letter in out.letters {

@@ -9,8 +9,8 @@ use super::{Lineup, Offer, Orders, Scheduler, View};
 use crate::cluster::{Hdfs, Node, Placement, Topology};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::{
-    AttemptId, Directive, Fact, Hadoop, Holding, Input, JobId, JobSpec, Outbox, Outcome, PerSlot,
-    Reason, SlotKind, SlotShare, Split, TrackerId,
+    AttemptId, Directive, Fact, Hadoop, Holding, Input, JobFact, JobId, JobSpec, Outbox, Outcome,
+    PerSlot, Reason, SlotKind, SlotShare, Split, TrackerId,
 };
 use crate::units::{Bytes, Fraction, SimSpan, SimTime};
 
@@ -124,7 +124,9 @@ impl<P: Scheduler> Bench<P> {
         let mut out = Outbox::default();
         self.ledger.refusals.get_or_insert_default().close(self.now, &mut out);
         let told = out.events.into_iter().filter_map(|event| match event.fact {
-            Fact::Refused { job, kind, reason, .. } => Some((job, kind, reason.code())),
+            Fact::Job(job, JobFact::Refused { kind, reason, .. }) => {
+                Some((job, kind, reason.code()))
+            }
             _ => None,
         });
         told.collect()

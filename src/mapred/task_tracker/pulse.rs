@@ -9,7 +9,9 @@ use std::mem;
 use rand::RngExt;
 
 use super::Manner;
-use crate::mapred::{Call, Costs, Draws, Fact, Fuzz, Mail, Outbox, ToTracker, TrackerId};
+use crate::mapred::{
+    Call, Costs, Draws, Fact, Fuzz, Mail, Outbox, ToTracker, TrackerFact, TrackerId,
+};
 use crate::random::mumak::JavaRandom;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{SimSpan, SimTime};
@@ -181,7 +183,7 @@ impl Pulse {
             return false;
         }
         let rtt = now - self.sent_at;
-        out.emit(now, Fact::Heartbeat { tracker: self.tracker, rtt, queued });
+        out.emit(now, Fact::Tracker(self.tracker, TrackerFact::Heartbeat { rtt, queued }));
         true
     }
 

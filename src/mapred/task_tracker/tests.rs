@@ -119,7 +119,7 @@ impl Bench {
             }
         }
         for event in &out.events {
-            if let Fact::Ended { attempt, outcome, .. } = event.fact {
+            if let Fact::Attempt(attempt, _, AttemptFact::Ended { outcome, .. }) = event.fact {
                 self.ends.push((event.at, attempt, outcome));
             }
         }
@@ -294,7 +294,8 @@ fn nobody_overtakes_an_attempt_that_waits_for_several_slots() {
     }
     bench.until(secs(12));
     assert_eq!(states(&bench), [Succeeded, Running, Unassigned]);
-    let two = |fact: &Fact| matches!(fact, Fact::Started { slots: 2, .. });
+    let two =
+        |fact: &Fact| matches!(fact, Fact::Attempt(_, _, AttemptFact::Started { slots: 2, .. }));
     assert!(bench.facts.iter().any(two));
 }
 
@@ -325,11 +326,16 @@ fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
     // The child asks at 12 s for the first time after the leave, and commits for 1 s.
     bench.reply(vec![Directive::Commit(map(0))]);
     bench.until(SimTime::from_micros(12_999_999));
-    assert!(!bench.facts.iter().any(|fact| matches!(fact, Fact::Ended { .. })));
+    assert!(
+        !bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::Attempt(_, _, AttemptFact::Ended { .. })))
+    );
     bench.until(secs(15));
     assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
     let phases = bench.facts.iter().find_map(|fact| match fact {
-        Fact::Ended { phases, .. } => Some(*phases),
+        Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(*phases),
         _ => None,
     });
     assert_eq!(phases.unwrap().commit, Some(SimSpan::from_secs(2)));
@@ -380,7 +386,7 @@ fn a_suspended_attempt_keeps_its_work_and_gives_its_slot_up() {
     bench.until(secs(67));
     assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
     let ended = bench.facts.iter().find_map(|fact| match fact {
-        Fact::Ended { phases, .. } => Some(phases.suspended),
+        Fact::Attempt(_, _, AttemptFact::Ended { phases, .. }) => Some(phases.suspended),
         _ => None,
     });
     assert_eq!(ended, Some(SimSpan::from_secs(54)));
@@ -440,7 +446,7 @@ fn a_tracker_that_is_disallowed_ends_until_it_is_started_again() {
     let call = bench.status().call.number;
     let disallowed = Reply { call, disallowed: true, ..Reply::default() };
     bench.hear(ToTracker::Reply(Arc::new(disallowed)));
-    assert!(matches!(bench.facts.last(), Some(Fact::TrackerDown(TrackerId(0)))));
+    assert!(matches!(bench.facts.last(), Some(Fact::Tracker(TrackerId(0), TrackerFact::Down))));
     let sent = bench.statuses.len();
     bench.until(secs(60));
     assert_eq!(bench.statuses.len(), sent, "it is silent");

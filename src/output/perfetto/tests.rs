@@ -184,7 +184,7 @@ fn small_run() -> Stream {
         .end(map(0, 1), 0, Outcome::Succeeded)
         .learn(map(0, 0), 0, AttemptState::Succeeded, (1, 0))
         .at(6_000)
-        .fact(Fact::CommitPending { attempt: reduce(0, 0), tracker })
+        .fact(Fact::Attempt(reduce(0, 0), tracker, AttemptFact::CommitPending))
         .at(7_000)
         .end_after(reduce(0, 0), 0, Outcome::Succeeded, phases)
         .job_ended(0, Outcome::Succeeded)
@@ -207,7 +207,7 @@ fn attempts_are_slices_in_the_lanes_of_their_node() {
 
 #[test]
 fn what_befalls_a_machine_is_a_mark_on_its_node() {
-    let befalls = |incident| Fact::Incident { tracker: Some(TrackerId(1)), incident };
+    let befalls = |incident| Fact::befell(TrackerId(1), incident);
     let stream = Stream::default()
         .at(1_000)
         .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))

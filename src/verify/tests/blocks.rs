@@ -1,6 +1,7 @@
 //! Who has a block, and what maps may read.
 
 use super::*;
+use crate::mapred::AttemptFact;
 
 /// A cluster of three, whose first two nodes have the first map's block, and the second the other's.
 fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
@@ -19,7 +20,7 @@ fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
 }
 
 fn incident(tracker: u32, incident: Incident) -> Fact {
-    Fact::Incident { tracker: Some(TrackerId(tracker)), incident }
+    Fact::befell(TrackerId(tracker), incident)
 }
 
 /// The first map is run on the third node, from its assignment to its end, and reads from this node.
@@ -30,11 +31,15 @@ fn reads(stream: Stream, from: Option<u32>) -> Stream {
 
 fn opens(stream: Stream, from: Option<u32>) -> Stream {
     let from = from.map(TrackerId);
-    stream.fact(Fact::Opened { attempt: map(0, 0), tracker: TrackerId(2), from })
+    stream.fact(Fact::Attempt(map(0, 0), TrackerId(2), AttemptFact::Opened { from }))
 }
 
 fn copied(tracker: u32, is_there: bool) -> Fact {
-    Fact::Copy { block: Block::OfTrace(JobId(0), 0), tracker: TrackerId(tracker), is_there }
+    Fact::World(WorldFact::Copy {
+        block: Block::OfTrace(JobId(0), 0),
+        tracker: TrackerId(tracker),
+        is_there,
+    })
 }
 
 const LOST: Incident = Incident::DiskLost;
@@ -154,7 +159,8 @@ fn more_copies_of_what_nobody_had_are_found() {
         let (file, split) = (FileId(0), Bytes::from_mib(1));
         let barren = barren.into();
         let input = Some(Input::File { file, split, last_split: split, more_copies, barren });
-        Fact::JobSubmitted(JobSpec { input, ..JobSpec::bare(id, 2, 0) }.into())
+        let spec = JobSpec { input, ..JobSpec::bare(id, 2, 0) };
+        Fact::Job(JobId(id), JobFact::Submitted(spec.into()))
     };
     let lost = |stream: Stream| {
         (0..3).fold(stream.at(1_000), |stream, node| stream.fact(incident(node, LOST))).at(2_000)

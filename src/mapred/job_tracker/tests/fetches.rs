@@ -1,6 +1,7 @@
 //! Outputs of maps that reduces cannot fetch.
 
 use super::*;
+use crate::mapred::JobFact;
 
 #[test]
 fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
@@ -115,7 +116,7 @@ fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
         bench
             .facts
             .iter()
-            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+            .any(|fact| matches!(fact, Fact::Job(JobId(0), JobFact::Ended(Outcome::Failed))))
     );
 }
 
@@ -219,7 +220,9 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
         bench.at(now).hear(ToJobTracker::Cut(cuts[cut].clone()));
     }
     let told = bench.facts.iter().filter_map(|fact| match fact {
-        Fact::Incident { tracker: Some(node), incident } => Some((node.0, *incident)),
+        Fact::World(WorldFact::Incident { tracker: Some(node), incident }) => {
+            Some((node.0, *incident))
+        }
         _ => None,
     });
     let (off, on) = (Incident::CutOff, Incident::Reconnected);

@@ -1,6 +1,7 @@
 //! Heartbeats: served one after the other, answered once, and what a reply brings.
 
 use super::*;
+use crate::mapred::{JobFact, MemberFact};
 
 #[test]
 fn a_free_slot_gets_a_map_and_the_reply_takes_the_time_of_serving() {
@@ -72,7 +73,8 @@ fn a_first_contact_that_arrives_twice_registers_once() {
     let mut bench = bench(hadoop());
     bench.at(1).beat(0, &[]);
     bench.at(2).send_again(0, &[]);
-    let joined = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerJoined(_)));
+    let joined =
+        bench.facts.iter().filter(|fact| matches!(fact, Fact::Member(_, MemberFact::Joined)));
     assert_eq!(joined.count(), 1);
 }
 
@@ -106,7 +108,7 @@ fn while_an_attempt_commits_its_slot_is_offered_and_its_job_counts_it() {
     let next = launches(&bench.at(4).beat_and_receive(0, &pending));
     assert_eq!(next.len(), 1);
     let running = bench.facts.iter().rev().find_map(|fact| match fact {
-        Fact::Assigned { counts, .. } => Some(counts.running),
+        Fact::Ledger(_, _, LedgerFact::Assigned { counts, .. }) => Some(counts.running),
         _ => None,
     });
     assert_eq!(running, Some(3), "three run by the job's count, in two slots");
@@ -196,11 +198,11 @@ fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
         for beat in 0..40 {
             bench.at(beat * 3).beat_and_receive(0, &[]);
         }
-        let is_told = |fact: &Fact| matches!(fact, Fact::Refused { .. });
+        let is_told = |fact: &Fact| matches!(fact, Fact::Job(_, JobFact::Refused { .. }));
         assert!(!bench.facts.iter().any(is_told), "one row after the other");
         bench.hear(ToJobTracker::Over);
         let rows = bench.facts.iter().filter_map(|fact| match fact {
-            Fact::Refused { times, reason: Reason::JobLimit, .. } => Some(*times),
+            Fact::Job(_, JobFact::Refused { times, reason: Reason::JobLimit, .. }) => Some(*times),
             _ => None,
         });
         assert_eq!(rows.collect::<Vec<_>>(), [jobs * asked], "{jobs} jobs");

@@ -1,6 +1,7 @@
 //! Jobs: they are read, set up, run, cleaned up, and end.
 
 use super::*;
+use crate::mapred::JobFact;
 
 #[test]
 fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
@@ -108,7 +109,7 @@ fn in_mumak_splits_are_read_when_a_policy_says_so_that_wants_to() {
         let hadoop = Hadoop { line: line.to_owned(), ..hadoop() };
         let mut bench = bench_under(Box::new(ReadsLater), hadoop);
         let read = |bench: &Bench| {
-            let is_read = |fact: &&Fact| matches!(fact, Fact::JobInitialised(_));
+            let is_read = |fact: &&Fact| matches!(fact, Fact::Job(_, JobFact::Initialised));
             bench.facts.iter().filter(is_read).count()
         };
         bench.hear(ToJobTracker::Submit(job(0, 1, 0)));

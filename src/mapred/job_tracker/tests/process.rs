@@ -1,7 +1,10 @@
 //! The JobTracker's process stands still, or dies and is started again.
 
 use super::*;
-use crate::mapred::replicas::{Block, Later};
+use crate::mapred::{
+    JobFact, MemberFact,
+    replicas::{Block, Later},
+};
 
 #[test]
 fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
@@ -9,7 +12,9 @@ fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(5)));
     bench.at(11).submit(job(0, 1, 0));
     assert!(bench.beat(0, &[]).is_empty() && bench.replies.is_empty());
-    let submitted = |bench: &Bench| bench.facts.iter().any(|f| matches!(f, Fact::JobSubmitted(_)));
+    let submitted = |bench: &Bench| {
+        bench.facts.iter().any(|f| matches!(f, Fact::Job(_, JobFact::Submitted(_))))
+    };
     assert!(!submitted(&bench));
     bench.at(15).hear(ToJobTracker::Wake);
     assert!(submitted(&bench));
@@ -27,9 +32,9 @@ fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
         bench
             .facts
             .iter()
-            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+            .any(|fact| matches!(fact, Fact::Job(JobId(0), JobFact::Ended(Outcome::Failed))))
     );
-    let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerLost(_)));
+    let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::Member(_, MemberFact::Lost)));
     assert_eq!(lost.count(), 4, "those that had joined");
     let heard = bench.replies.len();
     bench.at(110).beat(1, &[(reduces[0], AttemptState::Running)]);
@@ -122,7 +127,9 @@ fn a_process_that_is_started_again_begins_with_a_new_policy() {
 /// Returns what was learned of an attempt last.
 fn last(bench: &Bench, attempt: AttemptId) -> Option<AttemptState> {
     bench.facts.iter().rev().find_map(|fact| match *fact {
-        Fact::Learned { attempt: other, state, .. } if other == attempt => Some(state),
+        Fact::Ledger(other, _, LedgerFact::Learned { state, .. }) if other == attempt => {
+            Some(state)
+        }
         _ => None,
     })
 }
@@ -150,7 +157,9 @@ fn running_all(attempts: &[AttemptId]) -> Vec<(AttemptId, AttemptState)> {
 fn in_later_lines_a_recovered_job_begins_anew() {
     for line in ["0.21", "1.x"] {
         let (mut bench, done, running) = recovered(line);
-        assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::JobBegunAnew(JobId(0)))));
+        assert!(
+            bench.facts.iter().any(|fact| matches!(fact, Fact::Job(JobId(0), JobFact::BegunAnew)))
+        );
         for attempt in done.iter().chain(&running) {
             assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed), "{attempt}");
         }

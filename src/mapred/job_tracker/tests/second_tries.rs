@@ -32,7 +32,14 @@ fn slow_maps_get_a_second_attempt_on_another_node() {
     launched.sort();
     assert_eq!(launched, expected);
     let tried = bench.facts.iter().filter(|fact| {
-        matches!(fact, Fact::Assigned { speculative: true, waited: SimSpan::ZERO, .. })
+        matches!(
+            fact,
+            Fact::Ledger(
+                _,
+                _,
+                LedgerFact::Assigned { speculative: true, waited: SimSpan::ZERO, .. }
+            )
+        )
     });
     assert_eq!(tried.count(), 2);
     assert_eq!(launches(&bench.at(74).beat_and_receive(3, &[])), [], "two are enough");
@@ -61,7 +68,9 @@ fn the_first_to_succeed_wins_and_the_other_is_killed() {
     bench.at(80).beat_and_receive(2, &[(one, AttemptState::Succeeded), running]);
     let beaten = one.task.attempt(0);
     let by_whom = bench.facts.iter().find_map(|fact| match *fact {
-        Fact::Ordered { attempt, reason: Reason::LostRace(by), .. } => Some((attempt, by)),
+        Fact::Ledger(attempt, _, LedgerFact::Ordered { reason: Reason::LostRace(by), .. }) => {
+            Some((attempt, by))
+        }
         _ => None,
     });
     assert_eq!(by_whom, Some((beaten, one)));
@@ -73,7 +82,9 @@ fn the_first_to_succeed_wins_and_the_other_is_killed() {
     });
     bench.at(82).beat_and_receive(1, &reports);
     let state = bench.facts.iter().rev().find_map(|fact| match *fact {
-        Fact::Learned { attempt, state, .. } if attempt == beaten => Some(state),
+        Fact::Ledger(attempt, _, LedgerFact::Learned { state, .. }) if attempt == beaten => {
+            Some(state)
+        }
         _ => None,
     });
     assert_eq!(state, Some(AttemptState::Killed));

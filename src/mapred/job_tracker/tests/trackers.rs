@@ -1,6 +1,7 @@
 //! Trackers that are missed, blacklisted, unwell or excluded.
 
 use super::*;
+use crate::mapred::MemberFact;
 
 #[test]
 fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
@@ -11,7 +12,9 @@ fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
     bench.at(4).beat_and_receive(0, &done);
     bench.at(600).beat_and_receive(1, &[]);
     bench.at(606).hear(ToJobTracker::Expire);
-    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerLost(TrackerId(0)))));
+    assert!(
+        bench.facts.iter().any(|fact| matches!(fact, Fact::Member(TrackerId(0), MemberFact::Lost)))
+    );
     let again: Vec<AttemptId> = launches(&bench.at(607).beat_and_receive(1, &[]))
         .into_iter()
         .chain(launches(&bench.at(610).beat_and_receive(2, &[])))
@@ -88,7 +91,7 @@ impl Bench {
 
     fn blacklisted(&self) -> Vec<u32> {
         let listed = self.facts.iter().filter_map(|fact| match fact {
-            Fact::TrackerBlacklisted(tracker) => Some(tracker.0),
+            Fact::Member(tracker, MemberFact::Blacklisted) => Some(tracker.0),
             _ => None,
         });
         listed.collect()
@@ -117,7 +120,12 @@ fn a_tracker_that_job_after_job_avoids_gets_no_tasks_for_a_day() {
     assert!(!bench.gets_tasks(0, DAY + 38));
     assert!(bench.gets_tasks(0, DAY + 39));
     assert_eq!((bench.tracker.ledger.active, bench.tracker.ledger.capacity.map), (8, 16));
-    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerForgiven(TrackerId(0)))));
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::Member(TrackerId(0), MemberFact::Forgiven)))
+    );
 }
 
 #[test]
@@ -155,14 +163,19 @@ fn a_tracker_whose_node_is_unwell_gets_no_tasks_until_it_is_well() {
     assert_eq!(bench.tracker.ledger.active, 7);
     bench.is_unhealthy = false;
     assert_eq!(bench.next(0, &[]).len(), 2);
-    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerForgiven(TrackerId(0)))));
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::Member(TrackerId(0), MemberFact::Forgiven)))
+    );
 }
 
 #[test]
 fn an_excluded_tracker_is_given_up_at_once_and_may_come_back_when_it_is_included() {
     let (mut bench, maps, reduces) = fetching();
     bench.hear(ToJobTracker::Exclude(TrackerId(0)));
-    let lost = |fact: &Fact| matches!(fact, Fact::TrackerLost(TrackerId(0)));
+    let lost = |fact: &Fact| matches!(fact, Fact::Member(TrackerId(0), MemberFact::Lost));
     assert_eq!(bench.facts.iter().filter(|fact| lost(fact)).count(), 1);
     assert_eq!(bench.next(0, &[]), []);
     let (_, reply, _) = bench.replies.last().unwrap();
@@ -172,7 +185,7 @@ fn an_excluded_tracker_is_given_up_at_once_and_may_come_back_when_it_is_included
     bench.hear(ToJobTracker::Include(TrackerId(0)));
     bench.last[0] = None;
     bench.next(0, &[]);
-    let joined = |fact: &Fact| matches!(fact, Fact::TrackerJoined(TrackerId(0)));
+    let joined = |fact: &Fact| matches!(fact, Fact::Member(TrackerId(0), MemberFact::Joined));
     assert_eq!(bench.facts.iter().filter(|fact| joined(fact)).count(), 2);
 }
 
@@ -191,8 +204,8 @@ fn without_blacklisting_a_bad_tracker_is_noted_until_its_faults_are_three_hours_
     bench.tracker.ledger.hadoop.blacklist = false;
     let graylist = |bench: &Bench| {
         let listed = bench.facts.iter().filter_map(|fact| match fact {
-            Fact::TrackerGraylisted(tracker) => Some((tracker.0, true)),
-            Fact::TrackerOffGraylist(tracker) => Some((tracker.0, false)),
+            Fact::Member(tracker, MemberFact::Graylisted) => Some((tracker.0, true)),
+            Fact::Member(tracker, MemberFact::OffGraylist) => Some((tracker.0, false)),
             _ => None,
         });
         listed.collect::<Vec<_>>()

@@ -100,7 +100,10 @@ fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
     assert_eq!(bench.status().failed_fetches, [], "it is said once");
     answer(&mut bench, 423..=87_300, 4);
     assert_eq!(bench.state(reduce(0)), None, "it has given up and said so");
-    let complaints = bench.facts.iter().filter(|fact| matches!(fact, Fact::FetchFailed { .. }));
+    let complaints = bench
+        .facts
+        .iter()
+        .filter(|fact| matches!(fact, Fact::Attempt(_, _, AttemptFact::FetchFailed { .. })));
     assert_eq!(complaints.count(), 3);
 }
 

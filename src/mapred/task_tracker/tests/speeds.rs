@@ -89,7 +89,9 @@ fn swapping_goes_at_the_pace_of_the_disk_and_starting_up_at_that_of_the_cores() 
         bench.until(secs(3)).reply(vec![Directive::Suspend(map(0)), large(map(1))]);
         bench.beat_until(secs(60), None);
         let started = bench.facts.iter().find_map(|fact| match fact {
-            Fact::Ended { attempt, phases, .. } if *attempt == map(1) => Some(phases.start_up),
+            Fact::Attempt(attempt, _, AttemptFact::Ended { phases, .. }) if *attempt == map(1) => {
+                Some(phases.start_up)
+            }
             _ => None,
         });
         assert_eq!(started, Some(SimSpan::from_secs(start_up)), "cpu {cpu}, disk {disk}");
