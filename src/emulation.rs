@@ -25,7 +25,6 @@ use parking_lot::Mutex;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
-use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
     CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
@@ -38,6 +37,7 @@ use crate::random::{Purpose, stream};
 use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
 };
+use crate::results::ReadError;
 use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch, Transport};
 use crate::scenario::{
     ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,

@@ -20,7 +20,7 @@
 //!
 //! From text to verdict: `token`, `parse`, `syntax` (what was written), `check`, `plan` (what it
 //! means in a study), `eval`, `read`, `value` (numbers), `verdict`. What is read comes through
-//! [`Results`], which this module does not implement.
+//! [`crate::results::Results`].
 
 mod check;
 mod complaint;
@@ -29,12 +29,12 @@ mod expectation;
 mod figure;
 mod function;
 mod gap;
+mod needs;
 mod parse;
 mod plan;
 mod published;
 mod quantity;
 mod read;
-mod source;
 mod space;
 mod syntax;
 #[cfg(test)]
@@ -49,12 +49,14 @@ use std::fmt;
 
 use hdrhistogram::Histogram;
 
+use crate::results::ReadError;
+
 pub use complaint::Complaint;
 pub use expectation::Expectation;
 pub use figure::{Figure, Misfit};
 pub use gap::{GapClass, KnownGap};
+pub use needs::Needs;
 pub use published::{Number, Published};
-pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
 pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
 pub use verdict::{State, Verdict};
@@ -66,8 +68,9 @@ pub(crate) use space::combinations;
 /// Returns the name of each quantity that expressions know, what it has its numbers for, and what it
 /// is.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let told =
-        |quantity: &quantity::Quantity| (quantity.name, quantity.shape.word(), quantity.about);
+    let told = |quantity: &'static quantity::Quantity| {
+        (quantity.name, quantity.shape.word(), &*quantity.about)
+    };
     quantity::QUANTITIES.iter().map(told)
 }
 

@@ -8,30 +8,6 @@ use std::path::{Path, PathBuf};
 /// A run in numbers; in a study's folder, a study in numbers.
 pub const SUMMARY: &str = "summary.json";
 
-/// A row for each job.
-pub const JOBS: &str = "jobs.csv";
-
-/// A row for each attempt.
-pub const TASKS: &str = "tasks.csv";
-
-/// Slots over time.
-pub const TIMELINE: &str = "timeline.csv";
-
-/// How long each job takes alone.
-pub const ALONE: &str = "alone.csv";
-
-/// A row for each chain of jobs.
-pub const CHAINS: &str = "chains.csv";
-
-/// A row for each change of what befalls machines.
-pub const FAULTS: &str = "faults.csv";
-
-/// What each job held slots for.
-pub const WASTE: &str = "waste.csv";
-
-/// What policies refused and ordered, and why.
-pub const DECISIONS: &str = "decisions.csv";
-
 /// A line for each fact.
 pub const EVENTS: &str = "events.jsonl";
 
@@ -69,27 +45,11 @@ pub const COSTS: &str = "costs.json";
 pub const KEPT: &str = "files";
 
 /// The tables that are large, and may be written as Parquet, too.
-pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
+pub const LARGE: [&str; 3] = ["jobs.csv", "tasks.csv", "timeline.csv"];
 
-/// All that a run may leave, but for Parquet.
-pub const OF_A_RUN: [&str; 16] = [
-    RESOLVED,
-    SUMMARY,
-    JOBS,
-    TASKS,
-    TIMELINE,
-    EVENTS,
-    ALONE,
-    CHAINS,
-    FAULTS,
-    WASTE,
-    DECISIONS,
-    EXPECTATIONS,
-    REPORT,
-    LATENCY,
-    HISTOGRAMS,
-    PERF,
-];
+/// All that a run may leave beside its tables.
+pub const OF_A_RUN: [&str; 8] =
+    [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, HISTOGRAMS, PERF];
 
 /// Returns what a table is called that is written as Parquet.
 pub fn parquet(table: &str) -> String {

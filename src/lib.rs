@@ -55,11 +55,12 @@
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`files`] | what the files of a run are called |
 //! | [`disk`] | what changes the disk, in one place |
-//! | [`expect`] | the language of metrics and expectations |
-//! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
+//! | [`results`] | the rows of a run's tables: each column told once |
+//! | [`expect`] | the language of metrics and expectations |
+//! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
 //! | [`external`] | a policy that is another process, and the lines of JSON between |
@@ -99,6 +100,7 @@ pub mod output;
 pub mod page;
 pub mod random;
 pub mod record;
+pub mod results;
 pub mod runtime;
 pub mod scenario;
 pub mod scheduler;

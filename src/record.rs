@@ -54,6 +54,7 @@ pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;
 pub use past::Past;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
+pub use table::TableWriter;
 pub use waste::{SlotTime, WasteSummary};
 
 /// One subject's view of the stream.

@@ -20,8 +20,8 @@ use super::failure::Failure;
 use super::lines::Lines;
 use super::packed::Folders;
 use super::{file, terminal};
-use crate::expect::ReadError;
-use crate::files::{RESOLVED, STUDY, SUMMARY, TASKS};
+use crate::files::{RESOLVED, STUDY, SUMMARY};
+use crate::results::{AttemptRow, ReadError, TableRow};
 use crate::scenario::Registry;
 
 /// Compare runs, or studies, with each other
@@ -172,12 +172,13 @@ pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
 
 /// Checks that the folder of a run holds the table of attempts; `use_of_it` says what for.
 pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure> {
-    if folder.join(TASKS).exists() {
+    if folder.join(AttemptRow::FILE).exists() {
         return Ok(());
     }
     Err(Failure::input(format!(
-        "{} has no {TASKS}\n   = {use_of_it}: run it with `--set record.tasks=true`",
-        folder.display()
+        "{} has no {}\n   = {use_of_it}: run it with `--set record.tasks=true`",
+        folder.display(),
+        AttemptRow::FILE
     )))
 }
 

@@ -14,6 +14,7 @@ use super::terminal;
 use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
+use crate::results::JobEnd;
 use crate::units::tell::{self, counted, span};
 
 /// So many jobs are shown of those that were slowed down most.
@@ -89,13 +90,13 @@ fn read(folder: &Path) -> Result<Told, Failure> {
 /// Returns the place of the job with this number or name.
 fn find(told: &Told, name: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
-    let has_number = |job: &ToldJob| Some(job.id) == number;
-    let named = |job: &ToldJob| job.name == name;
+    let has_number = |job: &ToldJob| Some(job.row.job) == number;
+    let named = |job: &ToldJob| job.row.name == name;
     let jobs = &told.jobs;
     if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
         return Ok(place);
     }
-    let hint = match nearest(name, jobs.iter().map(|job| job.name.as_str())) {
+    let hint = match nearest(name, jobs.iter().map(|job| job.row.name.as_str())) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mumakil explain` without a job lists those that waited most".to_owned(),
     };
@@ -108,11 +109,14 @@ fn story_of(told: &Told, one: &Explained) -> Lines {
     let job = &told.jobs[one.place];
     let mut lines = Lines::default();
     let took = span(one.sojourn_ms as f64 / 1e3);
-    let end = match job.outcome.as_str() {
-        "unfinished" => format!("not done after {took}"),
-        outcome => format!("{outcome} after {took}"),
+    let end = match job.row.outcome {
+        JobEnd::Unfinished => format!("not done after {took}"),
+        outcome => format!("{} after {took}", outcome.word()),
     };
-    lines.bold(format!("job {} · {}", job.id, job.name), format!("{}   {end}", group(told, job)));
+    lines.bold(
+        format!("job {} · {}", job.row.job, job.row.name),
+        format!("{}   {end}", group(told, job)),
+    );
     lines += parts(told, &one.sums, one.sojourn_ms);
     lines
 }
@@ -128,7 +132,7 @@ fn worst_of(
     let times = |one: &Explained| match alone.is_empty() {
         true => Some(one.times_undelayed()),
         false => {
-            let alone = *alone.get(&told.jobs[one.place].id)?;
+            let alone = *alone.get(&told.jobs[one.place].row.job)?;
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
     };
@@ -148,8 +152,8 @@ fn worst_of(
         let longest = one.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms);
         let longest = longest.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
         rows.push(vec![
-            job.id.to_string(),
-            job.name.clone(),
+            job.row.job.to_string(),
+            job.row.name.to_string(),
             told.group_of(job).to_owned(),
             span(one.sojourn_ms as f64 / 1e3),
             tell::times(times),
@@ -238,11 +242,11 @@ impl<'a> OneJob<'a> {
     fn of(told: &'a Told, one: &Explained, holders: &Holders) -> Self {
         let job = &told.jobs[one.place];
         Self {
-            job: job.id,
-            name: &job.name,
-            user: &job.user,
-            pool: &job.pool,
-            outcome: &job.outcome,
+            job: job.row.job,
+            name: &job.row.name,
+            user: &job.row.user,
+            pool: &job.row.pool,
+            outcome: job.row.outcome.word(),
             sojourn_ms: one.sojourn_ms,
             undelayed_ms: one.undelayed_ms,
             times_undelayed: one.times_undelayed(),

@@ -185,7 +185,7 @@ fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
         if !Explained::of(&told, place, &holders).is_whole(job) {
             return Err(Failure::run(format!(
                 "the run broke its invariants: the parts of the time of job {} do not add up to it",
-                job.id
+                job.row.job
             )));
         }
     }

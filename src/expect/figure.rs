@@ -5,12 +5,12 @@ use serde::{Serialize, Serializer};
 use super::eval::Evaluator;
 use super::plan::{Element, Kind, Term};
 use super::published::{Number, Published};
-use super::source::ReadError;
 use super::space::{Runs, Space};
 use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::NoNumber;
 use super::verdict::cells;
+use crate::results::ReadError;
 use crate::statistics::mean;
 use crate::units::tell::significant;
 

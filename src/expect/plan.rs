@@ -1,11 +1,12 @@
 //! An expression that makes sense: every name is found, every filter in its place, every type known.
 
 use super::function::Function;
+use super::needs::Needs;
 use super::quantity::{KeyKind, Quantity, RowKey, Shape, Source};
-use super::source::{Needs, Table};
 use super::space::Runs;
 use super::syntax::{Comparison, Operator};
 use super::unit::Unit;
+use crate::results::{AloneRow, AttemptRow, ChainRow, JobRow, SlotsRow, TableRow, Value, WasteRow};
 
 /// What kind of value a term has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,20 +130,18 @@ pub(super) enum Element {
 }
 
 impl Filter {
-    /// Returns whether a cell of a table fits.
-    pub(super) fn fits(&self, text: &str) -> bool {
+    /// Returns whether the cell of a row fits.
+    pub(super) fn fits(&self, cell: Value<'_>) -> bool {
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
-        let number = || text.parse().ok().map(|number: f64| number * scale);
-        self.tests.iter().any(|test| match test {
-            Test::Is(word) => word == text,
-            Test::Within(low, high) => {
-                number().is_some_and(|number| (*low..=*high).contains(&number))
+        self.tests.iter().any(|test| match (test, cell) {
+            (Test::Is(word), Value::Text(text)) => word == text,
+            (Test::Is(word), _) => cell.number().is_some_and(|number| word.parse() == Ok(number)),
+            (Test::Within(low, high), _) => {
+                cell.number().is_some_and(|number| (*low..=*high).contains(&(number * scale)))
             }
         })
     }
-}
 
-impl Filter {
     /// Returns the interval that it chooses, if it is one.
     pub(super) fn window(&self) -> Option<(f64, f64)> {
         match self.tests[..] {
@@ -302,20 +301,6 @@ impl Term {
     }
 }
 
-/// The columns that say which job a row is of, and whether it is counted.
-pub(super) const JOB: [&str; 3] = ["job", "name", "submit_ms"];
-/// The columns that say which attempt a row is of.
-pub(super) const ATTEMPT: [&str; 4] = ["job", "kind", "task", "attempt"];
-/// The columns that say when and of what a row of the timeline is.
-pub(super) const CHANGE: [&str; 3] = ["time_ms", "kind", "job"];
-/// How long a job takes alone.
-pub(super) const ALONE: [&str; 3] = ["job", "name", "alone_ms"];
-/// How long the chain takes that a job begins.
-pub(super) const CHAIN: [&str; 2] = ["job", "sojourn_ms"];
-
-/// Of which job a row tells what it held slots for.
-pub(super) const WASTE: [&str; 1] = ["job"];
-
 impl Quantity {
     fn needs(&self, selection: &Selection, needs: &mut Needs) {
         let table = match self.source {
@@ -327,50 +312,17 @@ impl Quantity {
                 needs.histograms.insert(name);
                 return;
             }
-            Source::Job(..) | Source::Locality(_) => None,
-            Source::Slowdown => Some((Table::Alone, &ALONE[..])),
-            Source::Chain => Some((Table::Chains, &CHAIN[..])),
-            Source::Waste(_) => Some((Table::Waste, &WASTE[..])),
-            Source::Attempt(..) | Source::ReduceTime => Some((Table::Tasks, &ATTEMPT[..])),
-            Source::Series(_) => Some((Table::Timeline, &CHANGE[..])),
+            Source::Job(_) | Source::Locality(_) => JobRow::FILE,
+            Source::Slowdown => AloneRow::FILE,
+            Source::Chain => ChainRow::FILE,
+            Source::Waste(_) => WasteRow::FILE,
+            Source::Attempt(_) | Source::ReduceTime => AttemptRow::FILE,
+            Source::Series(_) => SlotsRow::FILE,
         };
         if let Source::Series(_) = self.source {
             needs.numbers.insert("virtual_s");
         }
-        needs.add_columns(Table::Jobs, JOB);
-        if let Some((table, columns)) = table {
-            needs.add_columns(table, columns.iter().copied());
-        }
-        for (table, column) in self.columns() {
-            needs.add_columns(table, [column]);
-        }
-        for filter in &selection.rows {
-            needs.add_columns(filter.key.table, [filter.key.column]);
-        }
-    }
-
-    /// Returns the columns whose numbers it is made of.
-    pub(super) fn columns(&self) -> Vec<(Table, &'static str)> {
-        let both = |table, to, from: Option<_>| {
-            [Some(to), from].into_iter().flatten().map(|column| (table, column)).collect()
-        };
-        match self.source {
-            Source::Summary(_) | Source::Histogram(_) | Source::Chain => Vec::new(),
-            Source::Job(to, from) => both(Table::Jobs, to, from),
-            Source::Waste(column) => both(Table::Waste, column, None),
-            Source::Slowdown => both(Table::Jobs, "sojourn_ms", None),
-            Source::Locality(_) => {
-                super::quantity::LOCALITIES.map(|column| (Table::Jobs, column)).to_vec()
-            }
-            Source::ReduceTime => both(Table::Tasks, "finish_ms", Some("start_ms")),
-            Source::Attempt(to, from) => {
-                let mut columns = both(Table::Tasks, to, from);
-                if self.shape == Shape::Tasks {
-                    columns.push((Table::Tasks, "outcome"));
-                }
-                columns
-            }
-            Source::Series(column) => both(Table::Timeline, column, None),
-        }
+        needs.tables.extend([JobRow::FILE, table]);
+        needs.tables.extend(selection.rows.iter().map(|filter| filter.key.column.file()));
     }
 }

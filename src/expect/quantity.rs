@@ -1,7 +1,15 @@
 //! What can be asked for by name, and where it is read.
+//!
+//! The columns of a run's tables that are quantities or keys say so themselves ([`crate::results`]);
+//! here are what is made of several, and the numbers of the summary and the histograms.
 
-use super::source::Table;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use super::unit::Unit;
+use crate::results::{
+    AttemptRow, CellKind, ColumnInfo, JobRow, SlotsRow, TableRow, Value, WasteRow,
+};
 
 /// What a number is of: the run, each of its jobs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,40 +43,42 @@ impl Shape {
 }
 
 /// A quantity: its name, what it is of, and where it is read.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Quantity {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
     pub(super) unit: Unit,
     pub(super) source: Source,
-    pub(super) about: &'static str,
+    pub(super) about: Cow<'static, str>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Returns something of a row.
+pub(super) type Of<R> = fn(&R) -> Value<'_>;
+
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
     /// A number of the summary.
     Summary(&'static str),
-    /// A column of `jobs.csv`, less another one.
-    Job(&'static str, Option<&'static str>),
+    Job(Of<JobRow>),
     /// From a job's first start of a reduce to the last end of one.
     ReduceTime,
     /// Sojourn over the time alone.
     Slowdown,
     /// The sojourn of the chain that a job begins.
     Chain,
-    /// A column of `waste.csv`.
-    Waste(&'static str),
-    /// The share of one of [`LOCALITIES`] in the sum of them.
+    Waste(Of<WasteRow>),
+    /// The share of one distance in all maps that had input.
     Locality(usize),
-    /// A column of `tasks.csv`, less another one.
-    Attempt(&'static str, Option<&'static str>),
-    /// A column of `timeline.csv`.
-    Series(&'static str),
+    Attempt(Of<AttemptRow>),
+    Series(Of<SlotsRow>),
     Histogram(&'static str),
 }
-
-/// The columns whose sum is the maps that had input.
-pub(super) const LOCALITIES: [&str; 3] = ["node_local", "rack_local", "off_rack"];
 
 const fn quantity(
     name: &'static str,
@@ -77,7 +87,7 @@ const fn quantity(
     source: Source,
     about: &'static str,
 ) -> Quantity {
-    Quantity { name, shape, unit, source, about }
+    Quantity { name, shape, unit, source, about: Cow::Borrowed(about) }
 }
 
 const fn number(name: &'static str, about: &'static str) -> Quantity {
@@ -97,52 +107,65 @@ const fn histogram(name: &'static str, about: &'static str) -> Quantity {
     quantity(name, Shape::Samples, Unit::TIME, Source::Histogram(name), about)
 }
 
-const fn series(name: &'static str, column: &'static str, about: &'static str) -> Quantity {
-    quantity(name, Shape::Series, Unit::PLAIN, Source::Series(column), about)
-}
-
-const fn count(name: &'static str, about: &'static str) -> Quantity {
-    quantity(name, Shape::Jobs, Unit::PLAIN, Source::Job(name, None), about)
-}
-
-type Column = &'static str;
-
-const fn job(name: Column, to: Column, from: Option<Column>, about: &'static str) -> Quantity {
-    quantity(name, Shape::Jobs, Unit::TIME, Source::Job(to, from), about)
-}
-
-const fn attempt(name: Column, to: Column, from: Option<Column>, about: &'static str) -> Quantity {
-    quantity(name, Shape::Attempts, Unit::TIME, Source::Attempt(to, from), about)
-}
-
-const fn waste(name: Column, unit: Unit, column: Column, about: &'static str) -> Quantity {
-    quantity(name, Shape::Jobs, unit, Source::Waste(column), about)
-}
-
 const fn locality(name: &'static str, level: usize, about: &'static str) -> Quantity {
     quantity(name, Shape::One, Unit::SHARE, Source::Locality(level), about)
 }
 
-const TASK_TIME: Source = Source::Attempt("finish_ms", Some("start_ms"));
+/// Returns the milliseconds from one instant to another.
+fn between(from: Option<u64>, to: Option<u64>) -> Value<'static> {
+    match (from, to) {
+        (Some(from), Some(to)) => Value::Decimal(to as f64 - from as f64),
+        _ => Value::Empty,
+    }
+}
+
+/// Returns the columns of a table that are quantities.
+fn of_table<R: TableRow>(
+    shape: Shape,
+    source: fn(Of<R>) -> Source,
+) -> impl Iterator<Item = Quantity> {
+    R::COLUMNS.iter().filter_map(move |column| {
+        let ColumnInfo { quantity: name, about, .. } = column.info;
+        let unit = if column.info.is_time() { Unit::TIME } else { Unit::PLAIN };
+        let about = Cow::Owned(as_part(about));
+        Some(Quantity { name: name?, shape, unit, source: source(column.value), about })
+    })
+}
+
+/// Returns a sentence as a part of another one.
+fn as_part(sentence: &str) -> String {
+    let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
+    first.to_lowercase() + rest.trim_end_matches('.')
+}
 
 /// All that can be asked for.
-pub(super) const QUANTITIES: &[Quantity] = &[
-    job("sojourn", "sojourn_ms", None, "from its arrival to its end"),
-    job("wait", "wait_ms", None, "from its arrival to the launch of its first task"),
-    job(
+pub(super) static QUANTITIES: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
+    of_table(Shape::Jobs, Source::Job)
+        .chain(OF_JOBS)
+        .chain(of_table(Shape::Jobs, Source::Waste))
+        .chain(of_table(Shape::Attempts, Source::Attempt))
+        .chain(OF_ATTEMPTS)
+        .chain(of_table(Shape::Series, Source::Series))
+        .chain(OF_RUNS)
+        .collect()
+});
+
+/// Quantities of jobs that no column has.
+const OF_JOBS: [Quantity; 5] = [
+    quantity(
         "run",
-        "finish_ms",
-        Some("first_launch_ms"),
+        Shape::Jobs,
+        Unit::TIME,
+        Source::Job(|job| between(job.first_launch_ms, job.finish_ms)),
         "from the launch of its first task to its end",
     ),
-    job(
+    quantity(
         "map_phase",
-        "maps_done_ms",
-        Some("submit_ms"),
+        Shape::Jobs,
+        Unit::TIME,
+        Source::Job(|job| between(Some(job.submit_ms), job.maps_done_ms)),
         "from its arrival to the end of its last map",
     ),
-    job("submit", "submit_ms", None, "when it arrived"),
-    job("finish", "finish_ms", None, "when it ended"),
     quantity(
         "reduce_time",
         Shape::Jobs,
@@ -157,32 +180,6 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         Source::Slowdown,
         "its sojourn, divided by the one that it has alone on the cluster",
     ),
-    count("maps", "its maps"),
-    count("reduces", "its reduces"),
-    count("failed", "its attempts that failed"),
-    count("killed", "its attempts that were killed, and maps that were lost"),
-    count("suspended", "how often its attempts were suspended"),
-    waste(
-        "straggling",
-        Unit::PLAIN,
-        "straggling",
-        "its sojourn, divided by the one that it would have had if none of its tasks took longer than \
-         their median",
-    ),
-    waste("held", Unit::TIME, "held_ms", "the slot time of its attempts"),
-    waste("wasted", Unit::TIME, "wasted_ms", "what of this was in vain"),
-    waste(
-        "second_attempts",
-        Unit::PLAIN,
-        "second_attempts",
-        "its second attempts of tasks that ran already",
-    ),
-    waste(
-        "second_attempts_won",
-        Unit::PLAIN,
-        "second_attempts_won",
-        "those of them that succeeded",
-    ),
     quantity(
         "chain.sojourn",
         Shape::Chains,
@@ -190,27 +187,28 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         Source::Chain,
         "from the first arrival to the last end of its jobs; chosen by its first job",
     ),
-    attempt("attempt.time", "finish_ms", Some("start_ms"), "from its start to its end"),
-    attempt("attempt.start", "start_ms", None, "when it started"),
-    attempt("attempt.finish", "finish_ms", None, "when it ended"),
-    attempt(
-        "attempt.commit",
-        "commit_ms",
-        None,
-        "from the end of its work to the end of its commit",
+];
+
+/// Quantities of attempts that no column has.
+const OF_ATTEMPTS: [Quantity; 2] = [
+    quantity(
+        "attempt.time",
+        Shape::Attempts,
+        Unit::TIME,
+        Source::Attempt(|row| between(row.start_ms, row.finish_ms)),
+        "from its start to its end",
     ),
-    attempt("attempt.suspended", "suspended_ms", None, "how long it was suspended"),
     quantity(
         "task.time",
         Shape::Tasks,
         Unit::TIME,
-        TASK_TIME,
+        Source::Attempt(|row| between(row.start_ms, row.finish_ms)),
         "how long its successful attempt took",
     ),
-    series("slots", "slots", "slots that jobs hold"),
-    series("running", "running", "running tasks, as the JobTracker counts them"),
-    series("pending", "pending", "tasks that wait for a slot"),
-    series("suspended_tasks", "suspended", "attempts that are suspended"),
+];
+
+/// Quantities of runs.
+const OF_RUNS: [Quantity; 37] = [
     summary(
         "makespan",
         Unit::TIME,
@@ -293,14 +291,26 @@ pub(super) const QUANTITIES: &[Quantity] = &[
     histogram("clock_lag", "how late a scaled clock is"),
 ];
 
-/// What rows can be chosen by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// By which rows can be chosen.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct RowKey {
     pub(super) name: &'static str,
-    /// The table of the column, and the column.
-    pub(super) table: Table,
-    pub(super) column: &'static str,
+    pub(super) column: KeyColumn,
     pub(super) kind: KeyKind,
+}
+
+impl PartialEq for RowKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.column.file() == other.column.file()
+    }
+}
+
+/// The column of a key, by its table.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum KeyColumn {
+    Job(Of<JobRow>),
+    Attempt(Of<AttemptRow>),
+    Series(Of<SlotsRow>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,41 +324,43 @@ pub(super) enum KeyKind {
     Time,
 }
 
-const fn key(name: &'static str, table: Table, column: &'static str, kind: KeyKind) -> RowKey {
-    RowKey { name, table, column, kind }
+/// All keys. A name that two tables have is that of the attempt for quantities of attempts, and of the
+/// job for all others.
+pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
+    keys_of(KeyColumn::Job)
+        .chain(keys_of(KeyColumn::Attempt))
+        .chain(keys_of(KeyColumn::Series))
+        .collect()
+});
+
+/// Returns the columns of a table by which rows can be chosen.
+fn keys_of<R: TableRow>(of: fn(Of<R>) -> KeyColumn) -> impl Iterator<Item = RowKey> {
+    R::COLUMNS.iter().filter_map(move |column| {
+        let kind = match column.info.kind {
+            CellKind::Words(words) => KeyKind::Among(words),
+            CellKind::Text | CellKind::Flag => KeyKind::Word,
+            CellKind::Whole | CellKind::Decimal if column.info.is_time() => KeyKind::Time,
+            CellKind::Whole | CellKind::Decimal => KeyKind::Number,
+        };
+        Some(RowKey { name: column.info.key?, column: of(column.value), kind })
+    })
 }
 
-const OUTCOMES: KeyKind = KeyKind::Among(&["succeeded", "failed", "killed", "unfinished"]);
-const ENDS: KeyKind = KeyKind::Among(&["succeeded", "failed", "killed", "lost", "unfinished"]);
-const KINDS: KeyKind =
-    KeyKind::Among(&["map", "reduce", "setup", "cleanup", "map-cleanup", "reduce-cleanup"]);
-
-/// A name that two tables have is that of the attempt for quantities of attempts, and of the job
-/// for all others.
-pub(super) const ROW_KEYS: &[RowKey] = &[
-    key("class", Table::Jobs, "class", KeyKind::Word),
-    key("pool", Table::Jobs, "pool", KeyKind::Word),
-    key("user", Table::Jobs, "user", KeyKind::Word),
-    key("name", Table::Jobs, "name", KeyKind::Word),
-    key("job", Table::Jobs, "job", KeyKind::Number),
-    key("maps", Table::Jobs, "maps", KeyKind::Number),
-    key("reduces", Table::Jobs, "reduces", KeyKind::Number),
-    key("time", Table::Jobs, "submit_ms", KeyKind::Time),
-    key("outcome", Table::Jobs, "outcome", OUTCOMES),
-    key("outcome", Table::Tasks, "outcome", ENDS),
-    key("kind", Table::Tasks, "kind", KINDS),
-    key("locality", Table::Tasks, "locality", KeyKind::Among(&["node", "rack", "off-rack"])),
-    key("node", Table::Tasks, "node", KeyKind::Word),
-    key("rack", Table::Tasks, "rack", KeyKind::Word),
-    key("reason", Table::Tasks, "reason", KeyKind::Word),
-    key("kind", Table::Timeline, "kind", KeyKind::Among(&["map", "reduce"])),
-    key("time", Table::Timeline, "time_ms", KeyKind::Time),
-];
+impl KeyColumn {
+    /// Returns the file of its table.
+    pub(super) const fn file(self) -> &'static str {
+        match self {
+            Self::Job(_) => JobRow::FILE,
+            Self::Attempt(_) => AttemptRow::FILE,
+            Self::Series(_) => SlotsRow::FILE,
+        }
+    }
+}
 
 impl RowKey {
     /// Returns whether it chooses jobs.
-    pub(super) fn is_of_jobs(&self) -> bool {
-        self.table == Table::Jobs
+    pub(super) const fn is_of_jobs(&self) -> bool {
+        matches!(self.column, KeyColumn::Job(_))
     }
 }
 
@@ -359,19 +371,19 @@ impl Quantity {
     }
 
     /// Returns the table whose rows it chooses from, besides those of the jobs.
-    pub(super) const fn table(&self) -> Option<Table> {
+    pub(super) const fn table(&self) -> Option<&'static str> {
         match self.source {
             Source::Summary(_) | Source::Histogram(_) => None,
-            Source::Attempt(..) => Some(Table::Tasks),
-            Source::Series(_) => Some(Table::Timeline),
-            _ => Some(Table::Jobs),
+            Source::Attempt(_) => Some(AttemptRow::FILE),
+            Source::Series(_) => Some(SlotsRow::FILE),
+            _ => Some(JobRow::FILE),
         }
     }
 
     /// Returns the key of this name by which its rows can be chosen.
     pub(super) fn key(&self, name: &str) -> Option<&'static RowKey> {
         let table = self.table()?;
-        let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.table == table);
-        of(table).or_else(|| of(Table::Jobs))
+        let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.column.file() == table);
+        of(table).or_else(|| of(JobRow::FILE))
     }
 }

@@ -2,11 +2,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{ALONE, ATTEMPT, CHAIN, CHANGE, Filter, JOB, Selection, WASTE};
-use super::quantity::{KeyKind, LOCALITIES, Quantity, Shape, Source};
-use super::source::{ReadError, Results, Row, Table};
+use super::plan::{Filter, Selection};
+use super::quantity::{KeyColumn, KeyKind, Of, Quantity, Shape, Source};
 use super::unit::Unit;
 use super::value::{Evaluated, Key, NoNumber, Steps, Value};
+use crate::cluster::PerSlot;
+use crate::results::{
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow,
+    Text, WasteRow,
+};
+use crate::units::SimTime;
 
 /// Numbers for the names of jobs, the same in all runs.
 #[derive(Debug, Default)]
@@ -24,10 +29,9 @@ impl Names {
 }
 
 /// A job that was chosen.
-struct Job {
-    id: u32,
+struct Chosen {
+    row: JobRow,
     key: u32,
-    numbers: Vec<f64>,
 }
 
 /// Reads a quantity of a run.
@@ -44,14 +48,14 @@ pub(super) fn read(
             None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
         },
         Source::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
-        Source::Job(..) => reader.jobs_value(),
+        Source::Job(of) => reader.jobs_value(of),
         Source::Slowdown => reader.slowdown(),
         Source::Chain => reader.chains(),
-        Source::Waste(column) => reader.waste(column),
+        Source::Waste(of) => reader.waste(of),
         Source::Locality(level) => reader.locality(level),
         Source::ReduceTime => reader.reduce_time(),
-        Source::Attempt(..) => reader.attempts(),
-        Source::Series(column) => reader.series(column),
+        Source::Attempt(of) => reader.attempts(of),
+        Source::Series(of) => reader.series(of),
     }
 }
 
@@ -63,57 +67,45 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn filters(&self, table: Table) -> Vec<&'a Filter> {
-        self.selection.rows.iter().filter(|filter| filter.key.table == table).collect()
+    /// Returns the filters by columns of a table, each with its column.
+    fn filters<R>(&self, of: fn(KeyColumn) -> Option<Of<R>>) -> Vec<(&'a Filter, Of<R>)> {
+        let rows = self.selection.rows.iter();
+        rows.filter_map(|filter| Some((filter, of(filter.key.column)?))).collect()
     }
 
-    fn columns(&self, table: Table) -> Vec<&'static str> {
-        let columns = self.quantity.columns().into_iter();
-        columns.filter(|(of, _)| *of == table).map(|(_, column)| column).collect()
+    fn job_filters(&self) -> Vec<(&'a Filter, Of<JobRow>)> {
+        self.filters(|column| match column {
+            KeyColumn::Job(of) => Some(of),
+            _ => None,
+        })
     }
 
-    /// Shows the rows of a table that all its filters choose. First stand the `leading` columns,
-    /// then those of the quantity.
-    fn chosen(
-        &self,
-        table: Table,
-        leading: &[&'static str],
-        mut see: impl FnMut(&Row<'_>, bool) -> Result<(), String>,
-    ) -> Result<(), ReadError> {
-        let filters = self.filters(table);
-        let mut columns = leading.to_vec();
-        columns.extend(self.columns(table));
-        let first = columns.len();
-        columns.extend(filters.iter().map(|filter| filter.key.column));
-        self.run.rows(table, &columns, &mut |row| {
-            let mut tests = (first..).zip(&filters);
-            see(row, tests.all(|(column, filter)| filter.fits(row.text(column))))
+    fn attempt_filters(&self) -> Vec<(&'a Filter, Of<AttemptRow>)> {
+        self.filters(|column| match column {
+            KeyColumn::Attempt(of) => Some(of),
+            _ => None,
         })
     }
 
     /// Reads the jobs that are chosen, those of the warm-up not among them.
-    fn jobs(&mut self) -> Result<Vec<Job>, ReadError> {
-        let warm_up = self.run.warm_up()?.as_micros() as f64 / 1e3;
-        let wanted = JOB.len()..JOB.len() + self.columns(Table::Jobs).len();
-        let mut names: FxHashSet<String> = FxHashSet::default();
+    fn jobs(&mut self) -> Result<Vec<Chosen>, ReadError> {
+        let warm_up = self.run.warm_up()?;
+        let filters = self.job_filters();
+        let mut names: FxHashSet<Text> = FxHashSet::default();
         let mut repeated = false;
         let mut jobs = Vec::new();
-        let see = |row: &Row<'_>, chosen: bool| {
-            let id = row.id(0)?;
-            repeated |= !names.insert(row.text(1).to_owned());
-            if chosen && warm_up <= row.number(2)?.unwrap_or(f64::INFINITY) {
-                let number = |column| Ok(row.number(column)?.unwrap_or(f64::NAN));
-                let numbers = wanted.clone().map(number).collect::<Result<_, String>>()?;
-                jobs.push((row.text(1).to_owned(), Job { id, key: 0, numbers }));
+        self.run.rows(|row: JobRow| {
+            repeated |= !names.insert(row.name.clone());
+            let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
+            if counts && fit(&filters, &row) {
+                jobs.push(Chosen { row, key: 0 });
             }
             Ok(())
-        };
-        self.chosen(Table::Jobs, &JOB, see)?;
-        let key = |(name, mut job): (String, Job)| {
-            job.key = self.key(repeated, &name, job.id);
-            job
-        };
-        Ok(jobs.into_iter().map(key).collect())
+        })?;
+        for job in &mut jobs {
+            job.key = self.key(repeated, &job.row.name, job.row.job);
+        }
+        Ok(jobs)
     }
 
     /// Jobs are the same in two runs if their names are; where names repeat, if their numbers are.
@@ -125,62 +117,56 @@ impl<'a> Reader<'a> {
         if self.quantity.unit == Unit::TIME { 1e-3 } else { 1.0 }
     }
 
-    fn jobs_value(&mut self) -> Evaluated<Value> {
+    fn jobs_value(&mut self, of: Of<JobRow>) -> Evaluated<Value> {
         let scale = self.scale();
-        let number = |job: Job| (job.key, less(&job.numbers) * scale);
+        let number = |job: Chosen| (job.key, of(&job.row).number().unwrap_or(f64::NAN) * scale);
         Ok(by_job(self.jobs()?.into_iter().map(number)))
     }
 
     fn slowdown(&mut self) -> Evaluated<Value> {
-        let mut rows: Vec<(String, u32, f64)> = Vec::new();
-        let mut names: FxHashSet<String> = FxHashSet::default();
-        let mut repeated = false;
-        self.run.rows(Table::Alone, &ALONE, &mut |row| {
-            repeated |= !names.insert(row.text(1).to_owned());
-            let alone = row.number(2)?.unwrap_or(f64::NAN);
-            rows.push((row.text(1).to_owned(), row.id(0)?, alone));
-            Ok(())
-        })?;
-        let alone: FxHashMap<u32, f64> = rows
-            .into_iter()
-            .map(|(name, id, alone)| (self.key(repeated, &name, id), alone))
-            .collect();
-        let slowdown = |job: Job| {
-            let alone = alone.get(&job.key).copied().unwrap_or(f64::NAN);
-            (job.key, job.numbers[0] / alone)
+        let rows: Vec<AloneRow> = self.run.all()?;
+        let mut names: FxHashSet<&str> = FxHashSet::default();
+        let repeated = !rows.iter().all(|row| names.insert(&row.name));
+        let alone: FxHashMap<u32, Option<u64>> =
+            rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
+        let slowdown = |job: Chosen| {
+            let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
+                .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
+            (job.key, sojourn / alone)
         };
         Ok(by_job(self.jobs()?.into_iter().map(slowdown)))
     }
 
     fn chains(&mut self) -> Evaluated<Value> {
         let mut sojourns: FxHashMap<u32, f64> = FxHashMap::default();
-        self.run.rows(Table::Chains, &CHAIN, &mut |row| {
-            sojourns.insert(row.id(0)?, row.number(1)?.unwrap_or(f64::NAN) / 1e3);
+        self.run.rows(|row: ChainRow| {
+            let sojourn = row.sojourn_ms.map_or(f64::NAN, |millis| millis as f64 / 1e3);
+            sojourns.insert(row.job, sojourn);
             Ok(())
         })?;
         // A job that begins no chain has no number.
-        let sojourn = |job: Job| Some((job.key, *sojourns.get(&job.id)?));
+        let sojourn = |job: Chosen| Some((job.key, *sojourns.get(&job.row.job)?));
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
 
-    fn waste(&mut self, column: &'static str) -> Evaluated<Value> {
+    fn waste(&mut self, of: Of<WasteRow>) -> Evaluated<Value> {
         let scale = self.scale();
         let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
-        self.run.rows(Table::Waste, &[WASTE[0], column], &mut |row| {
-            numbers.insert(row.id(0)?, row.number(1)?.unwrap_or(f64::NAN) * scale);
+        self.run.rows(|row: WasteRow| {
+            numbers.insert(row.job, of(&row).number().unwrap_or(f64::NAN) * scale);
             Ok(())
         })?;
         // A job that did not succeed has no stragglers.
-        let number = |job: Job| Some((job.key, *numbers.get(&job.id)?));
+        let number = |job: Chosen| Some((job.key, *numbers.get(&job.row.job)?));
         let numbers = self.jobs()?.into_iter().filter_map(number);
         Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
     }
 
     fn locality(&mut self, level: usize) -> Evaluated<Value> {
-        let mut sums = [0.0; LOCALITIES.len()];
+        let mut sums = [0.0; 3];
         for job in self.jobs()? {
-            for (sum, number) in sums.iter_mut().zip(job.numbers) {
-                *sum += if number.is_nan() { 0.0 } else { number };
+            for (sum, maps) in sums.iter_mut().zip(job.row.maps_by_distance()) {
+                *sum += maps as f64;
             }
         }
         let whole: f64 = sums.iter().sum();
@@ -191,48 +177,41 @@ impl<'a> Reader<'a> {
     }
 
     fn reduce_time(&mut self) -> Evaluated<Value> {
+        let filters = self.attempt_filters();
         let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
-        self.chosen(Table::Tasks, &ATTEMPT, |row, chosen| {
-            if chosen && row.text(1) == "reduce" {
-                let span = spans.entry(row.id(0)?).or_insert((f64::INFINITY, f64::NEG_INFINITY));
-                let [finish, start] = [row.number(4)?, row.number(5)?];
-                span.0 = span.0.min(start.unwrap_or(f64::INFINITY));
-                span.1 = span.1.max(finish.unwrap_or(f64::NEG_INFINITY));
+        self.run.rows(|row: AttemptRow| {
+            if row.kind == AttemptKind::Reduce && fit(&filters, &row) {
+                let span = spans.entry(row.job).or_insert((f64::INFINITY, f64::NEG_INFINITY));
+                let millis = |instant: Option<u64>| instant.map(|millis| millis as f64);
+                span.0 = span.0.min(millis(row.start_ms).unwrap_or(f64::INFINITY));
+                span.1 = span.1.max(millis(row.finish_ms).unwrap_or(f64::NEG_INFINITY));
             }
             Ok(())
         })?;
-        let time = |job: Job| spans.get(&job.id).map(|(from, to)| (job.key, (to - from) / 1e3));
+        let time =
+            |job: Chosen| spans.get(&job.row.job).map(|(from, to)| (job.key, (to - from) / 1e3));
         Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
     }
 
     /// Attempts of setup and cleanup tasks, and removals of outputs, count only where their kind is chosen.
-    fn attempts(&mut self) -> Evaluated<Value> {
+    fn attempts(&mut self, of: Of<AttemptRow>) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
-            self.jobs()?.into_iter().map(|job| (job.id, job.key)).collect();
-        let all_kinds = self.filters(Table::Tasks).iter().any(|filter| filter.key.name == "kind");
+            self.jobs()?.into_iter().map(|job| (job.row.job, job.key)).collect();
+        let filters = self.attempt_filters();
+        let all_kinds = filters.iter().any(|(filter, _)| filter.key.name == "kind");
         let tasks = self.quantity.shape == Shape::Tasks;
-        let numbers = ATTEMPT.len()..ATTEMPT.len() + self.columns(Table::Tasks).len();
-        let numbers = numbers.start..numbers.end - usize::from(tasks);
         let mut items = Vec::new();
-        self.chosen(Table::Tasks, &ATTEMPT, |row, chosen| {
-            let Some(job) = jobs.get(&row.id(0)?).filter(|_| chosen) else { return Ok(()) };
-            let kind = match row.text(1) {
-                "map" => 0,
-                "reduce" => 1,
-                _ if !all_kinds => return Ok(()),
-                "setup" => 2,
-                "cleanup" => 3,
-                "map-cleanup" => 4,
-                _ => 5,
-            };
-            if tasks && row.text(numbers.end) != "succeeded" {
-                return Ok(());
+        self.run.rows(|row: AttemptRow| {
+            let is_work = matches!(row.kind, AttemptKind::Map | AttemptKind::Reduce);
+            if let Some(job) = jobs.get(&row.job)
+                && (is_work || all_kinds)
+                && (!tasks || row.outcome == AttemptEnd::Succeeded)
+                && fit(&filters, &row)
+            {
+                let attempt = if tasks { 0 } else { row.attempt };
+                let key = Key { job: *job, kind: row.kind as u8, task: row.task, attempt };
+                items.push((key, of(&row).number().unwrap_or(f64::NAN) / 1e3));
             }
-            let number = |column| Ok(row.number(column)?.unwrap_or(f64::NAN));
-            let numbers = numbers.clone().map(number).collect::<Result<Vec<_>, String>>()?;
-            let attempt = if tasks { 0 } else { row.id(3)? };
-            let key = Key { job: *job, kind, task: row.id(2)?, attempt };
-            items.push((key, less(&numbers) / 1e3));
             Ok(())
         })?;
         items.sort_by_key(|(key, _)| *key);
@@ -242,37 +221,38 @@ impl<'a> Reader<'a> {
     }
 
     /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
-    fn series(&mut self, column: &'static str) -> Evaluated<Value> {
-        let jobs: Option<FxHashSet<u32>> = if self.filters(Table::Jobs).is_empty() {
+    fn series(&mut self, of: Of<SlotsRow>) -> Evaluated<Value> {
+        let chosen = self.job_filters();
+        let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
             None
         } else {
             let mut jobs = FxHashSet::default();
-            self.chosen(Table::Jobs, &JOB, |row, chosen| {
-                if chosen {
-                    jobs.insert(row.id(0)?);
+            self.run.rows(|row: JobRow| {
+                if fit(&chosen, &row) {
+                    jobs.insert(row.job);
                 }
                 Ok(())
             })?;
             Some(jobs)
         };
         let end = self.run.number("virtual_s")?.unwrap_or(f64::INFINITY);
-        let is_window = |filter: &&&Filter| filter.key.kind == KeyKind::Time;
-        let filters = self.filters(Table::Timeline);
-        let (from, to) =
-            filters.iter().find(is_window).and_then(|filter| filter.window()).unwrap_or((0.0, end));
-        let kinds: Vec<&&Filter> =
-            filters.iter().filter(|filter| filter.key.kind != KeyKind::Time).collect();
-        let mut levels: FxHashMap<(u32, String), f64> = FxHashMap::default();
+        let filters = self.filters(|column| match column {
+            KeyColumn::Series(of) => Some(of),
+            _ => None,
+        });
+        let (windows, kinds): (Vec<_>, Vec<_>) =
+            filters.into_iter().partition(|(filter, _)| filter.key.kind == KeyKind::Time);
+        let window = windows.first().and_then(|(filter, _)| filter.window());
+        let (from, to) = window.unwrap_or((0.0, end));
+        let mut levels: FxHashMap<u32, PerSlot<f64>> = FxHashMap::default();
         let (mut sum, mut changes) = (0.0, Vec::new());
-        let columns = [CHANGE[0], CHANGE[1], CHANGE[2], column];
-        self.run.rows(Table::Timeline, &columns, &mut |row| {
-            let job = row.id(2)?;
-            let of_job = jobs.as_ref().is_none_or(|jobs| jobs.contains(&job));
-            if of_job && kinds.iter().all(|filter| filter.fits(row.text(1))) {
-                let level = row.number(3)?.unwrap_or(0.0);
-                let before = levels.insert((job, row.text(1).to_owned()), level).unwrap_or(0.0);
-                sum += level - before;
-                changes.push((row.number(0)?.unwrap_or(0.0) / 1e3, sum));
+        self.run.rows(|row: SlotsRow| {
+            let of_job = jobs.as_ref().is_none_or(|jobs| jobs.contains(&row.job));
+            if of_job && fit(&kinds, &row) {
+                let level = of(&row).number().unwrap_or(0.0);
+                let before = &mut levels.entry(row.job).or_default()[row.kind];
+                sum += level - std::mem::replace(before, level);
+                changes.push((row.time_ms as f64 / 1e3, sum));
             }
             Ok(())
         })?;
@@ -284,13 +264,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the number of the first column, less that of the second if there is one.
-fn less(numbers: &[f64]) -> f64 {
-    match numbers {
-        [to, from] => to - from,
-        [number, ..] => *number,
-        [] => f64::NAN,
-    }
+/// Returns whether a row passes all filters.
+fn fit<R>(filters: &[(&Filter, Of<R>)], row: &R) -> bool {
+    filters.iter().all(|(filter, of)| filter.fits(of(row)))
 }
 
 fn by_job(numbers: impl Iterator<Item = (u32, f64)>) -> Value {

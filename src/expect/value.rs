@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
-use super::source::ReadError;
 use super::syntax::{Comparison, Operator};
+use crate::results::ReadError;
 use crate::statistics;
 
 /// Which job, task or attempt a number is of: the same in every run that is compared.

@@ -6,12 +6,12 @@
 
 use super::eval::Evaluator;
 use super::plan::{Element, Kind, Pick, Scatter, Term};
-use super::source::ReadError;
 use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
+use crate::results::ReadError;
 use crate::statistics::{Band, Estimate, differences, interval, mean};
 use crate::units::tell;
 

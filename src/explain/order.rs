@@ -51,7 +51,7 @@ fn rule(wait: &Stretch, order: usize, job: &ToldJob, told: &Told, holders: &Hold
     let Some(kind) = wait.part.slot() else { return Rule::Order };
     let span = [(wait.from, wait.to)];
     let all = holders.all(kind, &span);
-    let own = holders.of_job(kind, job.id, &span);
+    let own = holders.of_job(kind, job.row.job, &span);
     let of_group = holders.of_group(kind, job.group, &span);
     let precedence = told.orders[order].1;
     let there_are = told.slots[kind].saturating_mul(wait.ms());
@@ -73,15 +73,12 @@ mod tests {
     use crate::cluster::{PerSlot, SlotKind};
     use crate::explain::{Course, Hold};
     use crate::mapred::{By, Precedence};
+    use crate::results::JobRow;
 
     fn job(id: u32, group: u32) -> ToldJob {
         ToldJob {
-            id,
-            name: String::new(),
-            user: String::new(),
-            pool: String::new(),
+            row: JobRow { job: id, ..JobRow::default() },
             group,
-            outcome: String::new(),
             course: Course::default(),
             tries: Vec::new(),
             refusals: Vec::new(),

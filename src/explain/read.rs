@@ -9,50 +9,11 @@ use super::holders::{Hold, Holders};
 use super::refused::Refused;
 use super::story::{Course, Try};
 use crate::cluster::{PerSlot, SlotKind};
-use crate::expect::{ReadError, Results, Row, Table};
 use crate::mapred::{Incident, Precedence, Reason, TaskKind};
-
-const OF_JOBS: [&str; 13] = [
-    "job",
-    "name",
-    "user",
-    "pool",
-    "class",
-    "maps",
-    "reduces",
-    "submit_ms",
-    "initialised_ms",
-    "running_ms",
-    "maps_done_ms",
-    "finish_ms",
-    "outcome",
-];
-
-const OF_TASKS: [&str; 19] = [
-    "job",
-    "kind",
-    "task",
-    "attempt",
-    "slots",
-    "launch_ms",
-    "start_ms",
-    "start_up_ms",
-    "shuffle_ms",
-    "sort_ms",
-    "finish_ms",
-    "heard_ms",
-    "commit_ms",
-    "suspensions",
-    "outcome",
-    "speculative",
-    "waited_ms",
-    "node",
-    "killed_code",
-];
-
-const OF_DECISIONS: [&str; 6] = ["what", "job", "kind", "from_ms", "to_ms", "code"];
-
-const OF_FAULTS: [&str; 3] = ["at_ms", "node", "what"];
+use crate::results::{
+    AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
+    TableRow,
+};
 
 /// What takes the work of a node, or its output.
 const TAKES_WORK: [Incident; 4] =
@@ -99,18 +60,10 @@ impl Told {
 /// A job.
 #[derive(Clone, Debug)]
 pub struct ToldJob {
-    /// Its number.
-    pub id: u32,
-    /// Its name.
-    pub name: String,
-    /// Its user.
-    pub user: String,
-    /// Its pool; may be empty.
-    pub pool: String,
+    /// Its row in the table of the jobs.
+    pub row: JobRow,
     /// The place of its pool, or of its user, among the groups of the run.
     pub group: u32,
-    /// How it ended, or `unfinished`.
-    pub outcome: String,
     /// Its own instants.
     pub course: Course,
     /// Its attempts.
@@ -151,11 +104,16 @@ pub fn read(results: &dyn Results, about: &About) -> Result<Told, ReadError> {
         holds: Vec::new(),
     };
     let mut groups = IndexSet::new();
-    results.rows(Table::Jobs, &OF_JOBS, &mut |row| {
-        let mut job = job(row, ended)?;
-        let group = if job.pool.is_empty() { &job.user } else { &job.pool };
-        job.group = groups.insert_full(group.clone()).0 as u32;
-        told.jobs.push(job);
+    results.rows(|row: JobRow| {
+        let group = if row.pool.is_empty() { &row.user } else { &row.pool };
+        let group = groups.insert_full(group.to_string()).0 as u32;
+        told.jobs.push(ToldJob {
+            course: course(&row, ended),
+            row,
+            group,
+            tries: Vec::new(),
+            refusals: Vec::new(),
+        });
         Ok(())
     })?;
     told.groups = groups.into_iter().collect();
@@ -173,15 +131,15 @@ pub fn read(results: &dyn Results, about: &About) -> Result<Told, ReadError> {
 /// Reads when the JobTracker's process was not there, and when nodes went.
 fn faults(results: &dyn Results, ended: u64) -> Result<(Vec<(u64, u64)>, Went), ReadError> {
     let (mut absences, mut went, mut since) = (Vec::new(), Went::new(), None);
-    results.rows(Table::Faults, &OF_FAULTS, &mut |row| {
-        let (at, what) = (millis(row, 0)?.unwrap_or_default(), row.text(2));
-        if row.text(1) == Incident::OF_JOBTRACKER {
+    results.rows(|row: FaultRow| {
+        let (at, what) = (row.at_ms, &*row.what);
+        if row.node == Incident::OF_JOBTRACKER {
             match what == Incident::Back.words() {
                 false => _ = since.get_or_insert(at),
                 true => absences.extend(since.take().map(|since| (since, at))),
             }
         } else if TAKES_WORK.map(Incident::words).contains(&what) {
-            went.entry(row.text(1).to_owned()).or_default().push(at);
+            went.entry(row.node.to_string()).or_default().push(at);
         }
         Ok(())
     })?;
@@ -202,22 +160,21 @@ fn tasks(
     let mut trackers = Trackers::new();
     // On which tracker each attempt was, in the order of the table.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
-    results.rows(Table::Tasks, &OF_TASKS, &mut |row| {
-        let id = row.id(0)?;
-        let unknown = || format!("job {id} is not in {}", Table::Jobs.file());
-        let place = place_of(jobs, id).ok_or_else(unknown)?;
-        let node = row.text(17);
-        if row.text(14) == "lost" {
+    results.rows(|row: AttemptRow| {
+        let unknown = || format!("job {} is not in {}", row.job, JobRow::FILE);
+        let place = place_of(jobs, row.job).ok_or_else(unknown)?;
+        let node = &*row.node;
+        if row.outcome == AttemptEnd::Lost {
             // Its own row came before: it had succeeded.
-            let at = millis(row, 10)?.unwrap_or_default();
+            let at = row.finish_ms.unwrap_or_default();
             let of_node = went.get(node).into_iter().flatten();
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
-            losses.insert((id, row.id(2)?, row.id(3)?), (at, gone));
+            losses.insert((row.job, row.task, row.attempt), (at, gone));
             return Ok(());
         }
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
-        attempt(row, job, holds, about.ended)?;
+        attempt(&row, job, holds, about.ended)?;
         let known = trackers.get_index_of(node);
         let number =
             known.unwrap_or_else(|| trackers.insert_full(node.to_owned(), Tracker::default()).0);
@@ -242,7 +199,7 @@ fn tasks(
     }
     for job in jobs {
         for one in job.tries.iter_mut().filter(|one| one.kind == TaskKind::Map) {
-            if let Some((at, gone)) = losses.get(&(job.id, one.task, one.number)) {
+            if let Some((at, gone)) = losses.get(&(job.row.job, one.task, one.number)) {
                 (one.lost, one.gone) = (Some(*at), *gone);
             }
         }
@@ -252,9 +209,8 @@ fn tasks(
 
 /// Reads what jobs were refused.
 fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadError> {
-    results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
-        let id = row.id(1)?;
-        if let Some((refused, place)) = refused(row)?.zip(place_of(jobs, id)) {
+    results.rows(|row: DecisionRow| {
+        if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
             jobs[place].refusals.push(refused);
         }
         Ok(())
@@ -262,87 +218,68 @@ fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadErro
 }
 
 fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
-    jobs.binary_search_by_key(&id, |job| job.id).ok()
+    jobs.binary_search_by_key(&id, |job| job.row.job).ok()
 }
 
 /// Returns what a row refuses, if it does.
-fn refused(row: &Row<'_>) -> Result<Option<Refused>, String> {
-    let rule = Refused::rule(row.text(5)).filter(|_| row.text(0) == "refuse");
-    let (from, to) = (millis(row, 3)?, millis(row, 4)?);
-    let (_, kind) = kind(row.text(2), 0)?;
-    let known = rule.zip(from).zip(to);
-    Ok(known.map(|((rule, from), to)| Refused { kind, from, to, rule }))
+fn refused(row: &DecisionRow) -> Option<Refused> {
+    let rule = Refused::rule(&row.code).filter(|_| row.what == Decided::Refuse)?;
+    Some(Refused { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-fn job(row: &Row<'_>, ended: u64) -> Result<ToldJob, String> {
-    let at = |column| millis(row, column);
-    let submitted = at(7)?.unwrap_or_default();
-    Ok(ToldJob {
-        id: row.id(0)?,
-        name: row.text(1).to_owned(),
-        user: row.text(2).to_owned(),
-        pool: row.text(3).to_owned(),
-        group: 0,
-        outcome: row.text(12).to_owned(),
-        course: Course {
-            submitted,
-            initialised: at(8)?,
-            running: at(9)?,
-            maps_done: at(10)?,
-            ended: at(11)?.unwrap_or(ended.max(submitted)),
-            has_tasks: 0 < row.id(5)? || 0 < row.id(6)?,
-        },
-        tries: Vec::new(),
-        refusals: Vec::new(),
-    })
+fn course(row: &JobRow, ended: u64) -> Course {
+    Course {
+        submitted: row.submit_ms,
+        initialised: row.initialised_ms,
+        running: row.running_ms,
+        maps_done: row.maps_done_ms,
+        ended: row.finish_ms.unwrap_or(ended.max(row.submit_ms)),
+        has_tasks: 0 < row.maps || 0 < row.reduces,
+    }
 }
 
 /// Adds a row of the attempts to its job, and to what was held.
 fn attempt(
-    row: &Row<'_>,
+    row: &AttemptRow,
     job: &mut ToldJob,
     holds: &mut Vec<Hold>,
     ended: u64,
 ) -> Result<(), String> {
-    let at = |column| millis(row, column);
-    let (task, number, outcome) = (row.id(2)?, row.id(3)?, row.text(14));
-    let finished = at(10)?;
-    let started = at(6)?;
-    let stops = stops(row.text(13), finished.unwrap_or(ended))?;
-    let (kind, slot) = kind(row.text(1), task)?;
+    let finished = row.finish_ms;
+    let started = row.start_ms;
+    let stops = stops(&row.suspensions, finished.unwrap_or(ended))?;
     if let Some(from) = started {
         let to = finished.unwrap_or(ended).max(from);
-        let slots = row.id(4)?;
         // It holds its slot from one stop to the next.
         let begins = std::iter::once(from).chain(stops.iter().map(|stop| stop.1));
         let ends = stops.iter().map(|stop| stop.0).chain([to]);
         for (from, to) in begins.zip(ends).filter(|(from, to)| from < to) {
-            holds.push(Hold { job: job.id, kind: slot, from, to, slots });
+            holds.push(Hold { job: row.job, kind: row.slot(), from, to, slots: row.slots });
         }
     }
-    let (Some(kind), Some(launched)) = (kind, at(5)?) else { return Ok(()) };
+    let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
     // Of what is not known, nothing is said: each instant is then the one before.
     let started = started.unwrap_or(launched);
     // What was not heard of before the job ended has kept it waiting for nothing; a job that has not
     // ended waits for it still.
-    let unheard = if job.outcome == "unfinished" { job.course.ended } else { u64::MAX };
-    let heard = at(11)?.unwrap_or(unheard);
+    let unheard = if job.row.outcome == JobEnd::Unfinished { job.course.ended } else { u64::MAX };
+    let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));
-    let worked = finished.saturating_sub(at(12)?.unwrap_or(0)).max(started);
+    let worked = finished.saturating_sub(row.commit_ms.unwrap_or(0)).max(started);
     // Phases are told without the time in which the attempt was stopped.
-    let begun = at(7)?.unwrap_or(0);
-    let fetching = begun + at(8)?.unwrap_or(0);
-    let sorting = fetching + at(9)?.unwrap_or(0);
+    let begun = row.start_up_ms.unwrap_or(0);
+    let fetching = begun + row.shuffle_ms.unwrap_or(0);
+    let sorting = fetching + row.sort_ms.unwrap_or(0);
     let fetched = after(started, fetching, &stops).min(worked);
     let sorted = after(started, sorting, &stops).min(worked);
     let of_reduce = |instant| if kind == TaskKind::Reduce { instant } else { started };
     // The tracker's last instant, while the JobTracker has yet to miss it.
-    let gone = row.text(18) == Reason::TrackerLost.code();
+    let gone = row.killed_code == Reason::TrackerLost.code();
     job.tries.push(Try {
         kind,
-        task,
-        number,
-        is_second: row.text(15) == "true",
+        task: row.task,
+        number: row.attempt,
+        is_second: row.speculative == Some(true),
         launched,
         started,
         fetched: of_reduce(fetched),
@@ -350,10 +287,10 @@ fn attempt(
         worked,
         stops,
         heard,
-        is_vain: matches!(outcome, "failed" | "killed"),
+        is_vain: matches!(row.outcome, AttemptEnd::Failed | AttemptEnd::Killed),
         lost: None,
         gone: gone.then_some(finished.min(heard)),
-        passed_over: at(16)?,
+        passed_over: row.waited_ms,
         free: launched,
         served: launched,
     });
@@ -378,24 +315,6 @@ fn stops(text: &str, end: u64) -> Result<Vec<(u64, u64)>, String> {
     };
     let all: Option<Vec<_>> = text.split_whitespace().map(stop).collect();
     all.ok_or_else(|| format!("`{text}` are no suspensions, such as `3000-4500 7000-9000`"))
-}
-
-/// Returns what a task does, unless it is the removal of an output, and the kind of its slot.
-fn kind(word: &str, task: u32) -> Result<(Option<TaskKind>, SlotKind), String> {
-    let service = if task == 0 { SlotKind::Map } else { SlotKind::Reduce };
-    match word {
-        "map" => Ok((Some(TaskKind::Map), SlotKind::Map)),
-        "reduce" => Ok((Some(TaskKind::Reduce), SlotKind::Reduce)),
-        "setup" => Ok((Some(TaskKind::Setup), service)),
-        "cleanup" => Ok((Some(TaskKind::Cleanup), service)),
-        "map-cleanup" => Ok((None, SlotKind::Map)),
-        "reduce-cleanup" => Ok((None, SlotKind::Reduce)),
-        other => Err(format!("no kind of task is called `{other}`")),
-    }
-}
-
-fn millis(row: &Row<'_>, column: usize) -> Result<Option<u64>, String> {
-    Ok(row.number(column)?.map(|millis| millis.max(0.0) as u64))
 }
 
 #[cfg(test)]

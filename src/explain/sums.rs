@@ -52,7 +52,7 @@ impl Explained {
         let sum = |((part, rule), spans): (Key, Vec<Span>)| {
             let ms = length(&spans);
             let held = part.slot().map_or(0, |kind| holders.all(kind, &spans));
-            let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.id, &spans));
+            let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.row.job, &spans));
             Sum { part, rule, ms, held, own, jobs: Vec::new() }
         };
         let sums: Vec<Sum> = by_key(&stretches).into_iter().map(sum).collect();

@@ -51,6 +51,6 @@ impl Told {
 
     /// Returns the name of a job.
     pub fn name_of(&self, job: u32) -> String {
-        self.job(job).map_or_else(|| format!("job {job}"), |job| job.name.clone())
+        self.job(job).map_or_else(|| format!("job {job}"), |job| job.row.name.to_string())
     }
 }

@@ -8,6 +8,7 @@ use super::OutputError;
 use super::aside::{AsideFolder, Over};
 use crate::disk;
 use crate::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
+use crate::results;
 
 /// What the resolved scenario begins with, by which a folder of ours is known, of any version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
@@ -87,6 +88,7 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
 /// Returns whether a run may leave what has this name.
 fn is_ours(name: &str) -> bool {
     files::OF_A_RUN.contains(&name)
+        || results::tables().iter().any(|table| table.file == name)
         || files::LARGE.iter().any(|table| files::parquet(table) == name)
 }
 

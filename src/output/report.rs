@@ -14,7 +14,6 @@ mod attempts;
 mod faults;
 mod headlines;
 mod in_short;
-mod jobs;
 mod latency;
 mod locality;
 mod parties;
@@ -32,13 +31,13 @@ mod why;
 use super::results::RunResults;
 use crate::chart::{Drawing, Unit};
 use crate::cluster::Topology;
-use crate::expect::{ReadError, Verdict};
+use crate::expect::Verdict;
 use crate::page::{Block, Page, Section};
 use crate::record::{NodeLabel, Summary};
+use crate::results::{ReadError, RunJobs};
 use crate::scenario::Scenario;
 use crate::units::tell::counted;
 
-pub use jobs::{JobRow, read_jobs, sojourns_by_class};
 pub use locality::{SIZES, locality_by_size};
 pub use parties::Parties;
 pub use slots::{SlotsDrawing, slots_over_time};
@@ -47,7 +46,7 @@ pub use verdicts::verdicts;
 
 /// Makes blocks of the page: of what the report is made of, of the run's jobs, and of how the page
 /// tells them apart and colours them. It returns none if what it would show was not recorded.
-type Make = fn(&RunReport<'_>, &[JobRow], &Parties) -> Result<Vec<Block>, ReadError>;
+type Make = fn(&RunReport<'_>, &RunJobs, &Parties) -> Result<Vec<Block>, ReadError>;
 
 /// The page from top to bottom: the title of each section, and what is in it. A section in which
 /// there is nothing is left out.
@@ -91,8 +90,8 @@ impl RunReport<'_> {
     /// If the run's files cannot be read.
     pub fn page(&self) -> Result<Page, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
-        let jobs = read_jobs(self.results)?;
-        let parties = Parties::of([&jobs[..]]).with_classes(&jobs);
+        let jobs = RunJobs::read(self.results)?;
+        let parties = Parties::of([&jobs.all[..]]).with_classes(&jobs.all);
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
             let mut blocks: Vec<Block> = Vec::new();
@@ -115,7 +114,7 @@ impl RunReport<'_> {
                 "{} · {} · {} · seed {} · clock {}",
                 summary.policies(),
                 counted(u64::from(summary.nodes), "node"),
-                counted(jobs.len() as u64, "job"),
+                counted(jobs.all.len() as u64, "job"),
                 summary.seed,
                 scenario.clock
             ),

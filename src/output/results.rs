@@ -8,6 +8,7 @@ mod log;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,11 +17,12 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
+use crate::expect::Runs;
 use crate::explain::{self, About, Told};
-use crate::files::{ALONE, DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
+use crate::files::{LATENCY, SUMMARY};
 use crate::mapred::{PerSlot, Precedence};
 use crate::output::Place;
+use crate::results::{AloneRow, DecisionRow, FaultRow, ReadError, Results, SlotsRow, TableRow};
 use crate::units::SimTime;
 
 /// The files of a run.
@@ -136,12 +138,9 @@ impl RunResults {
     /// If that table is there and cannot be read.
     pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
         let mut alone = BTreeMap::new();
-        if self.place.has(ALONE) {
-            self.rows(Table::Alone, &["job", "alone_ms"], &mut |row| {
-                let took = row.number(1)?.map(|took| (row.id(0), took.max(0.0) as u64));
-                if let Some((job, took)) = took {
-                    alone.insert(job?, took);
-                }
+        if self.place.has(AloneRow::FILE) {
+            self.rows(|row: AloneRow| {
+                alone.extend(row.alone_ms.map(|took| (row.job, took)));
                 Ok(())
             })?;
         }
@@ -155,17 +154,17 @@ impl RunResults {
 
     /// Returns whether the run has recorded a timeline.
     pub fn has_timeline(&self) -> bool {
-        self.place.has(TIMELINE)
+        self.place.has(SlotsRow::FILE)
     }
 
     /// Returns whether the run has recorded decisions.
     pub fn has_decisions(&self) -> bool {
-        self.place.has(DECISIONS)
+        self.place.has(DecisionRow::FILE)
     }
 
     /// Returns whether something befell a machine in the run.
     pub fn has_faults(&self) -> bool {
-        self.place.has(FAULTS)
+        self.place.has(FaultRow::FILE)
     }
 
     /// Returns the histograms whose names are wanted.
@@ -209,16 +208,34 @@ impl Recent {
     }
 }
 
-impl Results for RunResults {
-    fn rows(
+impl RunResults {
+    /// Reads all rows of a table, which must not be a large one.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
+        (self as &dyn Results).all()
+    }
+
+    /// Shows the rows of a table in their order.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or `see` refuses a row.
+    pub fn rows<R: TableRow>(
         &self,
-        table: Table,
-        columns: &[&str],
-        see: &mut dyn FnMut(&Row<'_>) -> Result<(), String>,
+        see: impl FnMut(R) -> Result<(), String>,
     ) -> Result<(), ReadError> {
-        let path = self.place.path(table.file());
-        let file = self.place.open(table.file()).map_err(|source| cannot_read(&path, source))?;
-        read_rows(file, &path, columns, see)
+        (self as &dyn Results).rows(see)
+    }
+}
+
+impl Results for RunResults {
+    fn open(&self, file: &str) -> io::Result<Box<dyn Read + '_>> {
+        Ok(self.place.open(file)?)
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.place.path(file)
     }
 
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError> {
@@ -283,8 +300,8 @@ mod tests {
 
     fn names(results: &RunResults) -> Result<Vec<String>, String> {
         let mut names = Vec::new();
-        let read = results.rows(Table::Jobs, &["name", "maps"], &mut |row| {
-            names.push(format!("{} {:?}", row.text(0), row.number(1)?));
+        let read = results.rows(|row: AloneRow| {
+            names.push(format!("{} {:?}", row.name, row.alone_ms));
             Ok(())
         });
         let file = |error: ReadError| {
@@ -296,23 +313,25 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_their_names() {
-        let (_folder, results) = results(&[("jobs.csv", "job,maps,name\n0,3,a\n1,,b\n")]);
-        assert_eq!(names(&results).unwrap(), ["a Some(3.0)", "b None"]);
+        let (_folder, results) = results(&[("alone.csv", "job,alone_ms,name\n0,3,a\n1,,b\n")]);
+        assert_eq!(names(&results).unwrap(), ["a Some(3)", "b None"]);
     }
 
     #[test]
     fn errors_name_the_file_and_the_line() {
         for (table, error) in [
-            ("maps,name\n3,a\nx,b\n", "jobs.csv:3: column `maps`: `x` is not a number"),
-            ("maps\n3\n", "jobs.csv:1: there is no column `name`"),
-            ("maps,name\n3\n", "jobs.csv:2: 1 fields where 2 are expected"),
-            ("maps,name\ninf,a\n", "jobs.csv:2: column `maps`: `inf` is not a number"),
+            (
+                "job,alone_ms,name\n0,3,a\n1,x,b\n",
+                "alone.csv:3: column `alone_ms`: `x` is not a whole number",
+            ),
+            ("alone_ms,name\n3,a\n", "alone.csv:2: there is no column `job`"),
+            ("job,name\n3\n", "alone.csv:2: 1 fields where 2 are expected"),
         ] {
-            let (_folder, results) = results(&[("jobs.csv", table)]);
+            let (_folder, results) = results(&[("alone.csv", table)]);
             assert_eq!(names(&results).unwrap_err(), error);
         }
         let (_folder, results) = results(&[]);
-        assert_eq!(names(&results).unwrap_err(), "jobs.csv");
+        assert_eq!(names(&results).unwrap_err(), "alone.csv");
     }
 
     #[test]

@@ -4,26 +4,16 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Books, End, RecordError, Watcher};
-use crate::files;
 use crate::mapred::Event;
+use crate::results::AloneRow;
 use crate::units::SimSpan;
 
 /// Writes `alone.csv`.
 #[derive(Debug)]
 pub struct Alone {
-    table: Table,
-}
-
-/// A row.
-#[derive(Serialize)]
-struct Row<'a> {
-    job: u32,
-    name: &'a str,
-    alone_ms: Option<u64>,
+    table: TableWriter<AloneRow>,
 }
 
 impl Alone {
@@ -32,7 +22,7 @@ impl Alone {
     /// # Errors
     /// If it cannot be written.
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { table: Table::create(folder, files::ALONE, &["job", "name", "alone_ms"])? })
+        Ok(Self { table: TableWriter::create(folder)? })
     }
 }
 
@@ -44,7 +34,8 @@ impl Watcher for Alone {
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         for job in end.books.jobs() {
             let alone_ms = job.sojourn().map(SimSpan::as_millis);
-            self.table.row(Row { job: job.spec.id.0, name: &job.spec.name, alone_ms })?;
+            let name = (&*job.spec.name).into();
+            self.table.row(&AloneRow { job: job.spec.id.0, name, alone_ms })?;
         }
         self.table.finish()
     }

@@ -5,32 +5,17 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Books, End, RecordError, Watcher};
-use crate::files;
 use crate::mapred::{Event, JobId};
+use crate::results::ChainRow;
 use crate::units::{SimSpan, SimTime};
-
-const HEADING: &[&str] = &["job", "name", "jobs", "submit_ms", "finish_ms", "sojourn_ms"];
 
 /// Writes `chains.csv`.
 #[derive(Debug)]
 pub struct Chains {
     chains: Vec<Vec<JobId>>,
-    table: Table,
-}
-
-/// A row, in the order of the heading: the number and the name of the first job, and the chain.
-#[derive(Serialize)]
-struct Row<'a> {
-    job: u32,
-    name: &'a str,
-    jobs: usize,
-    submit_ms: u64,
-    finish_ms: Option<u64>,
-    sojourn_ms: Option<u64>,
+    table: TableWriter<ChainRow>,
 }
 
 impl Chains {
@@ -39,7 +24,7 @@ impl Chains {
     /// # Errors
     /// If it cannot be written.
     pub fn create(folder: &Path, chains: Vec<Vec<JobId>>) -> Result<Self, RecordError> {
-        Ok(Self { chains, table: Table::create(folder, files::CHAINS, HEADING)? })
+        Ok(Self { chains, table: TableWriter::create(folder)? })
     }
 }
 
@@ -51,29 +36,27 @@ impl Watcher for Chains {
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         for chain in &self.chains {
             // One that has not begun is no more in this table than its job is in that of the jobs.
-            if let Some(row) = Row::of(chain, end.books) {
-                self.table.row(row)?;
+            if let Some(row) = row(chain, end.books) {
+                self.table.row(&row)?;
             }
         }
         self.table.finish()
     }
 }
 
-impl<'a> Row<'a> {
-    fn of(chain: &[JobId], books: &'a Books) -> Option<Self> {
-        let first = books.job(*chain.first()?)?;
-        let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
-        let submitted = arrivals.min()?;
-        let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
-        let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
-        let finish = ends.and_then(|ends| ends.into_iter().max());
-        Some(Self {
-            job: first.spec.id.0,
-            name: &first.spec.name,
-            jobs: chain.len(),
-            submit_ms: submitted.as_millis(),
-            finish_ms: finish.map(SimTime::as_millis),
-            sojourn_ms: finish.map(|at| at.saturating_since(submitted)).map(SimSpan::as_millis),
-        })
-    }
+fn row(chain: &[JobId], books: &Books) -> Option<ChainRow> {
+    let first = books.job(*chain.first()?)?;
+    let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
+    let submitted = arrivals.min()?;
+    let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
+    let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
+    let finish = ends.and_then(|ends| ends.into_iter().max());
+    Some(ChainRow {
+        job: first.spec.id.0,
+        name: (&*first.spec.name).into(),
+        jobs: chain.len() as u32,
+        submit_ms: submitted.as_millis(),
+        finish_ms: finish.map(SimTime::as_millis),
+        sojourn_ms: finish.map(|at| at.saturating_since(submitted)).map(SimSpan::as_millis),
+    })
 }

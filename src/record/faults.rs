@@ -7,17 +7,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::incident::Details;
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::Speeds;
-use crate::files;
 use crate::mapred::{Event, Fact, Incident, WorldFact};
-
-const HEADING: &[&str] =
-    &["at_ms", "node", "rack", "what", "cpu", "disk", "network", "attempt", "blocks", "bytes"];
+use crate::results::{FaultRow, Text};
 
 /// Writes `faults.csv`.
 #[derive(Debug)]
@@ -25,22 +20,7 @@ pub(super) struct Faults {
     folder: PathBuf,
     labels: Arc<[NodeLabel]>,
     /// Created with the first row.
-    table: Option<Table>,
-}
-
-/// A row, in the order of the heading.
-#[derive(Serialize)]
-struct Row<'a> {
-    at_ms: u64,
-    node: &'a str,
-    rack: &'a str,
-    what: &'a str,
-    cpu: Option<f64>,
-    disk: Option<f64>,
-    network: Option<f64>,
-    attempt: Option<String>,
-    blocks: Option<u32>,
-    bytes: Option<u64>,
+    table: Option<TableWriter<FaultRow>>,
 }
 
 impl Faults {
@@ -59,23 +39,23 @@ impl Watcher for Faults {
         let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {
             Some(table) => table,
-            None => self.table.insert(Table::create(&self.folder, files::FAULTS, HEADING)?),
+            None => self.table.insert(TableWriter::create(&self.folder)?),
         };
-        table.row(Row {
+        table.row(&FaultRow {
             at_ms: event.at.as_millis(),
-            node: label.map_or(Incident::OF_JOBTRACKER, |label| &label.node),
-            rack: label.map_or("", |label| &label.rack),
-            what: incident.words(),
+            node: label.map_or(Incident::OF_JOBTRACKER, |label| &label.node).into(),
+            rack: label.map_or("", |label| &label.rack).into(),
+            what: incident.words().into(),
             cpu: what.speeds.map(|Speeds { cpu, .. }| cpu),
             disk: what.speeds.map(|Speeds { disk, .. }| disk),
             network: what.speeds.map(|Speeds { network, .. }| network),
-            attempt: what.attempt.map(|attempt| attempt.to_string()),
+            attempt: what.attempt.map_or_else(Text::default, |attempt| attempt.to_string().into()),
             blocks: what.copies.map(|(blocks, _)| blocks),
             bytes: what.copies.map(|(_, bytes)| bytes.get()),
         })
     }
 
     fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
-        self.table.as_mut().map_or(Ok(()), Table::finish)
+        self.table.as_mut().map_or(Ok(()), TableWriter::finish)
     }
 }

@@ -1,41 +1,56 @@
 //! Files whose every error names their path.
 
 use std::io::{BufWriter, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-
-use serde::Serialize;
 
 use super::RecordError;
 use crate::disk::File;
+use crate::results::{InCells, TableRow};
 
-/// A CSV table with a heading.
+/// A table that is written row by row.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct TableWriter<R> {
     path: PathBuf,
-    rows: csv::Writer<File>,
+    cells: csv::Writer<File>,
+    of: PhantomData<fn(&R)>,
 }
 
-impl Table {
+impl<R: TableRow> TableWriter<R> {
     /// Creates the table in `folder`, with the heading only.
-    pub(super) fn create(folder: &Path, name: &str, heading: &[&str]) -> Result<Self, RecordError> {
-        let path = folder.join(name);
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(folder: &Path) -> Result<Self, RecordError> {
+        let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
         // Filled with zeros first, all of it: a short run would pay for a long one's.
-        let rows =
+        let cells =
             csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
-        let mut table = Self { path, rows };
-        table.row(heading)?;
+        let mut table = Self { path, cells, of: PhantomData };
+        let heading = R::COLUMNS.iter().map(|column| column.info.name);
+        table.cells.write_record(heading).map_err(|error| table.error(error))?;
         Ok(table)
     }
 
-    /// Writes a row: one cell for each field, an empty one for `None`.
-    pub(super) fn row<R: Serialize>(&mut self, row: R) -> Result<(), RecordError> {
-        self.rows.serialize(row).map_err(|error| RecordError::at(&self.path)(error.into()))
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
+        self.cells.serialize(InCells(row)).map_err(|error| self.error(error))
     }
 
-    /// Writes out what is still buffered.
-    pub(super) fn finish(&mut self) -> Result<(), RecordError> {
-        self.rows.flush().map_err(RecordError::at(&self.path))
+    /// Writes out the rows that are still buffered.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish(&mut self) -> Result<(), RecordError> {
+        self.cells.flush().map_err(RecordError::at(&self.path))
+    }
+
+    fn error(&self, error: csv::Error) -> RecordError {
+        RecordError::at(&self.path)(error.into())
     }
 }
 

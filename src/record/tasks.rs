@@ -14,55 +14,18 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
-use crate::files;
 use crate::mapred::{
-    AttemptFact, AttemptId, Event, Fact, Locality, Outcome, Reason, Role, SlotKind, TaskKind,
-    TrackerId,
+    AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
 };
+use crate::results::{AttemptEnd, AttemptKind, AttemptRow};
 use crate::units::{SimSpan, SimTime};
-
-const HEADING: &[&str] = &[
-    "job",
-    "kind",
-    "task",
-    "attempt",
-    "node",
-    "rack",
-    "locality",
-    "slots",
-    "launch_ms",
-    "start_ms",
-    "start_up_ms",
-    "shuffle_ms",
-    "sort_ms",
-    "finish_ms",
-    "heard_ms",
-    "commit_ms",
-    "suspended_ms",
-    "outcome",
-    "speculative",
-    "code",
-    "place",
-    "waited_ms",
-    "held",
-    "share",
-    "min_share",
-    "killed_code",
-    "killed_for_job",
-    "killed_held",
-    "killed_share",
-    "reason",
-    "suspensions",
-];
 
 /// Writes `tasks.csv`.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    table: Table,
+    table: TableWriter<AttemptRow>,
     labels: Arc<[NodeLabel]>,
     reason: String,
     suspensions: String,
@@ -70,46 +33,10 @@ pub(super) struct Tasks {
     cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
 
-/// A row, in the order of the heading.
-#[derive(Default, Serialize)]
-struct Row<'a> {
-    job: u32,
-    kind: &'a str,
-    task: u32,
-    attempt: u32,
-    node: &'a str,
-    rack: &'a str,
-    locality: Option<&'a str>,
-    slots: u32,
-    launch_ms: Option<u64>,
-    start_ms: Option<u64>,
-    start_up_ms: Option<u64>,
-    shuffle_ms: Option<u64>,
-    sort_ms: Option<u64>,
-    finish_ms: Option<u64>,
-    heard_ms: Option<u64>,
-    commit_ms: Option<u64>,
-    suspended_ms: Option<u64>,
-    outcome: &'a str,
-    speculative: Option<bool>,
-    code: &'a str,
-    place: Option<u32>,
-    waited_ms: Option<u64>,
-    held: Option<u32>,
-    share: Option<f64>,
-    min_share: Option<u32>,
-    killed_code: &'a str,
-    killed_for_job: Option<u32>,
-    killed_held: Option<u32>,
-    killed_share: Option<f64>,
-    reason: &'a str,
-    suspensions: &'a str,
-}
-
 impl Tasks {
     /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
-        let table = Table::create(folder, files::TASKS, HEADING)?;
+        let table = TableWriter::create(folder)?;
         Ok(Self {
             table,
             labels,
@@ -143,14 +70,14 @@ impl Tasks {
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);
         let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
-        self.table.row(Row {
+        self.table.row(&AttemptRow {
             job: id.task.job.0,
-            kind: id.task.kind.word(),
+            kind: id.task.kind.into(),
             task: id.task.index,
             attempt: id.number,
-            node,
-            rack,
-            locality: attempt.grant.and_then(|grant| grant.locality).map(Locality::word),
+            node: node.into(),
+            rack: rack.into(),
+            locality: attempt.grant.and_then(|grant| grant.locality),
             slots: attempt.width(),
             launch_ms: attempt.grant.map(|grant| grant.at.as_millis()),
             start_ms: attempt.started.map(SimTime::as_millis),
@@ -161,20 +88,20 @@ impl Tasks {
             heard_ms: attempt.verdict.map(|(at, _)| at.as_millis()),
             commit_ms: phases.and_then(|phases| phases.commit).map(SimSpan::as_millis),
             suspended_ms: phases.map(|phases| phases.suspended.as_millis()),
-            suspensions: &self.suspensions,
-            outcome: attempt.outcome().map_or("unfinished", Outcome::word),
+            suspensions: (&*self.suspensions).into(),
+            outcome: attempt.outcome().map_or(AttemptEnd::Unfinished, AttemptEnd::from),
             speculative: attempt.grant.map(|grant| grant.speculative),
-            code: launch.as_ref().map_or("", Reason::code),
+            code: launch.as_ref().map_or("", Reason::code).into(),
             place: weighed.place,
             waited_ms: weighed.waited.map(SimSpan::as_millis),
             held: weighed.held,
             share: weighed.share,
             min_share: weighed.min_share,
-            killed_code: kill.as_ref().map_or("", Reason::code),
+            killed_code: kill.as_ref().map_or("", Reason::code).into(),
             killed_for_job: killed.for_job.map(|job| job.0),
             killed_held: killed.held,
             killed_share: killed.share,
-            reason: &self.reason,
+            reason: (&*self.reason).into(),
         })
     }
 }
@@ -184,11 +111,12 @@ impl Tasks {
         &mut self,
         id: AttemptId,
         tracker: TrackerId,
-        row: Row<'_>,
+        row: AttemptRow,
     ) -> Result<(), RecordError> {
         let NodeLabel { node, rack } = &self.labels[tracker.index()];
         let (job, task, attempt) = (id.task.job.0, id.task.index, id.number);
-        self.table.row(Row { job, task, attempt, node, rack, ..row })
+        let (node, rack) = (node.into(), rack.into());
+        self.table.row(&AttemptRow { job, task, attempt, node, rack, ..row })
     }
 
     /// Writes a row of the removal of an attempt's output.
@@ -198,19 +126,16 @@ impl Tasks {
         start: SimTime,
         end: Option<(SimTime, Outcome)>,
     ) -> Result<(), RecordError> {
-        let row = Row {
-            kind: match id.slot() {
-                SlotKind::Map => "map-cleanup",
-                SlotKind::Reduce => "reduce-cleanup",
-            },
+        let row = AttemptRow {
+            kind: AttemptKind::removal(id.slot()),
             slots: 1,
             start_ms: Some(start.as_millis()),
             finish_ms: end.map(|(at, _)| at.as_millis()),
-            outcome: end.map_or("unfinished", |(_, outcome)| outcome.word()),
+            outcome: end.map_or(AttemptEnd::Unfinished, |(_, outcome)| outcome.into()),
             speculative: Some(false),
-            code: Reason::TaskCleanup.code(),
-            reason: &Reason::TaskCleanup.to_string(),
-            ..Row::default()
+            code: Reason::TaskCleanup.code().into(),
+            reason: Reason::TaskCleanup.to_string().into(),
+            ..AttemptRow::default()
         };
         self.row_of(id, tracker, row)
     }
@@ -240,8 +165,9 @@ impl Watcher for Tasks {
         }
         if let Some((attempt, tracker)) = books.lost() {
             let finish_ms = Some(event.at.as_millis());
-            let kind = attempt.task.kind.word();
-            let row = Row { kind, finish_ms, outcome: "lost", ..Row::default() };
+            let kind = attempt.task.kind.into();
+            let outcome = AttemptEnd::Lost;
+            let row = AttemptRow { kind, finish_ms, outcome, ..AttemptRow::default() };
             self.row_of(attempt, tracker, row)?;
         }
         books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))

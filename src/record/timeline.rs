@@ -14,23 +14,18 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Books, End, RecordError, Watcher};
-use crate::files;
 use crate::mapred::{
     AttemptId, Counts, Event, Fact, JobFact, JobId, LedgerFact, PerSlot, SlotKind,
 };
+use crate::results::SlotsRow;
 use crate::units::{SimSpan, SimTime};
-
-const HEADING: &[&str] =
-    &["time_ms", "kind", "job", "pool", "running", "slots", "suspended", "pending"];
 
 /// Writes `timeline.csv`.
 #[derive(Debug)]
 pub(super) struct Timeline {
-    table: Table,
+    table: TableWriter<SlotsRow>,
     step: SimSpan,
     /// The instant that the next rows are of: nothing later has been seen.
     due: SimTime,
@@ -54,23 +49,10 @@ struct State {
     suspended: u32,
 }
 
-/// A row, in the order of the heading.
-#[derive(Serialize)]
-struct Row<'a> {
-    time_ms: u64,
-    kind: &'a str,
-    job: u32,
-    pool: &'a str,
-    running: u32,
-    slots: u32,
-    suspended: u32,
-    pending: u32,
-}
-
 impl Timeline {
     pub(super) fn create(folder: &Path, step: SimSpan) -> Result<Self, RecordError> {
         let mut timeline = Self {
-            table: Table::create(folder, files::TIMELINE, HEADING)?,
+            table: TableWriter::create(folder)?,
             step,
             due: SimTime::ZERO,
             jobs: Vec::new(),
@@ -124,11 +106,11 @@ impl Timeline {
             }
             track.written = track.now;
             let State { counts, slots, suspended } = track.now;
-            self.table.row(Row {
+            self.table.row(&SlotsRow {
                 time_ms: at.as_millis(),
-                kind: kind.word(),
+                kind,
                 job: job.0,
-                pool: books.job(job).map_or("", |job| &job.spec.pool),
+                pool: books.job(job).map_or("", |job| &job.spec.pool).into(),
                 running: counts.running,
                 slots,
                 suspended,

@@ -27,38 +27,19 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::summary::rounded;
-use super::table::Table;
+use super::table::TableWriter;
 use super::{Books, End, RecordError};
-use crate::files;
 use crate::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
+use crate::results::WasteRow;
 use crate::units::{SimSpan, SimTime};
-
-const HEADING: &[&str] = &[
-    "job",
-    "name",
-    "held_ms",
-    "useful_ms",
-    "wasted_ms",
-    "failed_ms",
-    "speculative_ms",
-    "lost_ms",
-    "preempted_ms",
-    "killed_ms",
-    "unfinished_ms",
-    "second_attempts",
-    "second_attempts_won",
-    "map_straggling_ms",
-    "reduce_straggling_ms",
-    "straggling",
-];
 
 /// Adds up what slots were held for, and writes `waste.csv` if there is a folder.
 #[derive(Debug)]
 pub(super) struct Waste {
-    table: Option<Table>,
+    table: Option<TableWriter<WasteRow>>,
     jobs: Vec<Option<Box<Account>>>,
     open: BTreeMap<AttemptId, Open>,
     /// How often each tracker has died or was given up.
@@ -183,31 +164,9 @@ pub struct WasteSummary {
     pub attempts_harmed: u64,
 }
 
-/// A row, in the order of the heading.
-#[derive(Serialize)]
-struct Row<'a> {
-    job: u32,
-    name: &'a str,
-    held_ms: u64,
-    useful_ms: u64,
-    wasted_ms: u64,
-    failed_ms: u64,
-    speculative_ms: u64,
-    lost_ms: u64,
-    preempted_ms: u64,
-    killed_ms: u64,
-    unfinished_ms: u64,
-    second_attempts: u32,
-    second_attempts_won: u32,
-    map_straggling_ms: Option<u64>,
-    reduce_straggling_ms: Option<u64>,
-    straggling: Option<f64>,
-}
-
 impl Waste {
     pub(super) fn create(folder: Option<&Path>) -> Result<Self, RecordError> {
-        let create = |folder| Table::create(folder, files::WASTE, HEADING);
-        let table = folder.map(create).transpose()?;
+        let table = folder.map(TableWriter::create).transpose()?;
         Ok(Self { table, jobs: Vec::new(), open: BTreeMap::new(), losses: Vec::new() })
     }
 
@@ -483,7 +442,7 @@ impl Waste {
         }
         if let Some(table) = &mut self.table {
             for (job, account) in (0..).zip(&self.jobs) {
-                account.as_ref().map_or(Ok(()), |account| table.row(account.row(job)))?;
+                account.as_ref().map_or(Ok(()), |account| table.row(&account.row(job)))?;
             }
             table.finish()?;
         }
@@ -537,14 +496,14 @@ impl Account {
         Stragglers { of, ratio: sojourn.as_secs_f64() / without.as_secs_f64() }
     }
 
-    fn row(&self, job: u32) -> Row<'_> {
+    fn row(&self, job: u32) -> WasteRow {
         let millis = |micros: u64| micros / 1_000;
         let SlotTime { useful, failed, speculative, lost, preempted, killed, unfinished } =
             self.sums;
         let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
-        Row {
+        WasteRow {
             job,
-            name: &self.name,
+            name: (&*self.name).into(),
             held_ms: millis(self.sums.held()),
             useful_ms: millis(useful),
             wasted_ms: millis(self.sums.wasted()),

@@ -15,8 +15,10 @@ use super::later::Later;
 use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
+use crate::expect::Needs;
 use crate::fault::Fault;
 use crate::mapred::{Hadoop, Site, Speculation};
+use crate::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
 use crate::units::{SimSpan, text_form};
 use crate::workload::{JobEntry, WorkloadSpec};
 
@@ -145,6 +147,53 @@ pub struct RecordSpec {
     /// Jobs that are submitted before this are left out of the summary and the histograms; the
     /// tables have them.
     pub warm_up: SimSpan,
+}
+
+/// An output that a run records if it is asked to.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordSwitch {
+    /// Its key in `record`.
+    pub name: &'static str,
+    /// The setting.
+    pub is_on: fn(&mut RecordSpec) -> &mut bool,
+    /// Whether an expression reads the output.
+    pub is_read: fn(&Needs) -> bool,
+}
+
+impl RecordSpec {
+    /// The outputs that expressions may read.
+    pub const SWITCHES: [RecordSwitch; 6] = [
+        RecordSwitch {
+            name: "tasks",
+            is_on: |record| &mut record.tasks,
+            is_read: Needs::reads::<AttemptRow>,
+        },
+        RecordSwitch {
+            name: "timeline",
+            is_on: |record| &mut record.timeline,
+            is_read: Needs::reads::<SlotsRow>,
+        },
+        RecordSwitch {
+            name: "alone",
+            is_on: |record| &mut record.alone,
+            is_read: Needs::reads::<AloneRow>,
+        },
+        RecordSwitch {
+            name: "chains",
+            is_on: |record| &mut record.chains,
+            is_read: Needs::reads::<ChainRow>,
+        },
+        RecordSwitch {
+            name: "waste",
+            is_on: |record| &mut record.waste,
+            is_read: Needs::reads_waste,
+        },
+        RecordSwitch {
+            name: "histograms",
+            is_on: |record| &mut record.histograms,
+            is_read: |needs| !needs.histograms.is_empty(),
+        },
+    ];
 }
 
 impl Default for RecordSpec {

@@ -42,7 +42,8 @@ use self::ratio::RatioChart;
 use self::stack::SlotStack;
 use super::axes;
 use crate::chart::{Caption, Drawing};
-use crate::expect::{Figure, ReadError, Space, Unit, combinations};
+use crate::expect::{Figure, Space, Unit, combinations};
+use crate::results::ReadError;
 use crate::yaml::{Path, Problem};
 
 pub(super) use canvas::Material;

@@ -2,8 +2,9 @@
 
 use super::paired::{Comparison, Oddity, comparisons, oddities};
 use super::sheet::{Sheet, StudyRuns};
-use crate::expect::{Complaint, Expr, ReadError, Results as _, Unit, Verdict};
+use crate::expect::{Complaint, Expr, Unit, Verdict};
 use crate::output::results::RunResults;
+use crate::results::{ReadError, Results as _};
 use crate::statistics::{Estimate, interval, quantile, standard_deviation};
 
 /// The numbers of a study.

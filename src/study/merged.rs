@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::sheet::{Sheet, SheetCell, StudyRuns};
-use crate::expect::{ReadError, Results as _};
 use crate::record::{tame, write_log};
+use crate::results::{ReadError, Results as _};
 use crate::units::{SimSpan, SimTime};
 
 /// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at

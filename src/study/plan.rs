@@ -21,7 +21,7 @@ use super::costs::Scale;
 use super::{NamedFile, Study, named};
 use crate::cluster::ClusterSpec;
 use crate::emulation::{EmulationError, Prepared};
-use crate::expect::{Table, combinations};
+use crate::expect::combinations;
 use crate::scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
 };
@@ -299,17 +299,11 @@ fn record_only_what_is_read(
     draft: &Draft,
     record: &mut RecordSpec,
 ) -> Result<(), ScenarioError> {
-    let reads = |table| study.needs.columns.contains_key(&table);
+    record.report &= draft.says("record.report");
     let mut problems = Vec::new();
-    for (path, setting, is_read) in [
-        ("record.tasks", &mut record.tasks, reads(Table::Tasks)),
-        ("record.timeline", &mut record.timeline, reads(Table::Timeline)),
-        ("record.histograms", &mut record.histograms, !study.needs.histograms.is_empty()),
-        ("record.alone", &mut record.alone, reads(Table::Alone)),
-        ("record.chains", &mut record.chains, reads(Table::Chains)),
-        ("record.waste", &mut record.waste, study.needs.reads_waste()),
-        ("record.report", &mut record.report, false),
-    ] {
+    for switch in RecordSpec::SWITCHES {
+        let (setting, is_read) = ((switch.is_on)(record), (switch.is_read)(&study.needs));
+        let path = &format!("record.{}", switch.name);
         if !draft.says(path) {
             *setting = is_read;
         } else if is_read && !*setting {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::axes::{self, Axis, AxisPut, AxisValue};
 use super::{Sheet, Store, Study};
-use crate::expect::{Expr, Plan, ReadError, Space, Verdict};
+use crate::expect::{Expr, Plan, Space, Verdict};
+use crate::results::ReadError;
 use crate::study::sheet::StudyRuns;
 use crate::yaml::{Path, Problem};
 

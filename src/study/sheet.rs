@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::compared::Against;
 use super::draw::ChartSpec;
 use super::{Plan, PlannedRun, Store, Study};
-use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
+use crate::expect::{self, Expectation, Runs, Space};
 use crate::files::STUDY;
 use crate::output::results::{Recent, RunResults};
 use crate::output::{OutputError, read_json};
+use crate::results::{ReadError, Results};
 
 /// A study and its runs, by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use mumakil::expect::{Results as _, Table};
+use mumakil::cluster::SlotKind;
 use mumakil::output::results::RunResults;
+use mumakil::results::{AttemptRow, SlotsRow, Text};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -134,16 +135,12 @@ scheduler:
 
 /// Returns the most map slots that each of so many jobs ever held.
 fn peaks(folder: &TempDir, jobs: usize) -> Vec<f64> {
-    let columns = ["job", "kind", "slots"];
-    let (mut peaks, results) = (vec![0.0f64; jobs], RunResults::new(folder.path()));
-    let read = results.rows(Table::Timeline, &columns, &mut |row| {
-        if let (Some(job), Some(slots), "map") = (row.number(0)?, row.number(2)?, row.text(1)) {
-            let peak = &mut peaks[job as usize];
-            *peak = peak.max(slots);
-        }
-        Ok(())
-    });
-    read.unwrap();
+    let mut peaks = vec![0.0f64; jobs];
+    let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
+    for row in rows.iter().filter(|row| row.kind == SlotKind::Map) {
+        let peak = &mut peaks[row.job as usize];
+        *peak = peak.max(row.slots.into());
+    }
     peaks
 }
 
@@ -327,13 +324,8 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
 fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
     for (rules, reasons) in [("0.20", "lent, share"), ("1.x", "lent, reserved, share")] {
         let (folder, _) = run(&wide(rules));
-        let mut told = std::collections::BTreeSet::new();
-        let results = RunResults::new(folder.path());
-        let read = results.rows(Table::Tasks, &["code"], &mut |row| {
-            told.insert(row.text(0).to_owned());
-            Ok(())
-        });
-        read.unwrap();
+        let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
+        let told: std::collections::BTreeSet<Text> = rows.into_iter().map(|row| row.code).collect();
         assert_eq!(told.into_iter().collect::<Vec<_>>().join(", "), reasons, "{rules}");
     }
 }

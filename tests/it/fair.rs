@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
-use mumakil::expect::{Results as _, Table};
+use mumakil::mapred::Locality;
 use mumakil::output::results::RunResults;
+use mumakil::results::{AttemptKind, AttemptRow, SlotsRow};
 use mumakil::scenario::{self, Registry};
 use mumakil::scheduler::part::share::{Claim, max_min};
 use proptest::prelude::*;
@@ -41,38 +43,27 @@ pub(crate) struct Attempt {
 }
 
 pub(crate) fn attempts(folder: &TempDir) -> Vec<Attempt> {
-    let columns = ["job", "start_ms", "outcome", "locality", "kind"];
-    let mut attempts = Vec::new();
-    let results = RunResults::new(folder.path());
-    let read = results.rows(Table::Tasks, &columns, &mut |row| {
-        if row.text(4) == "map"
-            && let (Some(job), Some(start)) = (row.number(0)?, row.number(1)?)
-        {
-            attempts.push(Attempt {
-                job: job as u32,
-                start: start / 1e3,
-                outcome: row.text(2).to_owned(),
-                locality: row.text(3).to_owned(),
-            });
-        }
-        Ok(())
-    });
-    read.unwrap();
-    attempts
+    let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
+    let of_map = |row: AttemptRow| {
+        Some(Attempt {
+            job: row.job,
+            start: row.start_ms.filter(|_| row.kind == AttemptKind::Map)? as f64 / 1e3,
+            outcome: row.outcome.word().to_owned(),
+            locality: row.locality.map_or("", Locality::word).to_owned(),
+        })
+    };
+    rows.into_iter().filter_map(of_map).collect()
 }
 
 /// Returns the map slots that each of so many jobs held at an instant.
 pub(crate) fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
-    let columns = ["time_ms", "job", "kind", "slots"];
-    let (mut held, results) = (vec![0.0; jobs], RunResults::new(folder.path()));
-    let read = results.rows(Table::Timeline, &columns, &mut |row| {
-        let is_before = row.number(0)?.is_some_and(|time| time <= at * 1e3);
-        if let Some(job) = row.number(1)?.filter(|_| is_before && row.text(2) == "map") {
-            held[job as usize] = row.number(3)?.unwrap_or_default();
+    let mut held = vec![0.0; jobs];
+    let rows: Vec<SlotsRow> = RunResults::new(folder.path()).all().unwrap();
+    for row in rows {
+        if row.kind == SlotKind::Map && row.time_ms as f64 <= at * 1e3 {
+            held[row.job as usize] = row.slots.into();
         }
-        Ok(())
-    });
-    read.unwrap();
+    }
     held
 }
 

@@ -31,6 +31,7 @@ mod mumak;
 mod own_format;
 #[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
 mod own_policy;
+mod own_table;
 mod parting;
 mod picture;
 mod programs;

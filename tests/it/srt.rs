@@ -1,7 +1,7 @@
 //! Reduces in an order of their own, and in step with maps.
 
-use mumakil::expect::{Results as _, Table};
 use mumakil::output::results::RunResults;
+use mumakil::results::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
 use tempfile::TempDir;
 
 use crate::fair::{EXACT, run};
@@ -13,22 +13,17 @@ const WEARERS: [&str; 7] =
 /// Returns when each of so many jobs' reduces first started, and how many maps of the job had ended
 /// by the start of each of its reduces.
 fn reduces(folder: &TempDir, jobs: usize) -> Vec<Vec<(f64, usize)>> {
-    let columns = ["job", "kind", "start_ms", "finish_ms"];
     let (mut starts, mut ends) = (vec![Vec::new(); jobs], vec![Vec::new(); jobs]);
-    let results = RunResults::new(folder.path());
-    let read = results.rows(Table::Tasks, &columns, &mut |row| {
-        if let (Some(job), Some(start), Some(finish)) =
-            (row.number(0)?, row.number(2)?, row.number(3)?)
-        {
-            match row.text(1) {
-                "map" => ends[job as usize].push(finish),
-                "reduce" => starts[job as usize].push(start),
+    let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
+    for row in rows {
+        if let Some((start, finish)) = row.start_ms.zip(row.finish_ms) {
+            match row.kind {
+                AttemptKind::Map => ends[row.job as usize].push(finish as f64),
+                AttemptKind::Reduce => starts[row.job as usize].push(start as f64),
                 _ => {}
             }
         }
-        Ok(())
-    });
-    read.unwrap();
+    }
     let of_job = |(mut starts, ends): (Vec<f64>, Vec<f64>)| {
         starts.sort_by(f64::total_cmp);
         let ended = |start: f64| ends.iter().filter(|end| **end <= start).count();
@@ -53,16 +48,9 @@ scheduler: {{{policy}}}
 
 fn small_jobs_end(policy: &str) -> f64 {
     let (folder, _) = run(&large_and_small(policy));
-    let mut end = f64::NAN;
-    let results = RunResults::new(folder.path());
-    let read = results.rows(Table::Jobs, &["name", "finish_ms"], &mut |row| {
-        if row.text(0) == "small" {
-            end = row.number(1)?.unwrap_or(f64::NAN) / 1e3;
-        }
-        Ok(())
-    });
-    read.unwrap();
-    end
+    let rows: Vec<JobRow> = RunResults::new(folder.path()).all().unwrap();
+    let small = rows.iter().find(|row| row.name == "small");
+    small.and_then(|row| row.finish_ms).map_or(f64::NAN, |finish| finish as f64 / 1e3)
 }
 
 #[test]
@@ -137,13 +125,8 @@ scheduler:
     };
     let killed = |gate: &str| {
         let (folder, _) = run(&yaml(gate));
-        let (mut killed, results) = (0, RunResults::new(folder.path()));
-        let read = results.rows(Table::Tasks, &["outcome"], &mut |row| {
-            killed += u32::from(row.text(0) == "killed");
-            Ok(())
-        });
-        read.unwrap();
-        killed
+        let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
+        rows.iter().filter(|row| row.outcome == AttemptEnd::Killed).count()
     };
     assert_eq!(killed("coupling"), 0);
     assert!(0 < killed("open"));

@@ -11,6 +11,7 @@ use crate::mapred::SlotKind;
 use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
 use crate::output::results::RunResults;
 use crate::page::{Block, Column, Page, PageCell, PageTable, Section};
+use crate::results::JobRow;
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;
@@ -21,7 +22,7 @@ const MOST_CHANGES: usize = 1_000;
 /// # Errors
 /// If the files of a run cannot be read.
 pub(super) fn of_runs(runs: &[Run], mark: Option<&(f64, String)>) -> Result<Page, Failure> {
-    let mut parties = Parties::of(runs.iter().map(|run| run.jobs.as_slice()));
+    let mut parties = Parties::of(runs.iter().map(|run| &run.jobs.all[..]));
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&Run, Pairs<'_>)> =
@@ -113,12 +114,7 @@ fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
     };
     let sample = |run: &Run| Sample {
         name: run.name.clone(),
-        values: run
-            .jobs
-            .iter()
-            .filter(|job| job.is_counted)
-            .filter_map(|job| job.sojourn)
-            .collect(),
+        values: run.jobs.counted().filter_map(JobRow::sojourn_s).collect(),
         look: parties.look(&run.name),
         published: Vec::new(),
     };

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::output::report::JobRow;
+use crate::results::{JobRow, RunJobs};
 use crate::statistics::quantile_of_sorted;
 
 /// A job that ended in both runs; times are its sojourns in seconds.
@@ -38,19 +38,16 @@ impl Pair<'_> {
 impl<'a> Pairs<'a> {
     /// Pairs jobs by their names; where names repeat, by their numbers, as expressions do. A job of
     /// a warm-up has no part in it.
-    pub(super) fn new(first: &'a [JobRow], other: &'a [JobRow]) -> Self {
-        let sojourns = |jobs: &'a [JobRow]| {
-            jobs.iter()
-                .filter(|job| job.is_counted)
-                .filter_map(|job| Some((job, job.sojourn?)))
-                .collect::<Vec<_>>()
+    pub(super) fn new(first: &'a RunJobs, other: &'a RunJobs) -> Self {
+        let sojourns = |jobs: &'a RunJobs| {
+            jobs.counted().filter_map(|job| Some((job, job.sojourn_s()?))).collect::<Vec<_>>()
         };
-        let by_name = |jobs: &'a [JobRow]| -> IndexMap<&str, u32> {
-            jobs.iter().map(|job| (job.name.as_str(), job.id)).collect()
+        let by_name = |jobs: &'a RunJobs| -> IndexMap<&str, u32> {
+            jobs.all.iter().map(|job| (job.name.as_str(), job.job)).collect()
         };
-        let are_unique = |jobs: &'a [JobRow]| by_name(jobs).len() == jobs.len();
+        let are_unique = |jobs: &'a RunJobs| by_name(jobs).len() == jobs.all.len();
         let unique = are_unique(first) && are_unique(other);
-        let key = |job: &'a JobRow| if unique { (job.name.as_str(), 0) } else { ("", job.id) };
+        let key = |job: &'a JobRow| if unique { (job.name.as_str(), 0) } else { ("", job.job) };
         let others: IndexMap<(&str, u32), f64> =
             sojourns(other).into_iter().map(|(job, sojourn)| (key(job), sojourn)).collect();
         let pair = |(job, first): (&'a JobRow, f64)| {
@@ -100,16 +97,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::units::SimTime;
 
-    fn jobs(sojourns: &[(&str, f64)]) -> Vec<JobRow> {
-        let job = |(id, (name, sojourn)): (u32, &(&str, f64))| JobRow {
-            id,
-            name: (*name).to_owned(),
-            sojourn: Some(*sojourn),
-            is_counted: true,
+    fn jobs(sojourns: &[(&str, f64)]) -> RunJobs {
+        let job = |(job, (name, sojourn)): (u32, &(&str, f64))| JobRow {
+            job,
+            name: (*name).into(),
+            sojourn_ms: Some((sojourn * 1e3).round() as u64),
             ..JobRow::default()
         };
-        (0..).zip(sojourns).map(job).collect()
+        RunJobs { all: (0..).zip(sojourns).map(job).collect(), ..RunJobs::default() }
     }
 
     #[test]
@@ -130,7 +127,9 @@ mod tests {
     #[test]
     fn what_did_not_end_or_does_not_count_has_no_pair() {
         let mut first = jobs(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]);
-        (first[0].sojourn, first[1].is_counted) = (None, false);
+        first.all[0].sojourn_ms = None;
+        first.warm_up = SimTime::from_micros(1);
+        first.all[2].submit_ms = 1;
         let other = jobs(&[("a", 1.0), ("b", 1.0), ("c", 3.0)]);
         assert_eq!(Pairs::new(&first, &other).0.len(), 1);
     }
@@ -153,7 +152,7 @@ mod tests {
             let named: Vec<(&str, f64)> = named.iter().map(|(n, s)| (n.as_str(), *s)).collect();
             let jobs = jobs(&named);
             let pairs = Pairs::new(&jobs, &jobs);
-            prop_assert_eq!(pairs.0.len(), jobs.len());
+            prop_assert_eq!(pairs.0.len(), jobs.all.len());
             prop_assert!(pairs.changes().is_empty());
             prop_assert!(pairs.ratios().is_none_or(|spread| spread == [1.0; 3]));
         }

@@ -13,11 +13,12 @@ use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
-use crate::expect::{ReadError, Unit};
+use crate::expect::Unit;
 use crate::files::{RESOLVED, SUMMARY};
 use crate::mapred::PerSlot;
-use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
+use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
+use crate::results::{ReadError, RunJobs};
 use crate::scheduler::promised;
 use crate::units::tell::counted;
 
@@ -52,7 +53,7 @@ pub(super) struct Run {
     /// What it was.
     pub(super) about: About,
     /// Its jobs.
-    pub(super) jobs: Vec<JobRow>,
+    pub(super) jobs: RunJobs,
     /// Whether it had one policy from the beginning to the end.
     pub(super) keeps_policy: bool,
     /// Its folder.
@@ -88,7 +89,7 @@ impl Run {
         let about: About = serde_json::from_str(&text).map_err(broken)?;
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
-        let jobs = read_jobs(&results).map_err(unreadable)?;
+        let jobs = RunJobs::read(&results).map_err(unreadable)?;
         let policies = results.policies().map_err(unreadable)?;
         let policies: Vec<String> = policies.into_iter().map(|(_, policy)| policy).collect();
         let about = About { policy: policies.join(", then "), ..about };
@@ -227,6 +228,8 @@ pub(super) fn longer(seconds: f64) -> String {
 #[cfg(test)]
 pub(super) mod fixture {
     use super::*;
+    use crate::results::testing::complete;
+    use crate::results::{JobRow, TableRow};
 
     const SUMMARY: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1, "version": "0.0.0",
         "nodes": 2, "warm_up_s": 0, "jobs": 2, "jobs_succeeded": 2, "mean_sojourn_s": 40,
@@ -246,7 +249,7 @@ pub(super) mod fixture {
             "{HEADING}0,a,,,,1,0,0,0,{a},1,0,0,0,0,succeeded\n1,b,,,,9,0,0,0,{b},3,1,0,0,0,succeeded\n"
         );
         fs::write(room.path().join("summary.json"), SUMMARY).unwrap();
-        fs::write(room.path().join("jobs.csv"), jobs).unwrap();
+        fs::write(room.path().join(JobRow::FILE), complete::<JobRow>(&jobs)).unwrap();
         Run::read(room.path(), name.to_owned()).unwrap()
     }
 }

@@ -10,9 +10,10 @@ use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
-use crate::expect::{Expr, ReadError, Unit, in_words};
+use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{Block, Page, Section};
+use crate::results::ReadError;
 use crate::study::{Sheet, SheetCell, read_sheet};
 use crate::units::tell;
 

@@ -7,9 +7,10 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::cli::verdicts;
-use crate::expect::{ReadError, Unit};
+use crate::expect::Unit;
 use crate::files::REPORT;
 use crate::output::OutputError;
+use crate::results::ReadError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
     self, CELLS, COMPARISONS, ConcludeError, FAILED, Findings, FindingsError, Oddity, Sheet,

@@ -5,16 +5,12 @@ use super::*;
 /// Three jobs: two small, one large, which did not end.
 fn one_run() -> Run {
     Run::default()
-        .table(
-            Table::Jobs,
-            "job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
+        .table::<JobRow>("job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
              0,a,small,x,ann,2,0,0,1000,5000,6000,6000,1000,2,0,0,0,0,0,succeeded
              1,b,small,y,bob,4,1,1000,4000,8000,11000,10000,3000,1,2,1,1,0,2,succeeded
              2,c,large,y,bob,30,5,2000,9000,,,,7000,4,0,0,0,3,0,unfinished",
         )
-        .table(
-            Table::Tasks,
-            "job,kind,task,attempt,node,rack,locality,start_ms,finish_ms,commit_ms,suspended_ms,outcome,reason
+        .table::<AttemptRow>("job,kind,task,attempt,node,rack,locality,start_ms,finish_ms,commit_ms,suspended_ms,outcome,reason
              0,setup,0,0,n1,r1,,100,200,,0,succeeded,
              0,map,0,0,n1,r1,node,1000,3000,0,0,succeeded,first
              0,map,1,0,n2,r1,node,1000,2000,0,0,failed,first
@@ -22,9 +18,7 @@ fn one_run() -> Run {
              1,reduce,0,0,n1,r1,,6000,8000,0,1500,killed,first
              1,reduce,0,1,n2,r1,,7000,11000,0,0,succeeded,first",
         )
-        .table(
-            Table::Timeline,
-            "time_ms,kind,job,pool,running,slots,suspended,pending
+        .table::<SlotsRow>("time_ms,kind,job,pool,running,slots,suspended,pending
              1000,map,0,x,2,2,0,0
              2000,map,1,y,1,1,0,3
              4000,map,0,x,0,0,0,0
@@ -32,8 +26,8 @@ fn one_run() -> Run {
              8000,map,1,y,0,0,0,0
              8000,reduce,1,y,1,1,0,0",
         )
-        .table(Table::Chains, "job,name,jobs,submit_ms,finish_ms,sojourn_ms\n0,a,2,0,11000,11000\n2,c,1,2000,,")
-        .table(Table::Alone, "job,name,alone_ms\n9,a,3000\n8,b,4000\n7,c,1000")
+        .table::<ChainRow>("job,name,jobs,submit_ms,finish_ms,sojourn_ms\n0,a,2,0,11000,11000\n2,c,1,2000,,")
+        .table::<AloneRow>("job,name,alone_ms\n9,a,3000\n8,b,4000\n7,c,1000")
         .number("virtual_s", 10.0)
         .number("map_slots", 4.0)
         .number("makespan_s", 12.0)
@@ -198,7 +192,7 @@ fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
     let run = |[a, b]: [u32; 2]| {
         let rows =
             format!("job,name,submit_ms,sojourn_ms,class\n0,a,0,{a}000,small\n1,b,0,{b}000,large");
-        Run::default().table(Table::Jobs, &rows).number("makespan_s", f64::from(a.max(b)))
+        Run::default().table::<JobRow>(&rows).number("makespan_s", f64::from(a.max(b)))
     };
     let space = space(&[("scheduler", &["fair", "hfsp"])], Some(0));
     (space, Grid(sojourns.into_iter().map(|seeds| seeds.map(run).into()).collect()))
@@ -415,35 +409,27 @@ fn bands_are_relative_or_absolute_as_they_are_written() {
 #[test]
 fn only_what_is_needed_is_read() {
     let needs = |text: &str| plan(text, &Space::default()).needs();
-    let columns = needs("mean(task.time, kind=map, class=a) > 3s").columns;
-    assert_eq!(
-        columns[&Table::Tasks].iter().copied().collect::<Vec<_>>(),
-        ["attempt", "finish_ms", "job", "kind", "outcome", "start_ms", "task"]
-    );
-    assert_eq!(
-        columns[&Table::Jobs].iter().copied().collect::<Vec<_>>(),
-        ["class", "job", "name", "submit_ms"]
-    );
+    let tables = needs("mean(task.time, kind=map, class=a) > 3s").tables;
+    assert_eq!(Vec::from_iter(tables), [JobRow::FILE, AttemptRow::FILE]);
     let mut needs_all = needs("p99(heartbeat_rtt)");
     needs_all.add(needs("makespan > 3s"));
-    assert!(needs_all.columns.is_empty());
+    assert!(needs_all.tables.is_empty());
     assert!(needs_all.histograms.contains("heartbeat_rtt"));
     assert!(needs_all.numbers.contains("makespan_s"));
 }
 
 #[test]
 fn jobs_whose_names_repeat_are_told_apart_by_their_numbers() {
-    let run =
-        Run::default().table(Table::Jobs, "job,name,submit_ms,wait_ms\n0,q,0,1000\n1,q,0,3000");
+    let run = Run::default().table::<JobRow>("job,name,submit_ms,wait_ms\n0,q,0,1000\n1,q,0,3000");
     assert_eq!(measure_of(run, "max(wait - wait)"), Some(0.0));
 }
 
 #[test]
 fn a_row_that_cannot_be_read_is_an_error_with_its_line() {
-    let run = Run::default().table(Table::Jobs, "job,name,submit_ms,wait_ms\n0,q,0,x");
+    let run = Run::default().table::<JobRow>("job,name,submit_ms,wait_ms\n0,q,0,x");
     let runs = Grid(vec![vec![run]]);
     let error = plan("mean(wait)", &Space::default()).measure(&runs, &[]).unwrap_err();
-    assert_eq!(error.to_string(), "jobs.csv:2: column `wait_ms`: `x` is not a number");
+    assert_eq!(error.to_string(), "jobs.csv:2: column `wait_ms`: `x` is not a whole number");
 }
 
 /// Returns the figures of an expectation of a study, as they are told.

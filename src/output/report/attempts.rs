@@ -8,20 +8,16 @@
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::jobs::JobRow;
 use super::parties::{Parties, called};
 use super::{RunReport, charted, count};
 use crate::chart::{
     Axis, BarOwner, Caption, Density, Drawing, Fate, Gantt, GanttBar, GanttRow, Unit,
 };
 use crate::cluster::Topology;
-use crate::expect::{ReadError, Results, Row, Table};
 use crate::mapred::{PerSlot, SlotKind};
 use crate::page::Block;
 use crate::record::{NodeLabel, Summary};
-
-const COLUMNS: [&str; 9] =
-    ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome", "suspended_ms"];
+use crate::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results, RunJobs};
 
 /// Of more attempts the page would be large, and of more slots the lanes too low.
 const MOST_ATTEMPTS: u64 = 5_000;
@@ -54,7 +50,7 @@ struct Attempt {
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     parties: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     if !run.scenario.record.tasks {
@@ -62,9 +58,9 @@ pub(super) fn blocks(
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
-    let all: u64 = jobs.iter().flat_map(tasks).sum();
+    let all: u64 = jobs.all.iter().flat_map(tasks).sum();
     let attempts = Attempts {
-        jobs: jobs.iter().map(|job| (job.id, job)).collect(),
+        jobs: jobs.all.iter().map(|job| (job.job, job)).collect(),
         parties,
         topology: run.topology,
         labels: run.labels,
@@ -165,48 +161,37 @@ impl Attempts<'_> {
             .enumerate()
             .map(|(node, place)| (place.node.as_str(), node))
             .collect();
-        results.rows(Table::Tasks, &COLUMNS, &mut |row| {
-            // What never started was nowhere.
-            if let (Some(node), Some(start)) = (nodes.get(row.text(4)), row.number(5)?)
-                && let Some(job) = self.jobs.get(&row.id(0)?)
+        results.rows(|row: AttemptRow| {
+            // An attempt that never started was nowhere.
+            if let (Some(node), Some(start)) = (nodes.get(&*row.node), row.start_ms)
+                && let Some(job) = self.jobs.get(&row.job)
             {
-                give(self.attempt(row, *node, start, job)?);
+                give(self.attempt(&row, *node, start as f64, job));
             }
             Ok(())
         })
     }
 
-    fn attempt(
-        &self,
-        row: &Row<'_>,
-        node: usize,
-        start: f64,
-        job: &JobRow,
-    ) -> Result<Attempt, String> {
-        let (kind, task, number) = (row.text(1), row.text(2), row.text(3));
-        // Setup and cleanup have a task for each kind of slot.
-        let slot = match (kind, task) {
-            ("map" | "map-cleanup", _) | ("setup" | "cleanup", "0") => SlotKind::Map,
-            _ => SlotKind::Reduce,
-        };
-        let suspended = row.number(8)?.unwrap_or_default();
-        let again = if number == "0" { String::new() } else { format!(", attempt {number}") };
-        Ok(Attempt {
+    fn attempt(&self, row: &AttemptRow, node: usize, start: f64, job: &JobRow) -> Attempt {
+        let AttemptRow { task, attempt, .. } = row;
+        let suspended = row.suspended_ms.unwrap_or_default() as f64;
+        let again = if *attempt == 0 { String::new() } else { format!(", attempt {attempt}") };
+        Attempt {
             node,
-            slot,
+            slot: row.slot(),
             start,
-            end: row.number(6)?.unwrap_or(self.until).max(start),
-            fate: match row.text(7) {
-                "succeeded" => Fate::Succeeded,
-                "failed" => Fate::Failed,
-                "killed" => Fate::Killed,
-                _ => Fate::Running,
+            end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
+            fate: match row.outcome {
+                AttemptEnd::Succeeded => Fate::Succeeded,
+                AttemptEnd::Failed => Fate::Failed,
+                AttemptEnd::Killed => Fate::Killed,
+                AttemptEnd::Lost | AttemptEnd::Unfinished => Fate::Running,
             },
             suspended,
             owner: self.parties.number(job),
-            name: format!("{} {kind}", job.name),
+            name: format!("{} {}", job.name, row.kind.word()),
             number: format!("{task}{again}{}", tell_suspended(suspended)),
-        })
+        }
     }
 
     /// Returns the lanes of each node, one for each of its slots.

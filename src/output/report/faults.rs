@@ -2,17 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::slots::{GRAINS, Level};
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Drawing, Layer, Look, Stack, Unit};
 use crate::cluster::Speeds;
-use crate::expect::{ReadError, Results, Table};
 use crate::mapred::Incident;
 use crate::page::Block;
-
-const COLUMNS: [&str; 3] = ["at_ms", "node", "what"];
+use crate::results::{FaultRow, ReadError, Results, RunJobs, Text};
 
 /// What a node counts as: the first that holds. Who is off counts as nothing else.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
@@ -65,7 +62,7 @@ const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words(
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    _: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     if !run.results.has_faults() {
@@ -77,18 +74,18 @@ pub(super) fn blocks(
 
 /// Draws how many nodes were in trouble; nothing, if none was.
 fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
-    let mut nodes: FxHashMap<String, State> = FxHashMap::default();
+    let mut nodes: FxHashMap<Text, State> = FxHashMap::default();
     let mut levels = STATES.map(|_| Level::default());
-    results.rows(Table::Faults, &COLUMNS, &mut |row| {
-        let Some(millis) = row.number(0)?.filter(|_| row.text(1) != Incident::OF_JOBTRACKER) else {
+    results.rows(|row: FaultRow| {
+        if row.node == Incident::OF_JOBTRACKER {
             return Ok(());
-        };
-        let state = nodes.entry(row.text(1).to_owned()).or_default();
+        }
+        let state = nodes.entry(row.node.clone()).or_default();
         let was = state.place();
-        state.change(row.text(2));
+        state.change(&row.what);
         let mut count = |place: Option<usize>, by| {
             if let Some(place) = place {
-                levels[place].change(millis / 1e3, by, until / GRAINS);
+                levels[place].change(row.at_ms as f64 / 1e3, by, until / GRAINS);
             }
         };
         count(was, -1.0);

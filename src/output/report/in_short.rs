@@ -1,14 +1,13 @@
 //! What comes first: what the run is about, its headlines, and what to think of before it is trusted.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, headlines, warnings};
-use crate::expect::ReadError;
 use crate::page::Block;
+use crate::results::{ReadError, RunJobs};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     let mut blocks = Vec::new();
@@ -23,7 +22,7 @@ pub(super) fn blocks(
     }
     blocks.push(Block::Headlines(headlines::headlines(run.summary)));
     let mut warnings = run.warnings.to_vec();
-    warnings.extend(warnings::warnings(jobs, run.summary.virtual_s));
+    warnings.extend(warnings::warnings(&jobs.all, run.summary.virtual_s));
     if !warnings.is_empty() {
         blocks.push(Block::Warnings(warnings));
     }

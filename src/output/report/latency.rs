@@ -1,11 +1,11 @@
 //! Latencies up to their rarest values, from `latency.hlog`.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Curve, Percentiles, Unit};
-use crate::expect::{ReadError, in_words};
+use crate::expect::in_words;
 use crate::page::Block;
+use crate::results::{ReadError, RunJobs};
 
 /// The histograms that are drawn together, since they are of like size: their charts.
 const LATENCIES: [(&str, &str, &[&str]); 2] = [
@@ -23,7 +23,7 @@ const LATENCIES: [(&str, &str, &[&str]); 2] = [
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    _: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     if !run.scenario.record.histograms {

@@ -1,11 +1,10 @@
 //! Where maps ran, by the size of their job.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, charted};
 use crate::chart::{Arrangement, Axis, Bar, BarSeries, Bars, Caption, Unit};
-use crate::expect::ReadError;
 use crate::page::Block;
+use crate::results::{ReadError, RunJobs};
 
 /// The sizes by which jobs are grouped: the most maps of each, and its name.
 pub const SIZES: [(u32, &str); 5] = [
@@ -18,11 +17,12 @@ pub const SIZES: [(u32, &str); 5] = [
 
 /// Returns for each of the [`SIZES`] the shares of maps that succeeded on the node, in the rack and
 /// elsewhere; `None` where no map had input.
-pub fn locality_by_size(jobs: &[JobRow]) -> [Option<[f64; 3]>; SIZES.len()] {
+pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     let mut sums = [[0.0; 3]; SIZES.len()];
-    for job in jobs.iter().filter(|job| job.is_counted) {
+    for job in jobs.counted() {
         let size = SIZES.partition_point(|(most, _)| *most < job.maps);
-        sums[size].iter_mut().zip(job.local).for_each(|(sum, maps)| *sum += maps);
+        let maps = job.maps_by_distance();
+        sums[size].iter_mut().zip(maps).for_each(|(sum, maps)| *sum += maps as f64);
     }
     sums.map(|maps| {
         let all: f64 = maps.iter().sum();
@@ -32,7 +32,7 @@ pub fn locality_by_size(jobs: &[JobRow]) -> [Option<[f64; 3]>; SIZES.len()] {
 
 pub(super) fn blocks(
     _: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     let shares = locality_by_size(jobs);
@@ -71,20 +71,17 @@ pub(super) fn blocks(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::JobRow;
 
-    fn job(maps: u32, local: [f64; 3]) -> JobRow {
-        JobRow { maps, local, is_counted: true, ..JobRow::default() }
+    fn job(maps: u32, [node_local, rack_local, off_rack]: [u64; 3]) -> JobRow {
+        JobRow { maps, node_local, rack_local, off_rack, ..JobRow::default() }
     }
 
     #[test]
     fn maps_of_a_size_are_put_together() {
-        let jobs = [
-            job(10, [9.0, 1.0, 0.0]),
-            job(2, [0.0, 1.0, 1.0]),
-            job(11, [0.0, 0.0, 11.0]),
-            job(1_001, [0.0; 3]),
-        ];
-        let shares = locality_by_size(&jobs);
+        let all =
+            vec![job(10, [9, 1, 0]), job(2, [0, 1, 1]), job(11, [0, 0, 11]), job(1_001, [0; 3])];
+        let shares = locality_by_size(&RunJobs { all, ..RunJobs::default() });
         assert_eq!(
             shares,
             [None, Some([0.75, 2.0 / 12.0, 1.0 / 12.0]), Some([0.0, 0.0, 1.0]), None, None]

@@ -6,8 +6,8 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::jobs::JobRow;
 use crate::chart::{Look, Looks};
+use crate::results::JobRow;
 
 /// So many have a colour that nobody else has; of more jobs than this no chart is by job.
 const FEW: usize = 8;
@@ -127,10 +127,11 @@ pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Text;
 
     fn job(name: &str, pool: &str, user: &str, maps: u32) -> JobRow {
         let class = if maps < 10 { "small" } else { "large" };
-        let [name, pool, user, class] = [name, pool, user, class].map(str::to_owned);
+        let [name, pool, user, class] = [name, pool, user, class].map(Text::from);
         JobRow { name, pool, user, class, maps, ..JobRow::default() }
     }
 

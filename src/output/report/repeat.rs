@@ -1,15 +1,14 @@
 //! How to have the run again, and what is promised of it.
 
 use super::RunReport;
-use super::jobs::JobRow;
 use super::parties::Parties;
-use crate::expect::ReadError;
 use crate::files::RESOLVED;
 use crate::page::Block;
+use crate::results::{ReadError, RunJobs};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    _: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     let promise = match run.digest {

@@ -4,17 +4,14 @@
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::jobs::{JobRow, read_jobs};
 use super::parties::{Parties, called};
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
-use crate::expect::{ReadError, Results, Table};
 use crate::mapred::{PerSlot, SlotKind};
 use crate::page::Block;
 use crate::record::Summary;
+use crate::results::{ReadError, Results, RunJobs, SlotsRow};
 use crate::scheduler::promised;
-
-const COLUMNS: [&str; 5] = ["time_ms", "kind", "job", "slots", "pending"];
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
 /// can be seen, and what bounds the memory.
@@ -22,7 +19,7 @@ pub(super) const GRAINS: f64 = 20_000.0;
 
 /// What the charts are made of, beside the timeline.
 struct SlotsOverTime<'a> {
-    jobs: &'a [JobRow],
+    jobs: &'a RunJobs,
     parties: &'a Parties,
     /// How many slots there are.
     capacity: PerSlot<u64>,
@@ -61,7 +58,7 @@ pub struct SlotsDrawing {
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     parties: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     if !run.scenario.record.timeline {
@@ -98,23 +95,19 @@ impl SlotsOverTime<'_> {
     /// Returns what each party held and waited for.
     fn levels(&self, results: &dyn Results) -> Result<PerSlot<Vec<Levels>>, ReadError> {
         let of: FxHashMap<u32, usize> =
-            self.jobs.iter().map(|job| (job.id, self.parties.number(job))).collect();
+            self.jobs.all.iter().map(|job| (job.job, self.parties.number(job))).collect();
         let none = vec![Levels::default(); self.parties.names().len()];
         let mut levels = PerSlot { map: none.clone(), reduce: none };
         let mut before: PerSlot<FxHashMap<u32, (f64, f64)>> = PerSlot::default();
         let grain = self.until / GRAINS;
-        results.rows(Table::Timeline, &COLUMNS, &mut |row| {
-            let (Some(millis), Some(slots)) = (row.number(0)?, row.number(3)?) else {
-                return Ok(());
-            };
-            let pending = row.number(4)?.unwrap_or_default();
-            let kind = if row.text(1) == "map" { SlotKind::Map } else { SlotKind::Reduce };
-            let job = row.id(2)?;
-            let Some(party) = of.get(&job) else { return Ok(()) };
-            let (held, waiting) = before[kind].insert(job, (slots, pending)).unwrap_or_default();
-            let Levels { held: slot, waiting: line } = &mut levels[kind][*party];
-            slot.change(millis / 1e3, slots - held, grain);
-            line.change(millis / 1e3, pending - waiting, grain);
+        results.rows(|row: SlotsRow| {
+            let Some(party) = of.get(&row.job) else { return Ok(()) };
+            let now = (f64::from(row.slots), f64::from(row.pending));
+            let (held, waiting) = before[row.kind].insert(row.job, now).unwrap_or_default();
+            let Levels { held: slot, waiting: line } = &mut levels[row.kind][*party];
+            let at = row.time_ms as f64 / 1e3;
+            slot.change(at, now.0 - held, grain);
+            line.change(at, now.1 - waiting, grain);
             Ok(())
         })?;
         Ok(levels)
@@ -175,7 +168,7 @@ pub fn slots_over_time(
     SlotsDrawing { kind, caption, until, mark }: SlotsDrawing,
 ) -> Result<Drawing, ReadError> {
     let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());
-    let jobs = read_jobs(results)?;
+    let jobs = RunJobs::read(results)?;
     let capacity =
         PerSlot { map: number("map_slots")? as u64, reduce: number("reduce_slots")? as u64 };
     let until = until.unwrap_or(number("virtual_s")?);

@@ -2,22 +2,21 @@
 
 use indexmap::IndexMap;
 
-use super::jobs::{JobRow, sojourns_by_class};
 use super::parties::{Parties, called};
 use super::{RunReport, charted};
 use crate::chart::{Axis, BoxSeries, Boxes, Caption, Drawing, Ecdf, Sample, Unit};
-use crate::expect::ReadError;
 use crate::page::Block;
+use crate::results::{ReadError, RunJobs};
 
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
 const WIDE: f64 = 30.0;
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     parties: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
-    let mut classes = sojourns_by_class(jobs);
+    let mut classes = jobs.sojourns_by_class();
     // In the scenario's order; those that only jobs name come after.
     let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
     classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));

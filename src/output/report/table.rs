@@ -1,29 +1,27 @@
 //! The table of jobs.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::Unit;
-use crate::expect::ReadError;
-use crate::files;
 use crate::page::{Block, Column, PageCell, PageTable};
+use crate::results::{JobRow, ReadError, RunJobs, TableRow};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
 
 pub(super) fn blocks(
     _: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
-    Ok(vec![Block::Table(table(jobs))])
+    Ok(vec![Block::Table(table(&jobs.all))])
 }
 
 /// Returns the jobs in the order of their numbers.
 fn table(jobs: &[JobRow]) -> PageTable {
     let caption = match jobs.len() {
         ..=MOST => "All jobs".to_owned(),
-        _ => format!("The first {} jobs; {} has all", count(MOST as f64), files::JOBS),
+        _ => format!("The first {} jobs; {} has all", count(MOST as f64), JobRow::FILE),
     };
     let texts = ["Name", "Pool", "Class"].map(Column::text);
     let numbers =
@@ -39,20 +37,20 @@ fn table(jobs: &[JobRow]) -> PageTable {
 fn row(job: &JobRow) -> Vec<PageCell> {
     let number = |number: u32| PageCell::number(number.into(), count(number));
     let seconds = |value| PageCell::maybe(value, |seconds| Unit::Seconds.text(seconds));
-    let maps: f64 = job.local.iter().sum();
-    let local = (0.0 < maps).then(|| job.local[0] / maps);
+    let maps: u64 = job.maps_by_distance().iter().sum();
+    let local = (0 < maps).then(|| job.node_local as f64 / maps as f64);
     vec![
-        PageCell::text(&job.name),
-        PageCell::text(&job.pool),
-        PageCell::text(&job.class),
+        PageCell::text(&*job.name),
+        PageCell::text(&*job.pool),
+        PageCell::text(&*job.class),
         number(job.maps),
         number(job.reduces),
-        seconds(Some(job.submit)),
-        seconds(job.wait),
-        seconds(job.sojourn),
+        seconds(Some(job.submit_s())),
+        seconds(job.wait_s()),
+        seconds(job.sojourn_s()),
         PageCell::maybe(local, |share| Unit::Share.text(share)),
         number(job.failed + job.killed),
-        PageCell::text(&job.outcome),
+        PageCell::text(job.outcome.word()),
     ]
 }
 

@@ -6,6 +6,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::record::{LocalityShares, SlotShares, WasteSummary};
+use crate::results::testing::complete;
+use crate::results::{AttemptRow, JobRow, SlotsRow};
 use crate::scenario::{self, Registry};
 
 const SCENARIO: &str = "
@@ -46,9 +48,9 @@ impl Run {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         for (name, text) in [
-            ("jobs.csv", JOBS),
-            ("tasks.csv", TASKS),
-            ("timeline.csv", TIMELINE),
+            ("jobs.csv", &*complete::<JobRow>(JOBS)),
+            ("tasks.csv", &*complete::<AttemptRow>(TASKS)),
+            ("timeline.csv", &*complete::<SlotsRow>(TIMELINE)),
             ("latency.hlog", ""),
             (
                 "summary.json",

@@ -1,14 +1,14 @@
 //! Expectations and what became of them, as a page shows them.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, counted};
-use crate::expect::{Expectation, Figure, GapClass, ReadError, State, Verdict};
+use crate::expect::{Expectation, Figure, GapClass, State, Verdict};
 use crate::page::{Beside, Block, Judged, Judgement};
+use crate::results::{ReadError, RunJobs};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    _: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     Ok(match run.verdicts {

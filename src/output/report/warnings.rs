@@ -1,8 +1,8 @@
 //! What the jobs of a run give to think about: those that did not succeed, those that starved.
 
 use super::counted;
-use super::jobs::JobRow;
 use crate::chart::Unit;
+use crate::results::{JobEnd, JobRow};
 use crate::statistics::quantile;
 
 /// So many jobs are named; of the others only their number is.
@@ -15,12 +15,16 @@ const LONG: f64 = 600.0;
 
 /// Returns the warnings; the run ended at `until` seconds.
 pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
-    let ended = |outcome: &str, what: &str| {
+    let ended = |outcome: JobEnd, what: &str| {
         let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
         (!found.is_empty())
             .then(|| format!("{} {what}: {}.", counted(found.len() as u64, "job"), named(&found)))
     };
-    let ends = [("failed", "failed"), ("killed", "killed"), ("unfinished", "left unfinished")];
+    let ends = [
+        (JobEnd::Failed, "failed"),
+        (JobEnd::Killed, "killed"),
+        (JobEnd::Unfinished, "left unfinished"),
+    ];
     ends.into_iter()
         .filter_map(|(outcome, what)| ended(outcome, what))
         .chain(starvation(jobs, until))
@@ -29,12 +33,14 @@ pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
 
 fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     // One that never launched has waited to its end, or to that of the run.
-    let waited = |job: &JobRow| job.wait.or(job.sojourn).unwrap_or((until - job.submit).max(0.0));
+    let waited = |job: &JobRow| {
+        job.wait_s().or(job.sojourn_s()).unwrap_or((until - job.submit_s()).max(0.0))
+    };
     let waits: Vec<f64> = jobs.iter().map(waited).collect();
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
         jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
-    starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.id.cmp(&b.id)));
+    starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
     let longest = waited(starved.first()?);
     Some(format!(
         "{} starved: waited for a first slot ten times as long as the median job ({}), and up to \
@@ -58,19 +64,19 @@ fn named(jobs: &[&JobRow]) -> String {
 mod tests {
     use super::*;
 
-    fn job(id: u32, wait: Option<f64>, outcome: &str) -> JobRow {
-        let (name, outcome) = (format!("j{id}"), outcome.to_owned());
-        JobRow { id, name, wait, outcome, ..JobRow::default() }
+    fn job(job: u32, wait_s: Option<u64>, outcome: JobEnd) -> JobRow {
+        let (name, wait_ms) = (format!("j{job}").into(), wait_s.map(|wait| wait * 1_000));
+        JobRow { job, name, wait_ms, outcome, ..JobRow::default() }
     }
 
     #[test]
     fn a_job_that_waits_much_longer_than_others_starves() {
-        let mut jobs: Vec<JobRow> = (0..9).map(|id| job(id, Some(20.0), "succeeded")).collect();
+        let mut jobs: Vec<JobRow> = (0..9).map(|id| job(id, Some(20), JobEnd::Succeeded)).collect();
         assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new());
-        jobs.push(job(9, Some(599.0), "succeeded"));
+        jobs.push(job(9, Some(599), JobEnd::Succeeded));
         assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new(), "that is not long");
-        jobs.push(job(10, Some(601.0), "succeeded"));
-        jobs.push(job(11, None, "unfinished"));
+        jobs.push(job(10, Some(601), JobEnd::Succeeded));
+        jobs.push(job(11, None, JobEnd::Unfinished));
         assert_eq!(
             warnings(&jobs, 5e3),
             [
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn only_a_few_jobs_are_named() {
-        let jobs: Vec<JobRow> = (0..5).map(|id| job(id, Some(1.0), "failed")).collect();
+        let jobs: Vec<JobRow> = (0..5).map(|id| job(id, Some(1), JobEnd::Failed)).collect();
         assert_eq!(warnings(&jobs, 9.0), ["5 jobs failed: `j0`, `j1`, `j2` and 2 more."]);
     }
 }

@@ -1,17 +1,15 @@
 //! What slots were held for, if that was recorded.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::Unit;
-use crate::expect::ReadError;
-use crate::files;
 use crate::page::{Block, Column, PageCell, PageTable};
 use crate::record::WasteSummary;
+use crate::results::{ReadError, RunJobs, TableRow, WasteRow};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    _: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
@@ -37,7 +35,7 @@ fn table(waste: &WasteSummary) -> PageTable {
     };
     let parts = waste.parts().into_iter().filter(|(seconds, _)| 0.0 < *seconds);
     PageTable {
-        caption: format!("What slots were held for; {} has it by job", files::WASTE),
+        caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
         columns: vec![
             Column::text("Slot time"),
             Column::number("Slots × time", None),

@@ -1,12 +1,11 @@
 //! What the time of jobs went into: a bar for each, which opens to the story that `explain` tells.
 
-use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::{Look, Unit};
-use crate::expect::ReadError;
 use crate::explain::{Explained, Part, Sum, Told};
 use crate::page::{Block, Column, PageCell, PageTable, Slice};
+use crate::results::{ReadError, RunJobs};
 use crate::units::tell;
 
 /// It has so many rows: a page with all of a large trace would be slow.
@@ -38,10 +37,10 @@ const KINDS: [(&str, Look, &[Part]); 7] = [
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    jobs: &[JobRow],
+    jobs: &RunJobs,
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
-    if !run.scenario.record.tasks || jobs.is_empty() {
+    if !run.scenario.record.tasks || jobs.all.is_empty() {
         return Ok(Vec::new());
     }
     if MOST_ATTEMPTS < run.summary.attempts {
@@ -86,7 +85,7 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
     let rows = all.iter().take(MOST).map(|one| {
         let job = &told.jobs[one.place];
         vec![
-            PageCell::text(&job.name),
+            PageCell::text(&*job.row.name),
             PageCell::text(told.group_of(job)),
             PageCell::number(
                 one.sojourn_ms as f64,

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::{Checked, Warning};
-use crate::expect::{Expr, Needs, Plan, Space, Table};
+use crate::expect::{Expr, Needs, Plan, Space};
 use crate::nearest::nearest;
+use crate::scenario::RecordSpec;
 use crate::scenario::spec::Scenario;
 use crate::workload::JobEntry;
 use crate::yaml::{Path, Problem};
@@ -87,15 +88,8 @@ impl Known {
 
 /// Returns a setting that is off but needed.
 fn unrecorded(needs: &Needs, scenario: &Scenario) -> Option<&'static str> {
-    let record = &scenario.record;
-    let reads = |table| needs.columns.contains_key(&table);
-    let settings = [
-        ("tasks", record.tasks, reads(Table::Tasks)),
-        ("timeline", record.timeline, reads(Table::Timeline)),
-        ("alone", record.alone, reads(Table::Alone)),
-        ("chains", record.chains, reads(Table::Chains)),
-        ("waste", scenario.records_waste(), needs.reads_waste()),
-        ("histograms", record.histograms, !needs.histograms.is_empty()),
-    ];
-    settings.into_iter().find(|(_, is_on, is_read)| *is_read && !is_on).map(|(name, ..)| name)
+    let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
+    let mut switches = RecordSpec::SWITCHES.iter();
+    let off = switches.find(|switch| (switch.is_read)(needs) && !*(switch.is_on)(&mut record));
+    off.map(|switch| switch.name)
 }

@@ -5,7 +5,7 @@ use super::canvas::{BAND, Canvas};
 use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use crate::chart::{Arrangement, Bar, BarSeries, Bars};
-use crate::expect::ReadError;
+use crate::results::ReadError;
 
 pub(super) struct BarChart<'c>(pub(super) &'c OneOrMore);
 

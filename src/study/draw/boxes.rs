@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::expressions::OneOrMore;
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::{BoxSeries, Boxes};
-use crate::expect::ReadError;
+use crate::results::ReadError;
 
 pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
 

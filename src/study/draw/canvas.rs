@@ -3,7 +3,8 @@
 use super::Picture;
 use super::published::Point;
 use crate::chart::{self, Axis, Bar, Caption, Lines};
-use crate::expect::{Figure, Plan, ReadError, Runs, Space, Unit, in_words};
+use crate::expect::{Figure, Plan, Runs, Space, Unit, in_words};
+use crate::results::ReadError;
 use crate::statistics::{Band, Estimate, interval};
 use crate::study::Against;
 

@@ -5,7 +5,8 @@ use super::canvas::{Asked, Canvas, named};
 use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use crate::chart::{Ecdf, Look, Sample};
-use crate::expect::{ReadError, Table, Unit};
+use crate::expect::Unit;
+use crate::results::{AttemptRow, ReadError};
 
 pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
 
@@ -61,7 +62,7 @@ fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
 fn counted(canvas: &Canvas<'_>) -> &'static str {
     let is_metric =
         |asked: &Asked<'_>| Shown::Metric.plan(asked.text, &canvas.material.space).is_ok();
-    let is_of_jobs = |asked: &Asked<'_>| !asked.plan.needs().columns.contains_key(&Table::Tasks);
+    let is_of_jobs = |asked: &Asked<'_>| !asked.plan.needs().reads::<AttemptRow>();
     if canvas.asked.iter().all(is_metric) {
         "runs"
     } else if canvas.asked.iter().all(is_of_jobs) {

@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::Heat;
-use crate::expect::ReadError;
+use crate::results::ReadError;
 
 pub(super) struct HeatMap<'c>(pub(super) &'c str);
 

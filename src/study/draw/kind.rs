@@ -2,7 +2,8 @@
 
 use super::Picture;
 use super::canvas::Canvas;
-use crate::expect::{Complaint, Expr, Needs, Plan, ReadError, Space, capital, in_words};
+use crate::expect::{Complaint, Expr, Needs, Plan, Space, capital, in_words};
+use crate::results::ReadError;
 
 /// A kind of chart, as an entry of a study has it.
 pub(super) trait Kind {

@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use crate::chart::{self, Axis, LineSeries, Lines, Point};
-use crate::expect::ReadError;
+use crate::results::ReadError;
 
 pub(super) struct LineChart<'c>(pub(super) &'c str);
 

@@ -6,7 +6,7 @@ use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::{Curve, Percentiles};
-use crate::expect::ReadError;
+use crate::results::ReadError;
 
 pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
 

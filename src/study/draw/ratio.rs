@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::{BAND, Canvas};
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::{Ratio, RatioSeries, Ratios};
-use crate::expect::ReadError;
+use crate::results::ReadError;
 use crate::statistics::{Band, Estimate};
 use crate::study::paired::{Pair, family};
 

@@ -8,9 +8,10 @@ use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Use};
 use crate::chart::Caption;
-use crate::expect::{Needs, ReadError, Table};
+use crate::expect::Needs;
 use crate::mapred::SlotKind;
-use crate::output::report::{Parties, SlotsDrawing, read_jobs, slots_over_time};
+use crate::output::report::{Parties, SlotsDrawing, slots_over_time};
+use crate::results::{ReadError, RunJobs, SlotsRow, TableRow};
 
 /// A kind of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +56,7 @@ impl Kind for SlotStack<'_> {
 
     fn needs(&self) -> Needs {
         let mut needs = Needs::default();
-        needs.columns.entry(Table::Timeline).or_default();
+        needs.tables.insert(SlotsRow::FILE);
         needs
     }
 
@@ -71,10 +72,10 @@ impl Kind for SlotStack<'_> {
         let mut jobs = Vec::new();
         for cell in [&first[..], canvas.cell] {
             if runs.has(cell) {
-                jobs.push(read_jobs(runs.run(cell, 0)?)?);
+                jobs.push(RunJobs::read(runs.run(cell, 0)?)?);
             }
         }
-        let parties = Parties::of(jobs.iter().map(Vec::as_slice));
+        let parties = Parties::of(jobs.iter().map(|jobs| &jobs.all[..]));
         let caption = Caption { description: String::new(), ..canvas.caption.clone() };
         let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
         Ok(slots_over_time(run, &parties, IndexMap::new(), what)?.into())

@@ -6,16 +6,9 @@ use indexmap::IndexSet;
 
 use crate::cli::compare::unreadable;
 use crate::cli::failure::Failure;
-use crate::expect::{Results as _, Row, Table};
 use crate::mapred::TaskKind;
 use crate::output::results::RunResults;
-
-const OF_JOBS: [&str; 8] =
-    ["job", "name", "maps", "reduces", "submit_ms", "first_launch_ms", "maps_done_ms", "finish_ms"];
-
-const OF_TASKS: [&str; 7] = ["launch_ms", "job", "kind", "task", "attempt", "node", "finish_ms"];
-
-const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
+use crate::results::{AttemptRow, JobRow};
 
 /// A run: its jobs, and what it launched, in the order of time.
 #[derive(Clone, Debug, Default)]
@@ -76,12 +69,12 @@ impl Told {
     /// Reads a run.
     pub(super) fn read(results: &RunResults, nodes: &mut Nodes) -> Result<Self, Failure> {
         let mut told = Self::default();
-        let jobs = results.rows(Table::Jobs, &OF_JOBS, &mut |row| {
-            told.jobs.push(ToldJob::of(row)?);
+        let jobs = results.rows(|row: JobRow| {
+            told.jobs.push(ToldJob::of(&row));
             Ok(())
         });
-        let tasks = results.rows(Table::Tasks, &OF_TASKS, &mut |row| {
-            told.launches.extend(launch(row, nodes)?);
+        let tasks = results.rows(|row: AttemptRow| {
+            told.launches.extend(launch(&row, nodes));
             Ok(())
         });
         jobs.and(tasks).map_err(unreadable)?;
@@ -204,40 +197,26 @@ pub(super) fn expect_same_jobs(names: [&str; 2], runs: [&Told; 2]) -> Result<(),
 }
 
 impl ToldJob {
-    fn of(row: &Row<'_>) -> Result<Self, String> {
-        let at = |column| millis(row, column);
-        Ok(Self {
-            id: row.id(0)?,
-            name: row.text(1).to_owned(),
-            tasks: [row.id(2)?, row.id(3)?],
-            submitted: at(4)?,
-            launched: at(5)?,
-            maps_done: at(6)?,
-            ended: at(7)?,
-        })
+    fn of(row: &JobRow) -> Self {
+        Self {
+            id: row.job,
+            name: row.name.to_string(),
+            tasks: [row.maps, row.reduces],
+            submitted: Some(row.submit_ms),
+            launched: row.first_launch_ms,
+            maps_done: row.maps_done_ms,
+            ended: row.finish_ms,
+        }
     }
 }
 
-fn launch(row: &Row<'_>, nodes: &mut Nodes) -> Result<Option<Launch>, String> {
-    let Some(at) = millis(row, 0)? else { return Ok(None) };
-    let Some(kind) = KINDS.into_iter().find(|kind| kind.word() == row.text(2)) else {
-        return Ok(None);
-    };
-    let name = row.text(5);
+fn launch(row: &AttemptRow, nodes: &mut Nodes) -> Option<Launch> {
+    let (at, kind) = (row.launch_ms?, row.kind.task()?);
+    let name = &*row.node;
     let node = nodes.get_index_of(name).unwrap_or_else(|| nodes.insert_full(name.to_owned()).0);
-    let place = Place {
-        at,
-        job: row.id(1)?,
-        kind,
-        task: row.id(3)?,
-        attempt: row.id(4)?,
-        node: node as u32,
-    };
-    Ok(Some(Launch { place, turn: UNKNOWN, ended: millis(row, 6)? }))
-}
-
-fn millis(row: &Row<'_>, column: usize) -> Result<Option<u64>, String> {
-    Ok(row.number(column)?.map(|millis| millis.max(0.0) as u64))
+    let AttemptRow { job, task, attempt, finish_ms: ended, .. } = *row;
+    let place = Place { at, job, kind, task, attempt, node: node as u32 };
+    Some(Launch { place, turn: UNKNOWN, ended })
 }
 
 #[cfg(test)]

@@ -1,0 +1,36 @@
+//! What expressions read: tables, numbers and histograms that a run has left.
+
+use std::collections::BTreeSet;
+
+use crate::results::{TableRow, WasteRow};
+
+/// What an expression reads, so that a study need record nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The files of the tables.
+    pub tables: BTreeSet<&'static str>,
+    /// The histograms of `latency.hlog`.
+    pub histograms: BTreeSet<&'static str>,
+    /// The numbers of `summary.json`.
+    pub numbers: BTreeSet<&'static str>,
+}
+
+impl Needs {
+    /// Adds what another expression reads.
+    pub fn add(&mut self, other: Self) {
+        self.tables.extend(other.tables);
+        self.histograms.extend(other.histograms);
+        self.numbers.extend(other.numbers);
+    }
+
+    /// Returns whether it reads a table.
+    pub fn reads<R: TableRow>(&self) -> bool {
+        self.tables.contains(R::FILE)
+    }
+
+    /// Returns whether it reads what slots were held for.
+    pub fn reads_waste(&self) -> bool {
+        let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
+        numbers || self.reads::<WasteRow>()
+    }
+}

@@ -1,0 +1,50 @@
+//! What a run leaves in its tables: one type for the rows of each, told once.
+//!
+//! A [`table!`](crate::table) names the file, and for each column its name, its type and a sentence
+//! about it. From this come the heading, the writer, the reader ([`Results::rows`](RunTables)), the
+//! quantities and filters of the language of expectations, the reference and the Python module. So a new
+//! column is one field, and a new table is one type here, one watcher that writes it, and a line in
+//! [`tables`].
+//!
+//! Times are whole milliseconds since the scenario began, or between two such instants; the names of
+//! these columns end in `_ms`.
+
+mod alone;
+mod attempt;
+mod cell;
+mod chain;
+mod decision;
+mod fault;
+mod job;
+mod read;
+mod slots;
+mod table;
+#[cfg(test)]
+pub(crate) mod testing;
+mod waste;
+
+pub use alone::AloneRow;
+pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
+pub use cell::{Cell, CellKind, Text, Value};
+pub use chain::ChainRow;
+pub use decision::{Decided, DecisionRow};
+pub use fault::FaultRow;
+pub use job::{JobEnd, JobRow, RunJobs};
+pub use read::{ReadError, Results, read_rows};
+pub use slots::SlotsRow;
+pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
+pub use waste::WasteRow;
+
+/// Returns all tables that a run may leave.
+pub fn tables() -> Vec<TableInfo> {
+    vec![
+        TableInfo::of::<JobRow>(),
+        TableInfo::of::<AttemptRow>(),
+        TableInfo::of::<SlotsRow>(),
+        TableInfo::of::<AloneRow>(),
+        TableInfo::of::<ChainRow>(),
+        TableInfo::of::<FaultRow>(),
+        TableInfo::of::<WasteRow>(),
+        TableInfo::of::<DecisionRow>(),
+    ]
+}

@@ -1,0 +1,16 @@
+//! `alone.csv`.
+
+use super::cell::Text;
+use crate::table;
+
+table! {
+    /// How long each job takes alone on the empty cluster, the measure of its slowdown.
+    "alone.csv" pub struct AloneRow {
+        /// Its number among the jobs of that run.
+        job: u32,
+        /// Its name.
+        name: Text,
+        /// How long it takes; empty if it did not end.
+        alone_ms: Option<u64>,
+    }
+}

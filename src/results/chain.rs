@@ -1,0 +1,22 @@
+//! `chains.csv`.
+
+use super::cell::Text;
+use crate::table;
+
+table! {
+    /// How long chains of jobs take, which `after` ties together, in the order of their first jobs.
+    "chains.csv" pub struct ChainRow {
+        /// The number of the first job.
+        job: u32,
+        /// Its name.
+        name: Text,
+        /// How many jobs the chain has.
+        jobs: u32,
+        /// The first arrival of its jobs.
+        submit_ms: u64,
+        /// The last end of its jobs; empty if one has not ended.
+        finish_ms: Option<u64>,
+        /// From the first arrival to the last end.
+        sojourn_ms: Option<u64>,
+    }
+}

@@ -1,0 +1,31 @@
+//! `faults.csv`.
+
+use super::cell::Text;
+use crate::table;
+
+table! {
+    /// A row for each change of what befalls machines and the JobTracker's process. A run in which
+    /// nothing does has no such table.
+    "faults.csv" pub struct FaultRow {
+        /// When.
+        at_ms: u64,
+        /// The node, or the JobTracker.
+        node: Text,
+        /// The rack of the node.
+        rack: Text,
+        /// What happened.
+        what: Text,
+        /// The speed of the processor from then on, of what it usually is.
+        cpu: Option<f64>,
+        /// The speed of the disks.
+        disk: Option<f64>,
+        /// The speed of the network.
+        network: Option<f64>,
+        /// The attempt that hangs.
+        attempt: Text,
+        /// How many blocks are copied again because of the node.
+        blocks: Option<u32>,
+        /// How many bytes.
+        bytes: Option<u64>,
+    }
+}

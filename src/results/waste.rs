@@ -1,0 +1,47 @@
+//! `waste.csv`.
+
+use super::cell::Text;
+use crate::table;
+
+table! {
+    /// What each job held slots for, in slots times milliseconds, and what its stragglers cost it.
+    "waste.csv" pub struct WasteRow {
+        /// The number of the job.
+        job: u32,
+        /// Its name.
+        name: Text,
+        /// The slot time of its attempts.
+        #[quantity = "held"]
+        held_ms: u64,
+        /// Of attempts that succeeded.
+        useful_ms: u64,
+        /// What of this was in vain.
+        #[quantity = "wasted"]
+        wasted_ms: u64,
+        /// Of attempts that failed.
+        failed_ms: u64,
+        /// Of attempts that were slower than another one of their task.
+        speculative_ms: u64,
+        /// Of attempts that were lost with their tracker, or whose output was.
+        lost_ms: u64,
+        /// Of attempts that were killed though their job went on.
+        preempted_ms: u64,
+        /// Of attempts of a job that failed or was killed.
+        killed_ms: u64,
+        /// Of attempts that had not ended when the run stopped.
+        unfinished_ms: u64,
+        /// Its second attempts of tasks that ran already.
+        #[quantity = "second_attempts"]
+        second_attempts: u32,
+        /// Those of them that succeeded.
+        #[quantity = "second_attempts_won"]
+        second_attempts_won: u32,
+        /// What stragglers took off the end of its last map.
+        map_straggling_ms: Option<u64>,
+        /// What stragglers took off the end of its last reduce.
+        reduce_straggling_ms: Option<u64>,
+        /// Its sojourn, divided by the one that it would have had if none of its tasks took longer than their median.
+        #[quantity = "straggling"]
+        straggling: Option<f64>,
+    }
+}
