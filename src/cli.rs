@@ -168,7 +168,7 @@ impl Command {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
             Self::Branch(arguments) => arguments.run(registry),
-            Self::Compare(arguments) => arguments.run(registry),
+            Self::Compare(arguments) => arguments.run(),
             Self::Explain(arguments) => arguments.run(),
             Self::Live(arguments) => arguments.run(registry),
             Self::Papers(arguments) => arguments.run(registry),

@@ -5,7 +5,6 @@
 
 pub mod calibrate;
 mod kept;
-mod listening;
 mod prepared;
 #[cfg(test)]
 mod sabotage;
@@ -49,7 +48,6 @@ use crate::verify::{Rules, Verifier};
 use crate::workload::{Arrival, JobInjector, Submission, Way, Workload};
 
 pub use kept::Kept;
-pub use listening::{Heard, HeardOffer, Listener, Listening};
 pub use prepared::Prepared;
 
 /// How a scenario is to be run.

@@ -69,6 +69,7 @@
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
 //! | [`explain`] | a job's time, split into parts that add up, and who held what it waited for |
+//! | [`parting`] | where two runs of the same jobs part, and what came of it |
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
@@ -98,6 +99,7 @@ pub mod mapred;
 pub mod nearest;
 pub mod output;
 pub mod page;
+pub mod parting;
 pub mod random;
 pub mod record;
 pub mod results;

@@ -1,7 +1,6 @@
 //! `mumakil compare`: runs, or studies, side by side.
 //!
-//! The first is what the others are measured by. Only what their folders hold is read; to tell where two
-//! runs part they are repeated ([`first`]).
+//! The first is what the others are measured by. Only what their folders hold is read.
 
 mod first;
 mod page;
@@ -22,18 +21,18 @@ use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
 use crate::results::{AttemptRow, ReadError, TableRow};
-use crate::scenario::Registry;
+use crate::units::SimSpan;
 
 /// Compare runs, or studies, with each other
 ///
 /// Runs are compared by their headline numbers, and job by job where the names agree; studies by
 /// each metric in the cells that all of them have. All are compared with the first.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil compare out/quickstart-42 out/quickstart-43
   mumakil compare out/fifo out/fair out/hfsp --out policies.html
-  mumakil compare out/fifo out/fair --first
+  mumakil compare out/fifo out/fair --first --by 1min
   mumakil compare out/study-before out/study-after
 
 Exit codes:
@@ -49,10 +48,13 @@ pub(super) struct Arguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
-    /// Of two runs of the same jobs: tell the first instant at which they launch other tasks, how their
-    /// policies ranked the jobs there, and which jobs went other ways from then on
+    /// Of two runs of the same jobs: tell the first slot that goes to another job, and which jobs then take
+    /// longer or shorter
     #[arg(long)]
     first: bool,
+    /// With --first: by how much more than this a job has to take longer or shorter
+    #[arg(long, value_name = "TIME", requires = "first", default_value = "10s")]
+    by: SimSpan,
     /// With --first: print it as JSON
     #[arg(long, requires = "first")]
     json: bool,
@@ -72,7 +74,7 @@ enum Kind {
 }
 
 impl Arguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self) -> Result<(), Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -83,7 +85,7 @@ impl Arguments {
                 let folders = found.paths.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let first = self.first.then(|| First::find(&found.paths, &runs, registry));
+                let first = self.first.then(|| First::find(&runs, self.by));
                 let first = first.transpose()?;
                 let mark = first.as_ref().and_then(First::mark);
                 let page = self.out.is_some().then(|| page::of_runs(&runs, mark.as_ref()));
@@ -93,7 +95,7 @@ impl Arguments {
                 }
                 let told = match first {
                     Some(first) if self.json => Told::Json(first.json()),
-                    Some(first) => Told::Lines(first.tell()),
+                    Some(first) => Told::Lines(first.tell(&self.folders)),
                     None => Told::Lines(runs::tell(&runs)),
                 };
                 (told, page)
@@ -127,12 +129,11 @@ impl Arguments {
 
 /// Compares what these folders hold, with a page if there is to be one.
 pub(super) fn folders(
-    registry: &Registry,
     folders: Vec<PathBuf>,
     out: Option<PathBuf>,
     force: bool,
 ) -> Result<(), Failure> {
-    Arguments { folders, first: false, json: false, out, force }.run(registry)
+    Arguments { folders, out, force, ..Arguments::default() }.run()
 }
 
 /// Returns the page that compares runs, each in its folder and with its name.

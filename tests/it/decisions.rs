@@ -70,17 +70,3 @@ scheduler: {capacity: {allocations: {max_system_jobs: 1}}}
     assert!(from < 30_000 && 300_000 < to, "{refused:?}");
     assert_eq!(refused[0]["held_by"], "", "the last time, nobody had a slot any more");
 }
-
-/// When fifo launches the first map, the queue has not been looked at.
-#[test]
-fn compare_says_who_was_not_let_in_yet() {
-    let room = Room::new();
-    for policy in ["fifo", "capacity"] {
-        let command = format!("run quickstart --quiet --set scheduler={policy} --out {policy}");
-        room.mumakil(&command).assert().success();
-    }
-    let told = room.mumakil("compare capacity fifo --first --json").output().unwrap().stdout;
-    let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
-    let first = &told["runs"][0]["candidates"][0];
-    assert_eq!((&first["job"], &first["refusal"]["code"]), (&0.into(), &"not-admitted".into()));
-}

@@ -1,4 +1,4 @@
-//! `compare --first`: where two runs part, and how their policies ranked the jobs there.
+//! `compare --first`: where two runs part, and which jobs then take longer or shorter.
 
 use serde_json::{Value, json};
 
@@ -36,65 +36,49 @@ fn refusal(room: &Room, arguments: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// In the quickstart fifo launches at 4.469 s what fair has not even counted yet.
+/// The large index job arrives first: until a query comes, fifo and fair give all slots alike.
 #[test]
-fn fifo_and_fair_part_at_the_first_map_of_the_quickstart() {
+fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
     let room = Room::new();
     for policy in ["fifo", "fair"] {
         let command = format!("run quickstart --set scheduler={policy} --out {policy} --quiet");
         room.mumakil(&command).assert().success();
     }
     let told = first(&room, "fifo fair");
-    assert_eq!(told["parts_at_ms"], 4_469);
-    let launch = |run: usize| {
-        let launch = &told["runs"][run]["launch"];
-        ["job", "kind", "task", "node", "at_ms"].map(|key| launch[key].clone())
+    assert_eq!(told["runs"], json!(["fifo", "fair"]));
+    let slot = &told["slot"];
+    assert_eq!((&slot["kind"], &slot["number"]), (&json!("map"), &json!(91)));
+    let given = |run: usize| {
+        let given = &slot["given"][run];
+        ["at_ms", "name", "task", "attempt", "node"].map(|key| given[key].clone())
     };
-    assert_eq!(launch(0), [json!(0), json!("map"), json!(1), json!("node-14"), json!(4_469)]);
-    assert_eq!(launch(1), [json!(0), json!("map"), json!(2), json!("node-17"), json!(4_617)]);
-    let candidate = |run: usize| &told["runs"][run]["candidates"][0];
-    assert_eq!(candidate(0)["gets_it"], true);
-    assert_eq!(candidate(0)["standings"][0]["numbers"]["priority"], "normal");
-    let refusal = &candidate(1)["refusal"];
-    assert_eq!(refusal["code"], "not-counted");
-    assert_eq!(refusal["words"], "what it could run is not counted yet");
+    assert_eq!(given(0), [json!(93_863), json!("index"), json!(60), json!(0), json!("node-6")]);
+    assert_eq!(given(1), [json!(96_114), json!("query-3"), json!(0), json!(0), json!("node-19")]);
     let jobs = told["jobs"].as_array().unwrap();
-    assert_eq!(jobs.len(), 10, "of sixteen");
-    assert_eq!((&jobs[0]["job"], &jobs[0]["began_ms"]), (&json!(0), &json!(4_469)));
-    let began: Vec<u64> = jobs.iter().map(|job| job["began_ms"].as_u64().unwrap()).collect();
-    assert!(began.is_sorted(), "{began:?}");
-    // Its last map ended at 25.483 s under one and at 25.711 s under the other.
-    assert_eq!(jobs[0]["later_ms"]["first_launch"], 148);
+    assert_eq!((jobs.len(), &jobs[0]["name"]), (5, &json!("query-3")));
+    assert_eq!(jobs[0]["sojourn_ms"], json!([130_890, 34_551]));
+    assert_eq!(jobs[0]["difference_ms"], -96_339);
+    let ends: Vec<u64> = jobs.iter().map(|job| job["ended_ms"].as_u64().unwrap()).collect();
+    assert!(ends.is_sorted(), "{ends:?}");
+    let all = first(&room, "fifo fair --by 0s");
+    assert_eq!(all["jobs"].as_array().unwrap().len(), 16, "each is off by some milliseconds");
 
     room.mumakil("compare fifo fair --first --out page.html").assert().success();
     let page = std::fs::read_to_string(room.path("page.html")).unwrap();
-    assert_eq!(page.matches("The line across: they part at 4.469 s.").count(), 4);
+    assert_eq!(page.matches("The line across: they part at 93.863 s.").count(), 4);
     assert!(page.contains("Where they part</h2>"));
 }
 
 /// By equal shares the second job goes first as soon as it is there, in line it waits for all of the
-/// first. Both lists have both jobs, in another order.
+/// first.
 #[test]
-fn both_policies_tell_how_they_ranked_the_jobs() {
+fn the_slot_goes_to_the_job_that_each_policy_puts_first() {
     let room = Room::new();
     run(&room, "fifo", "");
     run(&room, "ps", "--set scheduler=ps");
     let told = first(&room, "fifo ps");
-    let jobs = |run: usize| -> Vec<&str> {
-        let all = told["runs"][run]["candidates"].as_array().unwrap();
-        all.iter().map(|one| one["name"].as_str().unwrap()).collect()
-    };
-    assert_eq!((jobs(0), jobs(1)), (vec!["large", "small"], vec!["small", "large"]));
-    let holds =
-        |place: usize| &told["runs"][1]["candidates"][place]["standings"][0]["numbers"]["held"];
-    assert_eq!(holds(0), 0.0);
-    assert!(0.0 < holds(1).as_f64().unwrap());
-    // Each gave the slot to its first.
-    for run in 0..2 {
-        let launched = &told["runs"][run]["launch"]["name"];
-        assert_eq!(launched, jobs(run)[0], "{told}");
-        assert_eq!(told["runs"][run]["candidates"][0]["gets_it"], true);
-    }
+    let given = [0, 1].map(|run| &told["slot"]["given"][run]["name"]);
+    assert_eq!(given, [&json!("large"), &json!("small")]);
 }
 
 #[test]
@@ -102,41 +86,22 @@ fn a_run_and_its_like_never_part() {
     let room = Room::new();
     run(&room, "one", "");
     run(&room, "two", "");
-    let told = first(&room, "one two");
-    assert_eq!((&told["parts_at_ms"], &told["jobs"]), (&Value::Null, &json!([])));
-    let output = room.mumakil("compare one two --first").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text, "one and two never part: all launches are the same\n");
+    let told = first(&room, "one two --by 0s");
+    assert_eq!((&told["slot"], &told["jobs"]), (&Value::Null, &json!([])));
 }
 
-/// With other phases of the heartbeats another tracker is first.
+/// With other phases of the heartbeats all is launched at other times and on other nodes, but each slot
+/// still goes to the same job.
 #[test]
-fn runs_may_part_at_their_very_first_launch() {
-    let room = Room::new();
-    run(&room, "one", "");
-    run(&room, "two", "--seed 7");
-    let told = first(&room, "one two");
-    let tasks = std::fs::read_to_string(room.path("one/tasks.csv")).unwrap();
-    let mut rows = csv::Reader::from_reader(tasks.as_bytes());
-    let launch = rows.headers().unwrap().iter().position(|name| name == "launch_ms").unwrap();
-    let launches = rows.records().map(|row| row.unwrap()[launch].parse::<u64>().unwrap());
-    let earliest = launches.min().unwrap();
-    let at = told["parts_at_ms"].as_u64().unwrap();
-    assert!(at <= earliest, "{at} is not before {earliest}");
-    assert!(told["runs"].as_array().unwrap().iter().all(|run| run["launch"]["task"].is_u64()));
-}
-
-#[test]
-fn no_policy_is_asked_for_setups() {
+fn another_node_or_instant_is_no_parting() {
     let room = Room::new();
     run(&room, "one", "--set hadoop.setup_cleanup=true");
     run(&room, "two", "--set hadoop.setup_cleanup=true --seed 7");
-    let told = first(&room, "one two");
-    assert_eq!(
-        (&told["runs"][0]["launch"]["kind"], &told["slot"]),
-        (&json!("setup"), &Value::Null)
+    assert_ne!(
+        std::fs::read(room.path("one/tasks.csv")).unwrap(),
+        std::fs::read(room.path("two/tasks.csv")).unwrap()
     );
-    assert_eq!(told["runs"][0]["untold"], "no policy is asked for setups and cleanups of jobs");
+    assert_eq!(first(&room, "one two")["slot"], Value::Null);
 }
 
 #[test]
@@ -157,20 +122,9 @@ fn runs_of_other_jobs_are_refused_with_what_differs() {
     assert!(refusal(&room, "one larger more").contains("two runs part, and here are 3"));
 }
 
-/// What it launched is in its tables all the same.
+/// Its tables tell all.
 #[test]
-fn a_run_on_the_scaled_clock_is_not_repeated() {
-    let room = Room::new();
-    run(&room, "one", "");
-    run(&room, "scaled", "--clock 100000x --set scheduler=ps");
-    let told = first(&room, "one scaled");
-    assert!(told["parts_at_ms"].is_u64());
-    let untold = "it ran on the scaled clock, on which no run is repeated";
-    assert_eq!(told["runs"][1]["untold"], untold);
-}
-
-#[test]
-fn a_trace_that_is_gone_is_named() {
+fn a_run_whose_trace_is_gone_is_compared_all_the_same() {
     let room = Room::new();
     room.write("jobs.csv", "name,maps,map_time\na,40,20s\nb,6,10s\n");
     room.write("b.yaml", "cluster: {nodes: 3}\nworkload: {jobs: jobs.csv}\n");
@@ -179,6 +133,5 @@ fn a_trace_that_is_gone_is_named() {
         room.mumakil(&command).assert().success();
     }
     std::fs::remove_file(room.path("jobs.csv")).unwrap();
-    let told = refusal(&room, "fifo ps");
-    assert!(told.contains("jobs.csv"), "{told}");
+    assert_eq!(first(&room, "fifo ps")["slot"]["kind"], "map");
 }

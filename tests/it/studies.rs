@@ -334,7 +334,7 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
         assert!(output.status.success(), "{named}: {output:?}");
         output.stdout
     };
-    for command in ["compare ONE TWO --first", "explain ONE", "explain TWO 3 --json"] {
+    for command in ["compare ONE TWO --first --json", "explain ONE", "explain TWO 3 --json"] {
         assert!(told("packed", command) == told("other", command), "{command}");
     }
     // Unpacked by somebody else's program it gives the folders.

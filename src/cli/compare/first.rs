@@ -1,160 +1,225 @@
-//! `mumakil compare A B --first`: where two runs of the same jobs part, and what came of it.
-//!
-//! What was launched is read from the tables. Both runs are then repeated up to the instant at which they
-//! part, to hear how their policies ranked the jobs there.
+//! `mumakil compare A B --first`: where two runs of the same jobs part, printed.
 
-mod json;
-mod launches;
-mod repeat;
-mod tell;
-
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use self::launches::{Launch, Nodes, Parting, Told};
-use self::repeat::{Contest, Repeated, repeat};
-use super::expect_tasks;
-use super::runs::Run;
-use crate::cli::failure::Failure;
-use crate::mapred::{SlotKind, TaskKind};
-use crate::output::results::RunResults;
-use crate::scenario::Registry;
+use serde_json::{Value, json};
 
-/// So many jobs are told whose difference began first.
-const JOBS: usize = 10;
+use super::runs::{Run, longer};
+use super::{expect_tasks, unreadable};
+use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
+use crate::cli::table::{Align, table};
+use crate::expect::Unit;
+use crate::output::results::RunResults;
+use crate::page::{Block, Column, PageCell, PageTable, Section};
+use crate::parting::{ChangedJob, GivenSlot, Parting, changed_jobs, other_jobs};
+use crate::units::SimSpan;
+use crate::units::tell::{counted, grouped};
+
+/// So many jobs are shown to people.
+const SHOWN: usize = 10;
 
 /// Two runs of the same jobs, and where they part.
-pub(super) struct First {
-    names: [String; 2],
-    told: [Told; 2],
-    nodes: Nodes,
-    parting: Option<Parted>,
-    /// The jobs that differ, with the millisecond from which on, those first that differ first.
-    differences: Vec<(usize, u64)>,
+pub(super) struct First<'a> {
+    runs: [&'a Run; 2],
+    by: SimSpan,
+    parting: Option<Parting>,
+    changed: Vec<ChangedJob<'a>>,
 }
 
-/// Where two runs part.
-struct Parted {
-    /// The millisecond.
-    at: u64,
-    /// What each launched there, or next.
-    launches: Parting,
-    /// Whose launch parts them.
-    by: usize,
-    /// The slot that it took; `None` if no policy was asked.
-    kind: Option<SlotKind>,
-    /// Who contended for that slot in each, or why nobody knows.
-    contests: [Result<Contest, String>; 2],
-}
-
-impl First {
-    /// Finds where two runs part.
-    pub(super) fn find(
-        folders: &[PathBuf],
-        runs: &[Run],
-        registry: &Registry,
-    ) -> Result<Self, Failure> {
-        let ([one, other], [a, b]) = (folders, runs) else {
-            return Err(Failure::input(format!(
-                "--first says where two runs part, and here are {}",
-                folders.len()
-            )));
+impl<'a> First<'a> {
+    /// Finds where two runs part, and the jobs that take longer or shorter by more than a time.
+    pub(super) fn find(runs: &'a [Run], by: SimSpan) -> Result<Self, Failure> {
+        let [one, other] = runs else {
+            let count = runs.len();
+            let words = format!("--first says where two runs part, and here are {count}");
+            return Err(Failure::input(words));
         };
-        let names = [a.name.clone(), b.name.clone()];
-        let results = [one, other].map(RunResults::new);
-        for folder in [one, other] {
-            expect_tasks(folder, "--first reads there what was launched")?;
+        for run in runs {
+            expect_tasks(&run.folder, "--first reads there which job got which slot")?;
         }
-        let mut nodes = Nodes::new();
-        let [first, second] = &results;
-        let mut told = [Told::read(first, &mut nodes)?, Told::read(second, &mut nodes)?];
-        launches::expect_same_jobs([&names[0], &names[1]], [&told[0], &told[1]])?;
-        let parting = match launches::part([&told[0].launches, &told[1].launches]) {
-            None => None,
-            Some(parting) => {
-                let at = launches::instant(&parting);
-                Some(Parted::hear(at, [one, other], &mut told, &nodes, registry, [a, b])?)
-            }
+        let jobs = [one.jobs.all.as_slice(), other.jobs.all.as_slice()];
+        if let Some(how) = other_jobs([&one.name, &other.name], jobs) {
+            return Err(Failure::input(format!(
+                "the runs have other jobs: {how}\n   = --first compares runs of the same jobs"
+            )));
+        }
+        let results = [one, other].map(|run| RunResults::new(&run.folder));
+        let parting = Parting::find([&results[0], &results[1]]).map_err(unreadable)?;
+        Ok(Self { runs: [one, other], by, parting, changed: changed_jobs(jobs, by) })
+    }
+
+    /// Returns the lines for a terminal; `folders` are those that the user has named.
+    pub(super) fn tell(&self, folders: &[PathBuf]) -> Lines {
+        let mut lines = Lines::default();
+        lines.bold(self.headline(), "");
+        use Align::{Left, Right};
+        lines += table(&self.slots(), &[Left, Right, Left, Left, Left]);
+        lines.end();
+        lines.bold(self.caption(), "");
+        if self.changed.is_empty() {
+            return lines;
+        }
+        let [one, other] = self.runs.map(|run| run.name.as_str());
+        let mut rows =
+            vec![["job", "name", "ends at", one, other, "difference"].map(str::to_owned)];
+        rows.extend(self.changed.iter().take(SHOWN).map(row));
+        let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
+        lines += table(&rows, &[Right, Left, Right, Right, Right, Right]);
+        if SHOWN < self.changed.len() {
+            lines.line(format!("  and {} more", self.changed.len() - SHOWN));
+        }
+        lines.end();
+        lines.line(self.how_to_go_on(folders));
+        lines
+    }
+
+    /// Returns the part of a page.
+    pub(super) fn section(&self) -> Section {
+        let slots = self.slots().into_iter().map(|slot| slot.join(" "));
+        let text = std::iter::once(self.headline()).chain(slots).collect::<Vec<_>>().join("; ");
+        let [one, other] = self.runs.map(|run| run.name.as_str());
+        let number = |name: &str| Column::number(name, None);
+        let cells = |changed: &ChangedJob<'_>| {
+            let [one, other] = changed.sojourns.map(seconds);
+            let (id, ended) = (f64::from(changed.job.job), seconds(Some(changed.ended)));
+            let values = [Some(id), None, ended, one, other, difference(changed)];
+            let cell = |(shown, value): (String, Option<f64>)| match value {
+                Some(value) => PageCell::number(value, shown),
+                None => PageCell::text(shown),
+            };
+            row(changed).into_iter().zip(values).map(cell).collect()
         };
-        let differences = launches::differences([&told[0], &told[1]]);
-        Ok(Self { names, told, nodes, parting, differences })
+        let jobs = PageTable {
+            caption: self.caption(),
+            columns: vec![
+                number("Job"),
+                Column::text("Name"),
+                number("Ends at"),
+                number(one),
+                number(other),
+                number("Difference"),
+            ],
+            rows: self.changed.iter().take(SHOWN).map(cells).collect(),
+        };
+        Section::new("Where they part", vec![Block::Text(text + "."), Block::Table(jobs)])
     }
 
-    /// Returns the jobs whose difference began first, in both runs.
-    fn jobs(&self) -> impl Iterator<Item = ([&launches::ToldJob; 2], u64)> {
-        let jobs = |place: usize| [&self.told[0].jobs[place], &self.told[1].jobs[place]];
-        self.differences.iter().take(JOBS).map(move |(place, began)| (jobs(*place), *began))
+    /// Returns the instant at which they part, in seconds, and what it is, to be marked in timelines.
+    pub(super) fn mark(&self) -> Option<(f64, String)> {
+        let at = self.parting.as_ref()?.at();
+        Some((at as f64 / 1e3, format!("they part at {}", instant(at))))
     }
 
-    fn node(&self, launch: &Launch) -> &str {
-        &self.nodes[launch.place.node as usize]
+    /// Returns it as JSON.
+    pub(super) fn json(&self) -> String {
+        let names = self.runs.map(|run| &run.name);
+        let given = |slot: &GivenSlot| {
+            let GivenSlot { at, job, task, attempt, node } = slot;
+            let name = self.job_name(*job);
+            json!({"at_ms": at, "job": job, "name": name, "task": task, "attempt": attempt, "node": node.as_str()})
+        };
+        let slot = |Parting { kind, number, given: of_runs }: &Parting| {
+            let given = of_runs.each_ref().map(|slot| slot.as_ref().map(given));
+            json!({"kind": kind.word(), "number": number, "given": given})
+        };
+        let job = |changed: &ChangedJob<'_>| -> Value {
+            json!({
+                "job": changed.job.job,
+                "name": changed.job.name.as_str(),
+                "ended_ms": changed.ended,
+                "sojourn_ms": changed.sojourns,
+                "difference_ms": changed.difference(),
+            })
+        };
+        let told = json!({
+            "runs": names,
+            "slot": self.parting.as_ref().map(slot),
+            "jobs": self.changed.iter().map(job).collect::<Vec<_>>(),
+        });
+        format!("{told:#}\n")
+    }
+
+    // ---- words ----
+
+    fn headline(&self) -> String {
+        match &self.parting {
+            None => "every slot goes to the same job in both runs".to_owned(),
+            Some(Parting { kind, number, .. }) => {
+                let before = match number - 1 {
+                    0 => "none went before".to_owned(),
+                    alike => format!("{} went alike", counted(alike as u64, kind.word())),
+                };
+                format!("the first {} slot that goes to another job ({before})", kind.word())
+            }
+        }
+    }
+
+    /// Returns a row for each run: to which job it gives the slot.
+    fn slots(&self) -> Vec<Vec<String>> {
+        let Some(parting) = &self.parting else { return Vec::new() };
+        let row = |(run, slot): (&Run, &Option<GivenSlot>)| match slot {
+            None => vec![run.name.clone(), "no slot any more".to_owned()],
+            Some(GivenSlot { at, job, task, node, .. }) => vec![
+                run.name.clone(),
+                instant(*at),
+                format!("job {job} ({})", self.job_name(*job)),
+                format!("{} {task}", parting.kind.word()),
+                format!("on {node}"),
+            ],
+        };
+        self.runs.into_iter().zip(&parting.given).map(row).collect()
+    }
+
+    fn caption(&self) -> String {
+        let by = self.by;
+        match self.changed.is_empty() {
+            true => format!("no job takes longer or shorter by more than {by}"),
+            false => format!(
+                "jobs that take longer or shorter by more than {by}, in the order of their ends"
+            ),
+        }
+    }
+
+    /// Names the commands that tell why.
+    fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
+        let job = self.changed[0].job.job;
+        let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
+        let commands: Vec<String> = folders.iter().map(explain).collect();
+        let lacks = |run: &&Run| !RunResults::new(&run.folder).has_decisions();
+        let more = match self.runs.iter().any(lacks) {
+            true => "; runs with `--set record.decisions=true` also know what jobs were refused",
+            false => "",
+        };
+        format!("why: {}{more}", commands.join(" and "))
     }
 
     fn job_name(&self, job: u32) -> &str {
-        let jobs = &self.told[0].jobs;
-        jobs.iter().find(|one| one.id == job).map_or("", |job| job.name.as_str())
+        let jobs = &self.runs[0].jobs.all;
+        jobs.iter().find(|one| one.job == job).map_or("", |job| job.name.as_str())
     }
 }
 
-impl Parted {
-    /// Repeats both runs to hear who contended there; puts in order what was launched in the millisecond
-    /// at which they part.
-    fn hear(
-        at: u64,
-        folders: [&PathBuf; 2],
-        told: &mut [Told; 2],
-        nodes: &Nodes,
-        registry: &Registry,
-        runs: [&Run; 2],
-    ) -> Result<Self, Failure> {
-        let there = |told: &Told| {
-            let launches = told.launches.iter().map(|launch| launch.place);
-            launches.filter(|place| place.at == at).map(|place| place.node).collect::<BTreeSet<_>>()
-        };
-        let wanted = &there(&told[0]) | &there(&told[1]);
-        let repeated = folders.map(|folder| repeat(folder, registry, at, (nodes, &wanted)));
-        let [one, other] = repeated;
-        let mut heard: [Result<Repeated, String>; 2] =
-            [one?.map_err(str::to_owned), other?.map_err(str::to_owned)];
-        for (run, heard) in heard.iter_mut().enumerate() {
-            let Ok(again) = heard else { continue };
-            if again.agrees(at, &told[run].launches) {
-                told[run].order_by(&again.launches());
-            } else {
-                *heard = Err(format!(
-                    "Mumakil {} does not repeat what {} made",
-                    env!("CARGO_PKG_VERSION"),
-                    runs[run].about.version
-                ));
-            }
-        }
-        let launches = launches::part_after(at, [&told[0].launches, &told[1].launches]);
-        Ok(Self::of(at, launches, &heard))
-    }
+fn row(changed: &ChangedJob<'_>) -> [String; 6] {
+    let took = |millis: Option<u64>| match seconds(millis) {
+        Some(took) => Unit::TIME.show(took),
+        None => "no end".to_owned(),
+    };
+    let [one, other] = changed.sojourns.map(took);
+    let by = difference(changed).map_or_else(|| "–".to_owned(), longer);
+    let name = changed.job.name.to_string();
+    [changed.job.job.to_string(), name, instant(changed.ended), one, other, by]
+}
 
-    fn of(at: u64, launches: Parting, heard: &[Result<Repeated, String>; 2]) -> Self {
-        let is_first = |run: usize| launches[run].is_some_and(|launch| launch.place.at == at);
-        let order = |run: usize| launches[run].map(|launch| (launch.place.at, launch.turn));
-        // Of two at the same instant, that of the first run.
-        let by = usize::from(!is_first(0) || is_first(1) && order(1) < order(0));
-        let launch = launches[by].expect("it is the first");
-        let kind = match launch.place.kind {
-            TaskKind::Map => Some(SlotKind::Map),
-            TaskKind::Reduce => Some(SlotKind::Reduce),
-            TaskKind::Setup | TaskKind::Cleanup => None,
-        };
-        let contest = |run: usize| -> Result<Contest, String> {
-            let kind = kind.ok_or("no policy is asked for setups and cleanups of jobs")?;
-            let [own, here] = [by, run].map(|run| heard[run].as_ref().map_err(String::clone));
-            let here = here?;
-            let (offer, before) =
-                own?.offer_of(&launch).ok_or("the offer of this slot was not heard")?;
-            if run == by {
-                return Contest::of(offer, kind, before);
-            }
-            let asked = here.contest(launch.place.node, kind, (offer, before));
-            asked.unwrap_or_else(|| Err("the node asked for nothing then".to_owned()))
-        };
-        Self { at, launches, by, kind, contests: [contest(0), contest(1)] }
-    }
+fn difference(changed: &ChangedJob<'_>) -> Option<f64> {
+    changed.difference().map(|millis| millis as f64 / 1e3)
+}
+
+fn seconds(millis: Option<u64>) -> Option<f64> {
+    millis.map(|millis| millis as f64 / 1e3)
+}
+
+/// Tells an instant to the millisecond: `4.469 s`.
+fn instant(millis: u64) -> String {
+    format!("{} s", grouped(millis as f64 / 1e3, 3))
 }
