@@ -108,6 +108,7 @@ fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
         fabric: None,
         nature: None,
         name_node: None,
+        map_outputs: None,
     };
     let links = Links {
         seed: 1,

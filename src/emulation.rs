@@ -27,8 +27,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::fault::{self, Effects};
 use crate::mapred::{
     CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
-    NameNode, Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector,
-    ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId, Truth, Upkeep,
+    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric,
+    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerId, Truth,
+    Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -503,6 +504,7 @@ fn assemble(
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
+    let has_map_outputs = effects.strike_outputs();
     // Mumak knows no file system: its splits are where the trace has them.
     let has_name_node = effects.strike_files() && !hadoop.is_mumak();
     let mut opening = opening(topology, &effects.absent, effects.opening);
@@ -565,7 +567,10 @@ fn assemble(
     }
     // A process that has died does not know what was as before.
     let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
-    let manner = Manner { resends: effects.resends, is_brief };
+    if has_map_outputs {
+        job_tracker.tell_outputs();
+    }
+    let manner = Manner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
@@ -591,6 +596,8 @@ fn assemble(
     let cast = Cast {
         nature: (!is_spared).then(nature),
         name_node,
+        map_outputs: has_map_outputs
+            .then(|| -> Box<dyn Core<Msg = ToMapOutputs>> { Box::new(MapOutputs::default()) }),
         job_tracker: Box::new(job_tracker),
         injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),

@@ -269,6 +269,13 @@ impl<'a> Effects<'a> {
         self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
     }
 
+    /// Returns whether reduces may not reach some outputs of maps.
+    pub(crate) fn strike_outputs(&self) -> bool {
+        let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
+        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, Harm::Slow(_)))
+            || self.opening.iter().any(is_told)
+    }
+
     /// Returns the nodes that a fault strikes.
     fn struck(&self, kind: &impl Kind, cue: &Cue) -> Vec<TrackerId> {
         let target = kind.target().expect("it strikes nodes");

@@ -4,7 +4,8 @@
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
 //! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
-//! machines comes from [`Nature`], and where blocks are then from the [`NameNode`].
+//! machines comes from [`Nature`]; where blocks are then is the word of the [`NameNode`], and which outputs of
+//! maps are there that of [`MapOutputs`].
 
 mod cost;
 mod event;
@@ -17,6 +18,7 @@ mod job;
 mod job_tracker;
 mod ledger;
 mod map_cache;
+mod map_outputs;
 mod message;
 mod name_node;
 mod nature;
@@ -50,9 +52,10 @@ pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
+pub use map_outputs::{MapOutput, MapOutputs};
 pub use message::{
     FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, Message, Stroke, ToFabric, ToInjector,
-    ToJobTracker, ToNameNode, ToNature, ToTracker,
+    ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};

@@ -1,8 +1,8 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
 //! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and one each for
-//! the fabric, where disks, wires or cores are shared, for nature, where machines fail, and for the NameNode, where
-//! that may cost copies of blocks. They share nothing; all that one tells another travels over a [`Links`] and
+//! the fabric, where disks, wires or cores are shared, for nature, where machines fail, for the NameNode, where
+//! that may cost copies of blocks, and for the outputs of maps, where it may cost these. They share nothing; all that one tells another travels over a [`Links`] and
 //! through the clock.
 //!
 //! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
@@ -37,7 +37,8 @@ pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
 
 use crate::mapred::{
-    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
+    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    ToNature, ToTracker,
 };
 use crate::units::SimTime;
 
@@ -96,6 +97,8 @@ pub struct Cast {
     pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
     /// What knows where blocks are, if nodes that have them may be lost.
     pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
+    /// What knows which outputs of maps can be fetched, if machines that have them may be lost.
+    pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
 }
 
 /// What carries messages on the virtual clock. It shows in no result.

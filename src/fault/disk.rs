@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::target::Target;
 use super::whom::Whom;
 use super::{Cue, Effects, Kind, Known, Moment};
-use crate::mapred::{Mail, ToJobTracker, ToNameNode, ToTracker};
+use crate::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 use crate::yaml::Problem;
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
@@ -31,7 +31,7 @@ impl Kind for Disk {
         let (at, nodes) = (cue.at, effects.struck(self, cue));
         for node in nodes {
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
-            effects.opening.push((at, ToJobTracker::DiskLost(node).into()));
+            effects.opening.push((at, ToMapOutputs::DiskLost(node).into()));
             effects.opening.push((at, ToNameNode::DiskLost(node).into()));
         }
     }

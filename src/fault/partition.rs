@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::target::{Nodes, Racks, Target};
 use super::{Cue, Effects, Kind, Known, Moment, check_target};
 use crate::cluster::Cut;
-use crate::mapred::ToJobTracker;
+use crate::mapred::ToMapOutputs;
 use crate::units::SimSpan;
 use crate::yaml::{Path, Problem};
 
@@ -51,7 +51,7 @@ impl Kind for Partition {
         let until = at + self.lasts;
         let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
         effects.cuts.push(cut.clone());
-        effects.opening.push((at, ToJobTracker::Cut(cut.clone()).into()));
-        effects.opening.push((until, ToJobTracker::Cut(cut).into()));
+        effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
+        effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
     }
 }

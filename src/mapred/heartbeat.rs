@@ -134,7 +134,7 @@ pub struct Reply {
     pub directives: Vec<Directive>,
     /// How far the maps of the jobs are whose reduces fetch here.
     pub maps: Vec<MapsDone>,
-    /// What of it these reduces cannot fetch.
+    /// Their outputs that are lost, as the JobTracker knows.
     pub missing: Vec<Missing>,
     /// How long the heartbeat waited for the JobTracker to be free.
     pub queued: SimSpan,
@@ -196,6 +196,8 @@ pub struct MapsDone {
     pub done: u32,
     /// All maps.
     pub total: u32,
+    /// How many changes there were of the [outputs](super::MapOutputs) that count.
+    pub changes: u32,
 }
 
 /// A map's output that cannot be fetched, or not any more.

@@ -74,8 +74,8 @@ pub struct Job {
     pub(super) open_tries: u32,
     /// Outputs that were lost, by their maps, until these have run again.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
-    /// Outputs that cannot be read any more, which the JobTracker does not know.
-    pub(super) unreadable: BTreeSet<AttemptId>,
+    /// How many changes were told of the outputs that count.
+    pub(super) output_changes: u32,
     /// How often reduces have complained of an output, until its map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
     /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
@@ -211,7 +211,7 @@ impl Job {
             was_pending: PerSlot::default(),
             open_tries: 0,
             lost_outputs: BTreeMap::new(),
-            unreadable: BTreeSet::new(),
+            output_changes: 0,
             failed_fetches: BTreeMap::new(),
             map_progress: 0.0,
             spec,

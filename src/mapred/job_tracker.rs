@@ -137,6 +137,12 @@ impl JobTracker {
         self.successors.extend(policies);
     }
 
+    /// Lets it say which outputs of maps count, to those who know [which can be
+    /// fetched](super::MapOutputs).
+    pub fn tell_outputs(&mut self) {
+        self.ledger.tells_outputs = true;
+    }
+
     /// Lets it do without being told how far attempts are, if nobody asks for it; returns whether it does.
     /// Trackers may be [brief](super::Manner::is_brief) then, as long as its process does not forget what
     /// they have said.
@@ -431,11 +437,7 @@ impl Core for JobTracker {
             M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(heartbeat, out),
             // The world does not wait.
             M::Heartbeat(_)
-            | M::Darkness(_)
-            | M::DiskLost(_)
-            | M::Spoilt(_)
             | M::Replicas(_)
-            | M::Cut(_)
             | M::Pause(_)
             | M::Restart(_)
             | M::RestartAndRecover(_)
@@ -475,10 +477,7 @@ impl JobTracker {
             ToJobTracker::AskLoad(jobs) => {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(jobs))));
             }
-            ToJobTracker::Darkness(tracker) => self.ledger.darken(*tracker),
-            ToJobTracker::DiskLost(tracker) => self.ledger.spoil(*tracker),
             ToJobTracker::Replicas(files) => self.ledger.files = files.clone(),
-            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(**map),
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, *tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(now, *tracker, out),
             ToJobTracker::Pause(span) => self.pause(now, *span, out),
@@ -486,7 +485,6 @@ impl JobTracker {
             ToJobTracker::RestartAndRecover(span) => self.die(now, *span, true, out),
             ToJobTracker::ChangePolicy => self.change_policy(now, out),
             ToJobTracker::Wake => self.wake(now, out),
-            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut.clone(), out),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, *job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;

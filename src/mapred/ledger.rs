@@ -6,7 +6,7 @@
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
 //! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
-//! them), [`fetches`] (which outputs of maps are there for the reduces), [`trackers`] and their
+//! them), [`fetches`] (outputs of maps that reduces complain of), [`trackers`] and their
 //! [`faults`], and [`recovery`] after the process has died. When none will come any more is told by [`rest`]. What must hold between two moves is in
 //! [`claims`].
 //!
@@ -39,7 +39,7 @@ use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, LedgerFact, Load,
     Outbox, Outcome, PerSlot, Replicas, Report, SlotKind, TaskId, ToTracker, TrackerId,
 };
-use crate::cluster::{Cut, FileId, Hdfs, Topology};
+use crate::cluster::{FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 
@@ -72,10 +72,6 @@ pub(super) struct Ledger {
     /// begun since may be missing.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
-    /// Those whose machines have died, which the JobTracker has yet to find out.
-    pub(super) dark: BTreeSet<TrackerId>,
-    /// What parts machines that are alive, which the JobTracker does not know.
-    cuts: Vec<Arc<Cut>>,
     /// How many trackers are waited for before anything is launched.
     rejoining: u32,
     /// How many trackers may get tasks.
@@ -100,6 +96,8 @@ pub(super) struct Ledger {
     pub(super) to_read: Vec<JobId>,
     /// The racks that it knows, in the order in which it has met them.
     racks: RackOrder,
+    /// Whether it says which outputs of maps count, to those who know which can be fetched.
+    pub(super) tells_outputs: bool,
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
     pub(super) stories: Option<Stories>,
     /// Why jobs got nothing, if that is kept.
@@ -222,8 +220,6 @@ impl Ledger {
             wants_task_cleanup: PerSlot::default(),
             launches: VecDeque::new(),
             trackers,
-            dark: BTreeSet::new(),
-            cuts: Vec::new(),
             rejoining: 0,
             active: 0,
             capacity: PerSlot::default(),
@@ -235,6 +231,7 @@ impl Ledger {
             changes: Vec::new(),
             to_read: Vec::new(),
             racks: RackOrder::default(),
+            tells_outputs: false,
             stories: None,
             refusals: None,
             knows_progress: true,

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, Heartbeat, JobId, JobSpec, Outcome, Replicas, Reply, TrackerId};
+use super::{
+    AttemptId, Heartbeat, JobId, JobSpec, MapOutput, Missing, Outcome, Replicas, Reply, TrackerId,
+};
 use crate::cluster::{Cut, Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan};
 
@@ -33,19 +35,8 @@ pub enum ToJobTracker {
     AskLoad(Arc<Vec<JobId>>),
     /// By a TaskTracker: a heartbeat.
     Heartbeat(Heartbeat),
-    /// By the world: what lies on a machine cannot be fetched any more. It tells the reduces that
-    /// ask for map outputs, and does not know it itself.
-    Darkness(TrackerId),
-    /// By the world: what maps have left on a machine's disks is gone. It does not know this itself.
-    DiskLost(TrackerId),
-    /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk. It is
-    /// rare, and would make each message larger.
-    Spoilt(Box<AttemptId>),
     /// By the NameNode, for the clients that submit jobs and the maps that read: where blocks are now.
     Replicas(Arc<Replicas>),
-    /// By the world: nodes are cut off from the others, or are so no more. It does not know this
-    /// itself, either.
-    Cut(Arc<Cut>),
     /// By an administrator: a node is on the list of those that may not take part.
     Exclude(TrackerId),
     /// By an administrator: a node is on that list no more.
@@ -107,6 +98,15 @@ pub enum ToTracker {
         call: u32,
         /// How long the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
+    },
+    /// By the outputs of maps: what of those that a reply counts cannot be fetched.
+    OutOfReach {
+        /// The number of the call that the reply answered.
+        call: u32,
+        /// Whether a reduce works that may complain.
+        works: bool,
+        /// What it is.
+        missing: Arc<Vec<Missing>>,
     },
     /// By the world: its machine starts.
     PowerOn,
@@ -185,6 +185,40 @@ pub enum ToNameNode {
     Copied(u32),
 }
 
+/// What is told of the outputs of maps. An attempt's name is boxed: it is rare, and would make each
+/// message larger.
+#[derive(Clone, Debug)]
+pub enum ToMapOutputs {
+    /// By the JobTracker: an output counts from now on.
+    Counts(Arc<MapOutput>),
+    /// By the JobTracker: this output does not count any more.
+    Lost(Box<AttemptId>),
+    /// By the JobTracker: a job is over, or begun anew, and nobody fetches its outputs any more.
+    Over(JobId),
+    /// By the JobTracker: a tracker has joined.
+    Joined(TrackerId),
+    /// By the JobTracker: a tracker was given up.
+    Left(TrackerId),
+    /// By a TaskTracker, for its reduces: what of the maps that this reply counts can they not fetch?
+    Ask {
+        /// Which tracker.
+        tracker: TrackerId,
+        /// Whether one of the reduces works, and so will complain of what it cannot fetch.
+        works: bool,
+        /// The reply.
+        reply: Arc<Reply>,
+    },
+    /// By nature: what lies on a machine cannot be fetched any more.
+    Darkness(TrackerId),
+    /// By the world: what maps have left on a machine's disks is gone.
+    DiskLost(TrackerId),
+    /// By a TaskTracker: the output of a map, of whose end the JobTracker may not have heard, was on such
+    /// a disk.
+    Spoilt(Box<AttemptId>),
+    /// By the world: nodes are cut off from the others, or are so no more.
+    Cut(Arc<Cut>),
+}
+
 /// Which mishap it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stroke {
@@ -209,17 +243,15 @@ pub enum Mail {
     Nature(ToNature),
     /// For the NameNode.
     NameNode(ToNameNode),
+    /// For the outputs of maps.
+    MapOutputs(ToMapOutputs),
 }
 
 impl Message for ToJobTracker {
     fn counts(&self) -> bool {
         match self {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Heartbeat(_) => true,
-            Self::Darkness(_)
-            | Self::DiskLost(_)
-            | Self::Spoilt(_)
-            | Self::Replicas(_)
-            | Self::Cut(_)
+            Self::Replicas(_)
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
@@ -242,10 +274,6 @@ impl Message for ToJobTracker {
         match self {
             Self::Submit(_)
             | Self::KillJob(_)
-            | Self::Darkness(_)
-            | Self::DiskLost(_)
-            | Self::Spoilt(_)
-            | Self::Cut(_)
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
@@ -290,7 +318,8 @@ impl Message for ToTracker {
         match self {
             // The end of a phase is what a task's process tells its tracker.
             Self::Reply(_) | Self::Noted { .. } | Self::PhaseEnds(_) => true,
-            Self::PowerOn
+            Self::OutOfReach { .. }
+            | Self::PowerOn
             | Self::PowerOff
             | Self::Crash
             | Self::Speeds(_)
@@ -316,6 +345,8 @@ impl Message for ToTracker {
             | Self::PhaseEnds(_)
             | Self::Impatient
             | Self::FlowDone(_) => true,
+            // Reduces that work complain some day of what they cannot fetch.
+            Self::OutOfReach { works, missing, .. } => *works && !missing.is_empty(),
             // A flow under way has its end planned, at whatever rate.
             Self::Rates(_)
             | Self::Reply(_)
@@ -389,6 +420,35 @@ impl Message for ToNameNode {
     }
 }
 
+impl Message for ToMapOutputs {
+    fn counts(&self) -> bool {
+        match self {
+            Self::Counts(_)
+            | Self::Lost(_)
+            | Self::Over(_)
+            | Self::Joined(_)
+            | Self::Left(_)
+            | Self::Ask { .. }
+            | Self::Darkness(_)
+            | Self::DiskLost(_)
+            | Self::Spoilt(_)
+            | Self::Cut(_) => false,
+        }
+    }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::Darkness(_) | Self::DiskLost(_) | Self::Spoilt(_) | Self::Cut(_) => true,
+            Self::Counts(_)
+            | Self::Lost(_)
+            | Self::Over(_)
+            | Self::Joined(_)
+            | Self::Left(_)
+            | Self::Ask { .. } => false,
+        }
+    }
+}
+
 impl Mail {
     /// Returns whether this counts as a message of the run; see [`Message::counts`].
     pub fn counts(&self) -> bool {
@@ -399,6 +459,7 @@ impl Mail {
             Self::Fabric(msg) => msg.counts(),
             Self::Nature(msg) => msg.counts(),
             Self::NameNode(msg) => msg.counts(),
+            Self::MapOutputs(msg) => msg.counts(),
         }
     }
 
@@ -411,6 +472,7 @@ impl Mail {
             Self::Fabric(msg) => msg.moves(),
             Self::Nature(msg) => msg.moves(),
             Self::NameNode(msg) => msg.moves(),
+            Self::MapOutputs(msg) => msg.moves(),
         }
     }
 }
@@ -436,6 +498,12 @@ impl From<ToNature> for Mail {
 impl From<ToNameNode> for Mail {
     fn from(msg: ToNameNode) -> Self {
         Self::NameNode(msg)
+    }
+}
+
+impl From<ToMapOutputs> for Mail {
+    fn from(msg: ToMapOutputs) -> Self {
+        Self::MapOutputs(msg)
     }
 }
 

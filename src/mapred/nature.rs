@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::{
-    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToJobTracker, ToNameNode, ToNature,
+    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToMapOutputs, ToNameNode, ToNature,
     ToTracker, TrackerId,
 };
 use crate::cluster::Speeds;
@@ -271,7 +271,7 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox
         out.affect(Mail::Tracker(node, message));
     }
     if was == State::On {
-        out.affect(ToJobTracker::Darkness(node));
+        out.affect(ToMapOutputs::Darkness(node));
     }
 }
 

@@ -23,8 +23,9 @@ use self::memory::Memory;
 use self::pulse::Pulse;
 use super::{
     AttemptFact, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, Outbox, Outcome, PerSlot,
-    Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerFact, TrackerId,
+    FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, MapsDone, Missing, Outbox,
+    Outcome, PerSlot, Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToMapOutputs,
+    ToTracker, TrackerFact, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -41,6 +42,8 @@ pub struct Manner {
     /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
     /// then not told.
     pub is_brief: bool,
+    /// Whether they ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch, as there may be some.
+    pub asks_outputs: bool,
 }
 
 /// A TaskTracker and the node that it runs on. Its fields lie in memory as they stand here, in lines of the
@@ -75,6 +78,8 @@ pub struct TaskTracker {
     node: Node,
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
+    /// The reply that it has asked about, what of its outputs cannot be fetched, until it knows.
+    asked: Option<Asked>,
     /// When it was last told how far maps are; only if heartbeats may come out of turn.
     told_of_maps: SimTime,
     /// The instant of the last message.
@@ -83,6 +88,13 @@ pub struct TaskTracker {
 
 const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
 const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
+
+/// A reply of which it is not known yet what reduces can fetch.
+struct Asked {
+    reply: Arc<Reply>,
+    /// How many attempts it concerns, those that were launched first.
+    hearing: usize,
+}
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
 /// earlier one finds nobody.
@@ -120,6 +132,7 @@ impl TaskTracker {
             node,
             costs,
             phase,
+            asked: None,
             told_of_maps: SimTime::ZERO,
             restarted: true,
             ailments: 0,
@@ -200,6 +213,7 @@ impl TaskTracker {
             }
         }
         self.failed_fetches.clear();
+        self.asked = None;
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
         self.clockwork.tell_memory(self.memory.left(), out);
@@ -211,7 +225,7 @@ impl TaskTracker {
         use AttemptState as S;
         self.note(now, Incident::DiskLost, out);
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
-            out.affect(ToJobTracker::Spoilt(map.id().into()));
+            out.affect(ToMapOutputs::Spoilt(map.id().into()));
         }
         let is_hit = |attempt: &Attempt| {
             let has_files = matches!(attempt.state(), S::Running | S::Suspended);
@@ -302,7 +316,7 @@ impl TaskTracker {
         }
     }
 
-    fn hear(&mut self, now: SimTime, reply: &Reply, out: &mut Outbox) {
+    fn hear(&mut self, now: SimTime, reply: &Arc<Reply>, out: &mut Outbox) {
         if !self.pulse.is_answered(now, reply.call, reply.queued, out) {
             return;
         }
@@ -333,11 +347,48 @@ impl TaskTracker {
             self.fill_slots(now, out);
         }
         let hearing = if is_mumak { reported } else { self.attempts.len() };
-        for maps in &reply.maps {
+        if self.pulse.manner.asks_outputs && !reply.maps.is_empty() {
+            let complains = |attempt: &Attempt| {
+                attempt.fetches() && attempt.state() == AttemptState::Running && !is_mumak
+            };
+            let works = self.attempts.iter().any(|attempt| complains(attempt));
+            let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
+            out.affect(ask);
+            self.asked = Some(Asked { reply: reply.clone(), hearing });
+            return;
+        }
+        self.hear_of_maps(now, &reply.maps, &reply.missing, hearing, out);
+    }
+
+    /// Hears which outputs reduces cannot fetch, of those that a reply counts, and goes on with that.
+    fn hear_out_of_reach(
+        &mut self,
+        now: SimTime,
+        call: u32,
+        missing: &[Missing],
+        out: &mut Outbox,
+    ) {
+        // Its process may have died since it asked, and asked again.
+        if let Some(Asked { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call) {
+            let missing = [&reply.missing, missing].concat();
+            self.hear_of_maps(now, &reply.maps, &missing, hearing, out);
+        }
+    }
+
+    /// Lets the first so many attempts know how far maps are and what of it is missing.
+    fn hear_of_maps(
+        &mut self,
+        now: SimTime,
+        maps: &[MapsDone],
+        missing: &[Missing],
+        hearing: usize,
+        out: &mut Outbox,
+    ) {
+        for maps in maps {
             let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
                 let poll = self.costs.hadoop.poll;
-                let next = attempt.learn_maps(now, *maps, &reply.missing, poll);
+                let next = attempt.learn_maps(now, *maps, missing, poll);
                 self.clockwork.plan(next, attempt, out);
             }
         }
@@ -715,6 +766,9 @@ impl Core for TaskTracker {
             ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
             ToTracker::Reply(reply) => self.hear(now, reply, out),
             ToTracker::Noted { call, queued } => self.hear_noted(now, *call, *queued, out),
+            ToTracker::OutOfReach { call, missing, .. } => {
+                self.hear_out_of_reach(now, *call, missing, out);
+            }
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(now, rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

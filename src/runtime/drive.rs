@@ -15,7 +15,8 @@ use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use crate::mapred::{
     Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric,
-    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerFact, TrackerId,
+    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerFact,
+    TrackerId,
 };
 use crate::units::SimTime;
 
@@ -48,6 +49,7 @@ pub(super) struct Seats<D: Drive> {
     fabric: Option<D::Seat<ToFabric>>,
     nature: Option<D::Seat<ToNature>>,
     name_node: Option<D::Seat<ToNameNode>>,
+    map_outputs: Option<D::Seat<ToMapOutputs>>,
 }
 
 impl<D: Drive> Seats<D> {
@@ -63,6 +65,8 @@ impl<D: Drive> Seats<D> {
             nature: cast.nature.map(|core| drive.seat(Body::new(core, link(Address::Nature)))),
             name_node: (cast.name_node)
                 .map(|core| drive.seat(Body::new(core, link(Address::NameNode)))),
+            map_outputs: (cast.map_outputs)
+                .map(|core| drive.seat(Body::new(core, link(Address::MapOutputs)))),
         }
     }
 
@@ -83,6 +87,11 @@ impl<D: Drive> Seats<D> {
                 let name_node = self.name_node.as_ref();
                 let name_node = name_node.expect("only where there is a NameNode is it told");
                 drive.deliver(name_node, at, msg);
+            }
+            Mail::MapOutputs(msg) => {
+                let outputs = self.map_outputs.as_ref();
+                let outputs = outputs.expect("only where outputs may be lost is somebody told");
+                drive.deliver(outputs, at, msg);
             }
         }
     }

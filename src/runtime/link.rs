@@ -79,6 +79,7 @@ pub(super) enum Address {
     Fabric,
     Nature,
     NameNode,
+    MapOutputs,
 }
 
 impl Address {
@@ -90,6 +91,7 @@ impl Address {
             Mail::Fabric(_) => Self::Fabric,
             Mail::Nature(_) => Self::Nature,
             Mail::NameNode(_) => Self::NameNode,
+            Mail::MapOutputs(_) => Self::MapOutputs,
         }
     }
 
@@ -99,8 +101,9 @@ impl Address {
             Self::JobTracker => Some(0),
             Self::Injector => Some(1),
             Self::Tracker(id) => Some(u64::from(id.0) + 2),
-            // They are no machines: what they say is physics. What the NameNode says is known at once.
-            Self::Fabric | Self::Nature | Self::NameNode => None,
+            // Fabric, nature and the outputs are no machines: their messages take no time and are never
+            // lost. The NameNode is treated so, too.
+            Self::Fabric | Self::Nature | Self::NameNode | Self::MapOutputs => None,
         }
     }
 
@@ -108,9 +111,12 @@ impl Address {
     fn machine(self) -> Option<TrackerId> {
         match self {
             Self::Tracker(id) => Some(id),
-            Self::JobTracker | Self::Injector | Self::Fabric | Self::Nature | Self::NameNode => {
-                None
-            }
+            Self::JobTracker
+            | Self::Injector
+            | Self::Fabric
+            | Self::Nature
+            | Self::NameNode
+            | Self::MapOutputs => None,
         }
     }
 

@@ -60,6 +60,7 @@ pub(super) fn play(trackers: usize) -> Play {
             fabric: None,
             nature: None,
             name_node: None,
+            map_outputs: None,
         },
         links: links(trackers),
         opening: Vec::new(),

@@ -154,7 +154,7 @@ impl World {
 
     /// Lets so many of the twenty maps have ended at an instant.
     fn maps_done(mut self, at: u64, done: u32) -> Self {
-        self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20 }));
+        self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20, changes: 0 }));
         self
     }
 
@@ -174,7 +174,11 @@ impl World {
         match mail {
             Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, &msg, &mut out),
             Mail::Fabric(msg) => self.fabric.handle(now, &msg, &mut out),
-            Mail::JobTracker(_) | Mail::Injector(_) | Mail::Nature(_) | Mail::NameNode(_) => {
+            Mail::JobTracker(_)
+            | Mail::Injector(_)
+            | Mail::Nature(_)
+            | Mail::NameNode(_)
+            | Mail::MapOutputs(_) => {
                 unreachable!("there is none")
             }
         }

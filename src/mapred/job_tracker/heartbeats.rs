@@ -103,20 +103,11 @@ impl JobTracker {
             Heartbeat::Full(status) => &status.reports,
             Heartbeat::AsBefore(_) => &[],
         };
-        let (maps, missing) = self.maps_wanted(id, reports, &directives);
-        // Reduces that work and cannot fetch something will complain of it.
-        let complains =
-            |report: &Report| report.wants_maps && report.state == AttemptState::Running;
-        if missing.iter().any(|missing| !missing.is_lost)
-            && reports.iter().any(complains)
-            && !self.ledger.hadoop.is_mumak()
-        {
-            self.ledger.moved_at = now;
-        }
+        let (maps, missing) = self.maps_wanted(reports, &directives);
         let interval = self.ledger.heartbeat_interval();
         self.busy_until = begins + span;
         let answer = &mut self.ledger.trackers[id.index()].answer;
-        let nothing_follows = directives.is_empty() && maps.is_empty() && missing.is_empty();
+        let nothing_follows = directives.is_empty() && maps.is_empty();
         let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
         let number = last_id.wrapping_add(1);
         (answer.call, answer.id) = (call, number);
@@ -309,13 +300,12 @@ impl JobTracker {
         (offer.directives, offer.looks)
     }
 
-    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and what of
-    /// it they cannot fetch.
+    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and which of
+    /// their outputs are lost.
     ///
     /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
     fn maps_wanted(
         &self,
-        tracker: TrackerId,
         reports: &[Report],
         directives: &[Directive],
     ) -> (Vec<MapsDone>, Vec<Missing>) {
@@ -336,8 +326,9 @@ impl JobTracker {
             // Reduces of a job that has failed wait for ever, if nobody kills them.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
                 let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
-                wanted.push(MapsDone { job: job.id(), done, total });
-                self.ledger.name_missing(job, tracker, &mut missing);
+                let changes = job.output_changes;
+                wanted.push(MapsDone { job: job.id(), done, total, changes });
+                missing.extend(job.lost_outputs.values());
             }
         }
         (wanted, missing)

@@ -15,9 +15,9 @@ use super::*;
 use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
     AttemptId, AttemptState, Behind, Directive, Fact, FailedFetch, FailedMaps, Input, Job,
-    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, LedgerFact, MapsDone, Missing, Offer,
+    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, LedgerFact, MapOutputs, Missing, Offer,
     PerSlot, Phase, Preemption, Reach, Reason, Replicas, Reply, Report, Role, Rule, SlotKind,
-    Status, TaskId, TaskKind,
+    Status, TaskId, TaskKind, ToMapOutputs,
 };
 use crate::units::{Bytes, Count, Fraction};
 
@@ -25,6 +25,8 @@ use crate::units::{Bytes, Count, Fraction};
 /// has said and seen.
 struct Bench {
     tracker: JobTracker,
+    /// Which outputs of maps can be fetched.
+    outputs: MapOutputs,
     now: SimTime,
     calls: [u32; 8],
     last: [Option<u16>; 8],
@@ -84,8 +86,11 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         init: SimSpan::ZERO,
         init_threads: Count::of(4),
     };
+    let mut tracker = JobTracker::new(hadoop, topology, hdfs, spec, policy);
+    tracker.tell_outputs();
     Bench {
-        tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy),
+        tracker,
+        outputs: MapOutputs::default(),
         now: SimTime::ZERO,
         calls: [0; 8],
         last: [None; 8],
@@ -131,6 +136,7 @@ impl Bench {
                     self.replies.push((to, Arc::new(reply), letter.after));
                 }
                 Mail::Injector(msg) => self.to_injector.push(msg),
+                Mail::MapOutputs(msg) => _ = self.befall(msg),
                 Mail::Tracker(to, ToTracker::Refused(call)) => self.refused.push((to, call)),
                 Mail::JobTracker(msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a JobTracker sends {other:?}"),
@@ -146,6 +152,17 @@ impl Bench {
             self.hear(msg);
         }
         self
+    }
+
+    /// Lets the outputs of maps hear of something; returns the answer, if it was a question.
+    fn befall(&mut self, msg: ToMapOutputs) -> Option<Vec<Missing>> {
+        let mut out = Outbox::default();
+        self.outputs.handle(self.now, &msg, &mut out);
+        self.facts.extend(out.events.into_iter().map(|event| event.fact));
+        out.letters.pop_front().map(|letter| match letter.mail {
+            Mail::Tracker(_, ToTracker::OutOfReach { missing, .. }) => missing.to_vec(),
+            other => unreachable!("{other:?} from the outputs of maps"),
+        })
     }
 
     fn at(&mut self, secs: u64) -> &mut Self {
@@ -281,9 +298,13 @@ impl Bench {
         self.beat_and_receive(0, &reports);
     }
 
-    fn told(&self) -> (Vec<MapsDone>, Vec<Missing>) {
-        let (_, reply, _) = self.replies.last().expect("there was a reply");
-        (reply.maps.clone(), reply.missing.clone())
+    /// Returns how many maps of each job the last reply counts, and what its tracker cannot fetch of these.
+    fn told(&mut self) -> (Vec<u32>, Vec<Missing>) {
+        let (tracker, reply, _) = self.replies.last().expect("there was a reply");
+        let (tracker, reply) = (*tracker, reply.clone());
+        let ask = ToMapOutputs::Ask { tracker, works: true, reply: reply.clone() };
+        let missing = [reply.missing.clone(), self.befall(ask).unwrap()].concat();
+        (reply.maps.iter().map(|maps| maps.done).collect(), missing)
     }
 
     /// Lets a reduce, which runs on this tracker, complain of a map; returns what is launched there.

@@ -6,8 +6,8 @@ use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
 use crate::mapred::job::{Job, JobState, Stage, Try};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobFact, JobId, LedgerFact, Order,
-    Outbox, Outcome, Reason, Report, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobFact, JobId, LedgerFact, MapOutput,
+    Order, Outbox, Outcome, Reason, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -194,6 +194,10 @@ impl Ledger {
         let task = job.known_task(attempt.task);
         task.stage = Stage::Done(attempt.number, record.tracker);
         task.order = order;
+        if attempt.task.kind == TaskKind::Map {
+            self.count_output(MapOutput { map: attempt, at: record.tracker, order }, out);
+        }
+        let task = self.known_mut(id).known_task(attempt.task);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
             self.doom(now, attempt.task.attempt(number), Reason::LostRace(attempt), out);

@@ -1,18 +1,15 @@
-//! Which outputs of maps are there for the reduces.
+//! Outputs of maps, as far as the JobTracker knows: it counts those of the maps that are done, until
+//! reduces complain.
 //!
-//! The JobTracker counts the maps that are done and does not know which machines are out of reach. Reduces
-//! find out, each for itself: what they cannot fetch is named to them beside the count, and their
-//! complaints come with heartbeats. With enough of these the map has failed and runs again; else it
-//! does when its tracker is missed.
+//! Which machines are out of reach it does not know. Reduces find out, each for itself, and their complaints
+//! come with heartbeats. With enough of these the map has failed and runs again; else it does when its
+//! tracker is missed. The truth is told by [`MapOutputs`](crate::mapred::MapOutputs), which hears from here
+//! what counts.
 
-use std::sync::Arc;
-
-use super::{Ledger, entry};
-use crate::cluster::{Cut, TrackerId};
-use crate::mapred::job::{Job, Stage};
+use super::Ledger;
+use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, FailedFetch, Incident, Missing, Outbox, Outcome, TaskId,
-    TaskKind,
+    AttemptId, AttemptState, FailedFetch, JobId, MapOutput, Missing, Outbox, Outcome, ToMapOutputs,
 };
 use crate::units::SimTime;
 
@@ -20,75 +17,27 @@ use crate::units::SimTime;
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Notes that a machine, or its tracker, is gone. Of one that has not joined nothing is missed.
-    pub(in crate::mapred) fn darken(&mut self, tracker: TrackerId) {
-        if self.trackers[tracker.index()].is_registered {
-            self.dark.insert(tracker);
+    /// Says something of the outputs that count, if somebody listens.
+    pub(super) fn tell_outputs(&self, word: ToMapOutputs, out: &mut Outbox) {
+        if self.tells_outputs {
+            out.affect(word);
         }
     }
 
-    /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
-    /// from the first that has it to the last.
-    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {
-        let begins = cut.holds(now);
-        let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
-        // Each goes by its own message: of those that end at once the last one reconnects.
-        self.cuts.retain(|other| !Arc::ptr_eq(other, &cut));
-        for node in &cut.nodes {
-            if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
-                out.emit(now, Fact::befell(*node, incident));
-            }
-        }
-        if begins {
-            self.cuts.push(cut);
+    /// Says that an output counts that reduces may fetch.
+    pub(super) fn count_output(&mut self, output: MapOutput, out: &mut Outbox) {
+        let tells = self.tells_outputs;
+        let job = self.known_mut(output.map.job());
+        if tells && 0 < job.reduces.total {
+            job.output_changes += 1;
+            out.affect(ToMapOutputs::Counts(output.into()));
         }
     }
 
-    /// Notes that the outputs of maps on a machine's disks are gone. Walks all maps of running jobs.
-    pub(in crate::mapred) fn spoil(&mut self, tracker: TrackerId) {
-        for id in &self.running {
-            let job = entry(&mut self.jobs, *id);
-            for (index, task) in (0..).zip(&job.maps.tasks) {
-                if let Stage::Done(number, at) = task.stage
-                    && at == tracker
-                {
-                    let map = TaskId { job: *id, kind: TaskKind::Map, index }.attempt(number);
-                    job.unreadable.insert(map);
-                }
-            }
-        }
-    }
-
-    /// Notes that the output of a map is gone whose end may not have been reported.
-    pub(in crate::mapred) fn spoil_output(&mut self, map: AttemptId) {
-        // When its job has ended, nobody reads it.
-        if self.job(map.job()).is_some_and(Job::is_running) {
-            self.known_mut(map.job()).unreadable.insert(map);
-        }
-    }
-
-    /// Appends which outputs of a job's maps its reduces on a tracker cannot fetch, or not any more.
-    /// Walks all maps while a machine is dead that has not been missed, or is cut off.
-    pub(in crate::mapred) fn name_missing(
-        &self,
-        job: &Job,
-        by: TrackerId,
-        missing: &mut Vec<Missing>,
-    ) {
-        missing.extend(job.lost_outputs.values());
-        if self.dark.is_empty() && self.cuts.is_empty() && job.unreadable.is_empty() {
-            return;
-        }
-        let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
-        for (index, task) in (0..).zip(&job.maps.tasks) {
-            let Stage::Done(number, at) = task.stage else { continue };
-            let map = TaskId { job: job.id(), kind: TaskKind::Map, index }.attempt(number);
-            let is_out_of_reach = self.dark.contains(&at) || is_cut_off(at);
-            let is_unreadable = !is_out_of_reach && job.unreadable.contains(&map);
-            if is_out_of_reach || is_unreadable {
-                let order = task.order;
-                missing.push(Missing { map, at, order, is_lost: false, is_unreadable });
-            }
+    /// Says that nobody fetches the outputs of a job any more.
+    pub(super) fn forget_outputs(&self, job: JobId, out: &mut Outbox) {
+        if 0 < self.known(job).output_changes {
+            self.tell_outputs(ToMapOutputs::Over(job), out);
         }
     }
 
@@ -132,9 +81,10 @@ impl Ledger {
         let order = task.order;
         job.maps.finished -= 1;
         job.failed_fetches.remove(&map);
-        job.unreadable.remove(&map);
+        job.output_changes += 1;
         let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
         job.lost_outputs.insert(map.task.index, lost);
+        self.tell_outputs(ToMapOutputs::Lost(map.into()), out);
         if failed {
             self.count_failure(map, at);
         }

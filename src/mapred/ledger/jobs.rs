@@ -154,6 +154,7 @@ impl Ledger {
         self.running.remove(&id);
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
+        self.forget_outputs(id, out);
         for attempt in self.attempts_on(id, None) {
             self.wind_up(now, attempt, out);
         }
@@ -220,7 +221,6 @@ impl Ledger {
             job.times_on = PerSlot::default();
             job.barred = FxHashMap::default();
             job.lost_outputs.clear();
-            job.unreadable.clear();
             job.failed_fetches.clear();
             for kind in SlotKind::BOTH {
                 self.wants_task_cleanup[kind].remove(&id);

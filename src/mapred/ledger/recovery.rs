@@ -224,6 +224,7 @@ impl Ledger {
         self.running.remove(&id);
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
+        self.forget_outputs(id, out);
         SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
         self.known_mut(id).state = JobState::Submitted;
         self.recount(now, id);

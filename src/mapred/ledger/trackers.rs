@@ -4,7 +4,7 @@ use super::{Ledger, Tracker};
 use crate::mapred::job::Stage;
 use crate::mapred::{
     AttemptId, AttemptState, Fact, Incident, JobId, LedgerFact, MemberFact, Order, Outbox, Outcome,
-    PerSlot, Reason, SlotKind, TaskId, TaskKind, TrackerId,
+    PerSlot, Reason, SlotKind, TaskId, TaskKind, ToMapOutputs, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -24,7 +24,7 @@ impl Ledger {
         });
         self.moved_at = now;
         self.racks.meet(self.topology.rack(id).0);
-        self.dark.remove(&id);
+        self.tell_outputs(ToMapOutputs::Joined(id), out);
         out.emit(now, Fact::Member(id, MemberFact::Joined));
     }
 
@@ -86,7 +86,7 @@ impl Ledger {
             tracker.is_registered = false;
             tracker.orders.clear();
         });
-        self.dark.remove(&id);
+        self.tell_outputs(ToMapOutputs::Left(id), out);
         self.moved_at = now;
         out.emit(now, Fact::Member(id, MemberFact::Lost));
         self.expect_no_more(id);

@@ -35,6 +35,8 @@ pub(super) struct Pulse {
     pub(super) last_reply: Option<u16>,
     /// Whether the last heartbeat that was sent has no reply yet.
     is_under_way: bool,
+    /// Whether the next one is planned, or was sent. After an answer its tracker first does what follows.
+    is_planned: bool,
     /// When it was sent.
     sent_at: SimTime,
     pub(super) interval: SimSpan,
@@ -84,6 +86,7 @@ impl Pulse {
             number: 0,
             last_reply: None,
             is_under_way: false,
+            is_planned: false,
             sent_at: SimTime::ZERO,
             interval: costs.hadoop.heartbeat_floor,
             fuzz: varies.then(|| FuzzDraws::of(costs, tracker)),
@@ -138,6 +141,7 @@ impl Pulse {
     /// Plans the next heartbeat.
     pub(super) fn plan(&mut self, after: SimSpan, out: &mut Outbox) {
         self.number += 1;
+        self.is_planned = true;
         out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
     }
 
@@ -154,9 +158,9 @@ impl Pulse {
         shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
-    /// Asks for a heartbeat at once.
+    /// Asks for a heartbeat at once; if the next one is still to be planned, that will be.
     pub(super) fn hurry(&mut self, out: &mut Outbox) {
-        if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way {
+        if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
             self.plan(SimSpan::ZERO, out);
         }
     }
@@ -182,6 +186,7 @@ impl Pulse {
         if call != self.number || !mem::take(&mut self.is_under_way) {
             return false;
         }
+        self.is_planned = false;
         let rtt = now - self.sent_at;
         out.emit(now, Fact::Tracker(self.tracker, TrackerFact::Heartbeat { rtt, queued }));
         true

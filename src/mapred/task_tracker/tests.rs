@@ -58,6 +58,8 @@ struct Bench {
     missing: Vec<Missing>,
     /// Outputs that it says are gone.
     spoilt: Vec<AttemptId>,
+    /// Whether a working reduce asks what it cannot fetch, for each time that the tracker has asked.
+    asked: Vec<bool>,
 }
 
 /// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
@@ -67,6 +69,10 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
 
 /// The same, on which these attempts end badly.
 fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
+    tracker_of(change, dooms, Manner::default())
+}
+
+fn tracker_of(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>, manner: Manner) -> Bench {
     let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
     let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
@@ -83,7 +89,7 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
         may_slow_down: true,
     });
     let mut bench = Bench {
-        tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, Manner::default()),
+        tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, manner),
         now: SimTime::ZERO,
         own: Vec::new(),
         ends: Vec::new(),
@@ -95,6 +101,7 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
         reduces: 0,
         missing: Vec::new(),
         spoilt: Vec::new(),
+        asked: Vec::new(),
     };
     bench.hear(ToTracker::PowerOn);
     bench
@@ -113,7 +120,8 @@ impl Bench {
                         Heartbeat::AsBefore(_) => self.brief += 1,
                     }
                 }
-                Mail::JobTracker(ToJobTracker::Spoilt(map)) => self.spoilt.push(*map),
+                Mail::MapOutputs(ToMapOutputs::Spoilt(map)) => self.spoilt.push(*map),
+                Mail::MapOutputs(ToMapOutputs::Ask { works, .. }) => self.asked.push(works),
                 Mail::Tracker(_, msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a tracker alone sends {other:?}"),
             }
@@ -176,7 +184,10 @@ impl Bench {
             self.until(next);
             if beats < self.statuses.len() {
                 let done = if maps_done.is_some_and(|at| at <= next) { 4 } else { 0 };
-                self.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4 }]);
+                self.reply_with(
+                    vec![],
+                    vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }],
+                );
             }
         }
         self.until(end)

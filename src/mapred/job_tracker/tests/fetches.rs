@@ -6,9 +6,8 @@ use crate::mapred::JobFact;
 #[test]
 fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
     let (mut bench, maps, reduces) = fetching();
-    let done = |done| vec![MapsDone { job: JobId(0), done, total: 2 }];
-    assert_eq!(bench.told(), (done(2), vec![]));
-    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert_eq!(bench.told(), (vec![2], vec![]));
+    bench.befall(ToMapOutputs::Darkness(TrackerId(0)));
     let missing = |is_lost| {
         let named = |(order, map): (u32, &AttemptId)| Missing {
             map: *map,
@@ -20,13 +19,13 @@ fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
         (0..).zip(&maps).map(named).collect::<Vec<_>>()
     };
     bench.at(8).beat_and_receive(1, &[(reduces[0], AttemptState::Running)]);
-    assert_eq!(bench.told(), (done(2), missing(false)));
+    assert_eq!(bench.told(), (vec![2], missing(false)));
     // The others go on, and so does this reduce; the tracker of the maps is missed.
     let runs = (reduces[0], AttemptState::Running);
     bench.at(600).beat_and_receive(1, &[runs]);
     bench.at(606).hear(ToJobTracker::Expire);
     bench.next(1, &[runs, (maps[1].task.attempt(8), runs.1), (maps[1].task.attempt(9), runs.1)]);
-    assert_eq!(bench.told(), (done(0), missing(true)));
+    assert_eq!(bench.told(), (vec![0], missing(true)));
 }
 
 #[test]
@@ -35,14 +34,14 @@ fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
     let until = bench.now + SimSpan::from_secs(60);
     let nodes = [TrackerId(0), TrackerId(1)].into();
     let cut = Arc::new(Cut { from: bench.now, until, nodes });
-    bench.hear(ToJobTracker::Cut(cut.clone()));
+    bench.befall(ToMapOutputs::Cut(cut.clone()));
     // The second tracker is on the side of the maps' outputs, and nobody else is.
     for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
         bench.next(id, &[(reduce, AttemptState::Running)]);
         assert_eq!(bench.told().1.len(), missing);
     }
     bench.now = until;
-    bench.hear(ToJobTracker::Cut(cut));
+    bench.befall(ToMapOutputs::Cut(cut));
     bench.next(2, &[(reduces[1], AttemptState::Running)]);
     assert_eq!(bench.told().1, []);
 }
@@ -50,10 +49,10 @@ fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
 #[test]
 fn what_lay_on_a_lost_disk_cannot_be_read() {
     let (mut bench, _, reduces) = fetching();
-    bench.hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.befall(ToMapOutputs::DiskLost(TrackerId(0)));
     bench.next(2, &[(reduces[1], AttemptState::Running)]);
     let (done, missing) = bench.told();
-    assert_eq!(done[0].done, 2, "the JobTracker does not know");
+    assert_eq!(done, [2], "the JobTracker does not know");
     assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
 }
 
@@ -68,14 +67,14 @@ fn a_map_fails_after_three_complaints_of_its_output_and_runs_again() {
     assert!(bench.has_failed(maps[0]) && !bench.has_failed(maps[1]));
     assert_eq!(launched, [maps[0].task.attempt(1)], "not where it failed");
     let (done, missing) = bench.told();
-    assert_eq!((done[0].done, missing[0].map, missing[0].is_lost), (1, maps[0], true));
+    assert_eq!((done[0], missing[0].map, missing[0].is_lost), (1, maps[0], true));
     // A complaint that comes late is of an attempt that nobody counts on.
     bench.complain(1, reduces[0], maps[0]);
     let runs = (reduces[2], AttemptState::Running);
     bench.next(3, &[runs, (maps[0].task.attempt(1), AttemptState::Succeeded)]);
     bench.next(3, &[runs]);
     let (done, missing) = bench.told();
-    assert_eq!((done[0].done, missing), (2, vec![]));
+    assert_eq!((done, missing), (vec![2], vec![]));
 }
 
 #[test]
@@ -147,8 +146,8 @@ fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
     bench.submit(job(0, 2, 1));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
     // The first has ended when its disk is lost, the second runs on and ends with its output.
-    bench.at(3).hear(ToJobTracker::DiskLost(TrackerId(0)));
-    bench.hear(ToJobTracker::Spoilt(maps[0].into()));
+    bench.at(3).befall(ToMapOutputs::DiskLost(TrackerId(0)));
+    bench.befall(ToMapOutputs::Spoilt(maps[0].into()));
     bench.at(4).end_maps(&maps);
     let reduce = bench.next(1, &[])[0];
     bench.next(1, &[(reduce, AttemptState::Running)]);
@@ -199,12 +198,41 @@ fn maps_whose_splits_tell_of_copies_made_later_take_along_where_blocks_are() {
 
 #[test]
 fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach() {
-    let mut bench = bench(hadoop());
-    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
-    assert!(bench.tracker.ledger.dark.is_empty());
-    bench.at(1).beat_and_receive(0, &[]);
-    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
-    assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
+    for (goes_before, missing) in [(true, 0), (false, 2)] {
+        let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+        let gone = || ToMapOutputs::Darkness(TrackerId(0));
+        if goes_before {
+            bench.befall(gone());
+        }
+        bench.submit(job(0, 2, 1));
+        let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+        if !goes_before {
+            bench.befall(gone());
+        }
+        bench.at(4).end_maps(&maps);
+        let reduce = bench.next(1, &[])[0];
+        bench.next(1, &[(reduce, AttemptState::Running)]);
+        assert_eq!(bench.told().1.len(), missing);
+    }
+}
+
+#[test]
+fn an_answer_is_about_the_maps_that_the_reply_counts() {
+    let (mut bench, maps, reduces) = fetching();
+    let runs = (reduces[0], AttemptState::Running);
+    bench.next(1, &[runs]);
+    let old = bench.replies.last().unwrap().clone();
+    // The first output is lost since: whoever holds the old reply does not get it, and counts it.
+    for (reduce, at) in reduces.iter().zip(1..) {
+        bench.complain(at, *reduce, maps[0]);
+    }
+    bench.next(1, &[runs]);
+    let (done, lost) = bench.told();
+    assert_eq!((done, lost[0].map, lost[0].is_lost), (vec![1], maps[0], true));
+    bench.replies.push(old);
+    let (done, missing) = bench.told();
+    assert_eq!((done, missing.len()), (vec![2], 1));
+    assert_eq!((missing[0].map, missing[0].is_lost), (maps[0], false));
 }
 
 #[test]
@@ -217,7 +245,7 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
     // Of the second and the third, which end at once, one is the last.
     let cuts = [cut(10, 30, &[0]), cut(20, 40, &[0, 1]), cut(25, 40, &[0])];
     for (now, cut) in [(10, 0), (20, 1), (25, 2), (30, 0), (40, 1), (40, 2)] {
-        bench.at(now).hear(ToJobTracker::Cut(cuts[cut].clone()));
+        bench.at(now).befall(ToMapOutputs::Cut(cuts[cut].clone()));
     }
     let told = bench.facts.iter().filter_map(|fact| match fact {
         Fact::World(WorldFact::Incident { tracker: Some(node), incident }) => {

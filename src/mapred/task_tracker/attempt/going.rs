@@ -176,7 +176,7 @@ impl Attempt {
     // ---- shuffles ----
 
     /// Returns whether it fetches the outputs of maps, or is about to.
-    pub(super) fn fetches(&self) -> bool {
+    pub(in super::super) fn fetches(&self) -> bool {
         matches!(self.phase, Phase::Start | Phase::Shuffle)
             && self.is_reduce()
             && !self.hangs()

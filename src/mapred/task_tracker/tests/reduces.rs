@@ -6,7 +6,7 @@ use super::*;
 fn a_shuffle_ends_after_the_last_map_and_not_before() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
-    let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4 }];
+    let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }];
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
     // Half of the output is there; it is fetched in two seconds, then the reduce waits.
@@ -34,7 +34,7 @@ fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
     ] {
         let mut bench = tracker(|hadoop| hadoop.out_of_band = out_of_band);
         bench.reduces = 1;
-        let maps = MapsDone { job: JobId(0), done: 0, total: 4 };
+        let maps = MapsDone { job: JobId(0), done: 0, total: 4, changes: 0 };
         let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();
         bench.until(secs(0)).reply_with(launches, vec![maps]);
         let asks = beats.map(|beat| {
@@ -53,7 +53,7 @@ fn a_heartbeat_out_of_turn_does_not_ask_again_how_far_maps_are() {
 fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
     for second in seconds.step_by(3) {
         bench.until(secs(second));
-        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4 }]);
+        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4, changes: 0 }]);
     }
 }
 
@@ -81,6 +81,57 @@ fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
         answer(&mut bench, 39..=60, 4);
         assert!(bench.report(reduce(0)).is_none_or(|report| report.phase != Phase::Shuffle));
     }
+}
+
+#[test]
+fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
+    let manner = Manner { asks_outputs: true, ..Manner::default() };
+    let mut bench = tracker_of(|_| {}, Vec::new(), manner);
+    bench.reduces = 1;
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // Who says nothing of maps is not asked about, and who has not started does not complain.
+    assert!(bench.asked.is_empty());
+    let answer = |bench: &mut Bench, call, missing: &[Missing]| {
+        let missing = Arc::new(missing.to_vec());
+        bench.hear(ToTracker::OutOfReach { call, works: true, missing });
+    };
+    let known = |bench: &Bench| bench.own.iter().any(|(_, msg)| matches!(msg, ToTracker::Beat(_)));
+    bench.until(secs(3));
+    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
+    assert_eq!(bench.asked, [true]);
+    let call = bench.call.number;
+    answer(&mut bench, call - 1, &[]);
+    assert!(!known(&bench), "that was about another reply");
+    answer(&mut bench, call, &[missing(3, false)]);
+    assert!(known(&bench));
+    bench.until(secs(30)).reply(vec![]);
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Shuffle, "it misses one");
+    bench.until(secs(33));
+    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
+    let call = bench.call.number;
+    bench.hear(ToTracker::PowerOff);
+    answer(&mut bench, call, &[]);
+    assert!(!known(&bench), "its machine is off");
+}
+
+#[test]
+fn what_an_answer_ends_calls_for_no_heartbeat_before_all_of_the_answer_is_known() {
+    let manner = Manner { asks_outputs: true, ..Manner::default() };
+    let mut bench = tracker_of(|hadoop| hadoop.out_of_band = true, Vec::new(), manner);
+    bench.reduces = 1;
+    let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();
+    bench.until(secs(0)).reply(launches);
+    bench.until(secs(3));
+    let maps = vec![MapsDone { job: JobId(0), done: 0, total: 4, changes: 0 }];
+    bench.reply_with(vec![Directive::Kill(map(0))], maps);
+    let (call, missing) = (bench.call.number, Arc::default());
+    let beats = |bench: &Bench| {
+        bench.own.iter().filter(|(_, msg)| matches!(msg, ToTracker::Beat(_))).count()
+    };
+    assert_eq!((bench.asked.len(), beats(&bench)), (1, 0));
+    bench.hear(ToTracker::OutOfReach { call, works: true, missing });
+    assert_eq!(beats(&bench), 1);
 }
 
 #[test]
@@ -125,7 +176,7 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
         bench.until(secs(0)).reply(vec![launch]);
         bench
             .until(secs(3))
-            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
+            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
         for beat in 2..12 {
             bench.until(secs(3 * beat)).reply(vec![]);
         }
@@ -147,7 +198,7 @@ fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
         });
         bench.reduces = 1;
         let launch = bench.launch(reduce(0));
-        let all = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+        let all = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
         bench.until(secs(0)).reply_with(vec![launch], all);
         bench.until(secs(3)).reply(vec![]);
         // It starts for a second and fetches for four.
@@ -162,7 +213,7 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     bench.reduces = 1;
     bench.missing = vec![missing(0, false)];
     let launch = bench.launch(reduce(0));
-    let there = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+    let there = vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }];
     bench.until(secs(0)).reply_with(vec![launch], there.clone());
     // Its patience lasts a day: thirty pauses, each longer by 1.3.
     for _ in 0..100_000 {
