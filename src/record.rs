@@ -55,7 +55,7 @@ pub(crate) use histograms::tame;
 pub use past::Past;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
 pub use table::TableWriter;
-pub use waste::{SlotTime, WasteSummary};
+pub use waste::{Fate, PerFate, WasteSummary};
 
 /// One subject's view of the stream.
 pub trait Watcher: Send {

@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::cluster::Hdfs;
 use crate::mapred::{Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Stop, WorldFact};
-use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
+use crate::record::{Books, End, Fate, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
 
 mod blocks;
@@ -145,15 +145,12 @@ impl Verifier {
     pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         let micros = |seconds: f64| (seconds * 1e6).round() as u128;
-        let WasteSummary { held_s, useful_s, failed_s, speculative_s, .. } = *told;
-        let WasteSummary { lost_s, preempted_s, killed_s, unfinished_s, .. } = *told;
-        let parts =
-            [useful_s, failed_s, speculative_s, lost_s, preempted_s, killed_s, unfinished_s];
-        let (sum, held) = (parts.map(micros).iter().sum(), self.trackers.slot_time(at));
-        for told in [micros(held_s), sum] {
+        let parts = Fate::ALL.map(|fate| micros(told.by_fate[fate]));
+        let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
+        for told in [micros(told.held_s), sum] {
             check.that(told == held, || Breach::HeldMiscounted { told, held });
         }
-        let (told, useful) = (micros(useful_s), self.jobs.useful());
+        let (told, useful) = (micros(told.by_fate[Fate::Useful]), self.jobs.useful());
         check.that(told == useful, || Breach::UsefulMiscounted { told, useful });
     }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::table::Text;
-use super::{Beats, Books, ByLocality, End, RecordError, WasteSummary, Watcher};
+use super::{Beats, Books, ByLocality, End, Fate, RecordError, WasteSummary, Watcher};
 use crate::files;
 use crate::mapred::{
     Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerFact, TrackerId, WorldFact,
@@ -165,7 +165,7 @@ impl Tally {
         let faults = FaultSummary {
             incidents: self.incidents,
             attempts_lost: losses.attempts_harmed,
-            slots_lost_s: rounded(losses.failed_s + losses.lost_s),
+            slots_lost_s: rounded(losses.by_fate[Fate::Failed] + losses.by_fate[Fate::Lost]),
         };
         (0 < faults.incidents + faults.attempts_lost).then_some(faults)
     }

@@ -21,10 +21,13 @@
 //! out, so with several waves the true cost is higher.
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::ops::{Index, IndexMut};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::summary::rounded;
 use super::table::TableWriter;
@@ -46,30 +49,35 @@ pub(super) struct Waste {
     losses: Vec<u32>,
 }
 
-/// What slot time went into, in slots times microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SlotTime {
-    /// Attempts that succeeded.
-    pub useful: u64,
-    /// Attempts that failed.
-    pub failed: u64,
-    /// Attempts that were slower than another one of their task.
-    pub speculative: u64,
-    /// Attempts that were lost with their tracker, or whose output was.
-    pub lost: u64,
-    /// Attempts that were killed though their job went on.
-    pub preempted: u64,
-    /// Attempts of jobs that failed or were killed.
-    pub killed: u64,
-    /// Attempts that had not ended when the run stopped.
-    pub unfinished: u64,
+/// What became of an attempt, and so of the slot time that it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It succeeded.
+    Useful,
+    /// It failed.
+    Failed,
+    /// It was slower than another one of its task.
+    Speculative,
+    /// It was lost with its tracker, or its output was.
+    Lost,
+    /// It was killed though its job went on.
+    Preempted,
+    /// Its job failed or was killed.
+    Killed,
+    /// It had not ended when the run stopped.
+    Unfinished,
 }
+
+/// Something for each fate of attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PerFate<T>([T; 7]);
 
 /// What a job's slots were held for.
 #[derive(Debug, Default)]
 struct Account {
     name: Arc<str>,
-    sums: SlotTime,
+    /// In slots times microseconds.
+    sums: PerFate<u64>,
     /// Second attempts of its tasks, and those of them that succeeded.
     second_attempts: u32,
     won: u32,
@@ -122,46 +130,70 @@ struct Hold {
     since: SimTime,
 }
 
-/// What became of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Useful,
-    Failed,
-    Speculative,
-    Lost,
-    Preempted,
-    Killed,
-    Unfinished,
-}
-
 /// What slots were held for, in `summary.json`: seconds, times slots.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WasteSummary {
     /// All of it.
     pub held_s: f64,
-    /// By attempts that succeeded.
-    pub useful_s: f64,
-    /// The share of this in what was held and has ended.
+    /// By the fate of the attempts that held them.
+    pub by_fate: PerFate<f64>,
+    /// The share of what was useful in what was held and has ended.
     pub goodput: Option<f64>,
-    /// By attempts that failed.
-    pub failed_s: f64,
-    /// By attempts that were slower than another one of their task.
-    pub speculative_s: f64,
-    /// By attempts that were lost with their tracker, or whose output was.
-    pub lost_s: f64,
-    /// By attempts that were killed though their job went on.
-    pub preempted_s: f64,
-    /// By attempts of jobs that failed or were killed.
-    pub killed_s: f64,
-    /// By attempts that had not ended when the run stopped.
-    pub unfinished_s: f64,
     /// How many second attempts were launched of tasks that ran already.
     pub second_attempts: u64,
     /// How many of them succeeded.
     pub second_attempts_won: u64,
-    /// How many attempts failed or were lost.
-    #[serde(skip)]
+    /// How many attempts failed or were lost; not in the file.
     pub attempts_harmed: u64,
+}
+
+impl Fate {
+    /// All fates: of what was useful, of what was in vain, and of what is unfinished.
+    pub const ALL: [Self; 7] = [
+        Self::Useful,
+        Self::Failed,
+        Self::Speculative,
+        Self::Lost,
+        Self::Preempted,
+        Self::Killed,
+        Self::Unfinished,
+    ];
+    /// The fates of attempts that held slots in vain.
+    pub const IN_VAIN: [Self; 5] =
+        [Self::Failed, Self::Speculative, Self::Lost, Self::Preempted, Self::Killed];
+
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Useful => "useful",
+            Self::Failed => "failed",
+            Self::Speculative => "speculative",
+            Self::Lost => "lost",
+            Self::Preempted => "preempted",
+            Self::Killed => "killed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl<T> Index<Fate> for PerFate<T> {
+    type Output = T;
+
+    fn index(&self, fate: Fate) -> &T {
+        &self.0[fate as usize]
+    }
+}
+
+impl<T> IndexMut<Fate> for PerFate<T> {
+    fn index_mut(&mut self, fate: Fate) -> &mut T {
+        &mut self.0[fate as usize]
+    }
+}
+
+impl PerFate<u64> {
+    fn sum(&self, fates: &[Fate]) -> u64 {
+        fates.iter().map(|&fate| self[fate]).sum()
+    }
 }
 
 impl Waste {
@@ -351,8 +383,8 @@ impl Waste {
         };
         task.end = None;
         if let Some(account) = self.account(attempt.job()) {
-            account.sums.useful -= held;
-            account.sums.lost += held;
+            account.sums[Fate::Useful] -= held;
+            account.sums[Fate::Lost] += held;
             account.harmed += 1;
         }
     }
@@ -394,9 +426,9 @@ impl Waste {
         if outcome == Outcome::Succeeded {
             account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
         } else {
-            let SlotTime { useful, preempted, .. } = account.sums;
-            account.sums.killed += useful + preempted;
-            (account.sums.useful, account.sums.preempted) = (0, 0);
+            for fate in [Fate::Useful, Fate::Preempted] {
+                account.sums[Fate::Killed] += mem::take(&mut account.sums[fate]);
+            }
         }
         account.tasks = PerSlot::default();
     }
@@ -420,23 +452,16 @@ impl Waste {
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, Fate::Failed | Fate::Lost));
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
-        let sums = &mut account.sums;
-        let sum = match fate {
-            Fate::Useful | Fate::Preempted if is_in_vain => &mut sums.killed,
-            Fate::Useful => &mut sums.useful,
-            Fate::Failed => &mut sums.failed,
-            Fate::Speculative => &mut sums.speculative,
-            Fate::Lost => &mut sums.lost,
-            Fate::Preempted => &mut sums.preempted,
-            Fate::Killed => &mut sums.killed,
-            Fate::Unfinished => &mut sums.unfinished,
+        let fate = match fate {
+            Fate::Useful | Fate::Preempted if is_in_vain => Fate::Killed,
+            other => other,
         };
-        *sum += held;
+        account.sums[fate] += held;
     }
 
     /// Ends the accounts with the run; returns what all of them come to.
     pub(super) fn finish(&mut self, end: &End<'_>) -> Result<WasteSummary, RecordError> {
-        for (attempt, mut open) in std::mem::take(&mut self.open) {
+        for (attempt, mut open) in mem::take(&mut self.open) {
             open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
             self.add(attempt, open.held, open.fate.unwrap_or(Fate::Unfinished));
         }
@@ -465,18 +490,6 @@ impl Hold {
     }
 }
 
-impl SlotTime {
-    /// Returns what was held, useful or not.
-    pub fn held(&self) -> u64 {
-        self.useful + self.wasted() + self.unfinished
-    }
-
-    /// Returns what was held in vain.
-    pub fn wasted(&self) -> u64 {
-        self.failed + self.speculative + self.lost + self.preempted + self.killed
-    }
-}
-
 impl Account {
     fn stragglers(&self, sojourn: SimSpan) -> Stragglers {
         let span = |task: &Task, kind| {
@@ -497,22 +510,21 @@ impl Account {
     }
 
     fn row(&self, job: u32) -> WasteRow {
-        let millis = |micros: u64| micros / 1_000;
-        let SlotTime { useful, failed, speculative, lost, preempted, killed, unfinished } =
-            self.sums;
+        let [held, wasted] = [&Fate::ALL[..], &Fate::IN_VAIN].map(|fates| self.sums.sum(fates));
+        let of = |fate| millis(self.sums[fate]);
         let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
         WasteRow {
             job,
             name: (&*self.name).into(),
-            held_ms: millis(self.sums.held()),
-            useful_ms: millis(useful),
-            wasted_ms: millis(self.sums.wasted()),
-            failed_ms: millis(failed),
-            speculative_ms: millis(speculative),
-            lost_ms: millis(lost),
-            preempted_ms: millis(preempted),
-            killed_ms: millis(killed),
-            unfinished_ms: millis(unfinished),
+            held_ms: millis(held),
+            useful_ms: of(Fate::Useful),
+            wasted_ms: millis(wasted),
+            failed_ms: of(Fate::Failed),
+            speculative_ms: of(Fate::Speculative),
+            lost_ms: of(Fate::Lost),
+            preempted_ms: of(Fate::Preempted),
+            killed_ms: of(Fate::Killed),
+            unfinished_ms: of(Fate::Unfinished),
             second_attempts: self.second_attempts,
             second_attempts_won: self.won,
             map_straggling_ms: straggling(SlotKind::Map),
@@ -522,47 +534,44 @@ impl Account {
     }
 }
 
+const fn millis(micros: u64) -> u64 {
+    micros / 1_000
+}
+
 impl WasteSummary {
-    /// Returns what slots were held for, in words: what was of use, and why the rest was not.
-    pub fn parts(&self) -> [(f64, &'static str); 7] {
-        let [useful, unfinished] = [(self.useful_s, "useful"), (self.unfinished_s, "unfinished")];
-        let [failed, speculative, lost, preempted, killed] = self.wasted();
-        [useful, failed, speculative, lost, preempted, killed, unfinished]
-    }
-
-    /// Returns what was in vain, by its cause.
-    pub fn wasted(&self) -> [(f64, &'static str); 5] {
-        [
-            (self.failed_s, "failed"),
-            (self.speculative_s, "speculative"),
-            (self.lost_s, "lost"),
-            (self.preempted_s, "preempted"),
-            (self.killed_s, "killed"),
-        ]
-    }
-
     fn of<'a>(accounts: impl Iterator<Item = &'a Box<Account>> + Clone) -> Self {
-        let sum = |of: fn(&SlotTime) -> u64| {
-            let micros: u128 = accounts.clone().map(|account| u128::from(of(&account.sums))).sum();
+        let sum = |fates: &[Fate]| {
+            let micros: u128 =
+                accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
             rounded(micros as f64 / 1e6)
         };
-        let (held_s, useful_s) = (sum(SlotTime::held), sum(|sums| sums.useful));
-        let wasted_s = sum(SlotTime::wasted);
+        let by_fate = PerFate(Fate::ALL.map(|fate| sum(&[fate])));
+        let (useful, wasted) = (by_fate[Fate::Useful], sum(&Fate::IN_VAIN));
         let count = |of: fn(&Account) -> u32| accounts.clone().map(|all| u64::from(of(all))).sum();
         Self {
-            held_s,
-            useful_s,
-            goodput: (0.0 < useful_s + wasted_s).then(|| rounded(useful_s / (useful_s + wasted_s))),
-            failed_s: sum(|sums| sums.failed),
-            speculative_s: sum(|sums| sums.speculative),
-            lost_s: sum(|sums| sums.lost),
-            preempted_s: sum(|sums| sums.preempted),
-            killed_s: sum(|sums| sums.killed),
-            unfinished_s: sum(|sums| sums.unfinished),
+            held_s: sum(&Fate::ALL),
+            by_fate,
+            goodput: (0.0 < useful + wasted).then(|| rounded(useful / (useful + wasted))),
             second_attempts: count(|account| account.second_attempts),
             second_attempts_won: count(|account| account.won),
             attempts_harmed: count(|account| account.harmed),
         }
+    }
+}
+
+impl Serialize for WasteSummary {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("held_s", &self.held_s)?;
+        for fate in Fate::ALL {
+            map.serialize_entry(&format!("{}_s", fate.word()), &self.by_fate[fate])?;
+            if fate == Fate::Useful {
+                map.serialize_entry("goodput", &self.goodput)?;
+            }
+        }
+        map.serialize_entry("second_attempts", &self.second_attempts)?;
+        map.serialize_entry("second_attempts_won", &self.second_attempts_won)?;
+        map.end()
     }
 }
 
@@ -614,14 +623,8 @@ mod tests {
         (waste, summary)
     }
 
-    fn seconds(sums: SlotTime) -> [u64; 7] {
-        let SlotTime { useful, failed, speculative, lost, preempted, killed, unfinished } = sums;
-        [useful, failed, speculative, lost, preempted, killed, unfinished]
-            .map(|sum| sum / 1_000_000)
-    }
-
     fn of_job(waste: &Waste, job: usize) -> [u64; 7] {
-        seconds(waste.jobs[job].as_ref().unwrap().sums)
+        waste.jobs[job].as_ref().unwrap().sums.0.map(|sum| sum / 1_000_000)
     }
 
     trait Whole {
@@ -756,9 +759,9 @@ mod tests {
             .at(40_000)
             .job_ended(0, Outcome::Succeeded);
         let (waste, _) = waste(&stream);
-        let row = waste.jobs[0].as_ref().unwrap().row(0);
+        let cost = waste.jobs[0].as_ref().unwrap().stragglers.unwrap();
         // The median map takes 20 s: ten less of forty.
-        assert_eq!((row.map_straggling_ms, row.reduce_straggling_ms), (Some(10_000), Some(0)));
-        assert_eq!(row.straggling, Some(rounded(40.0 / 30.0)));
+        assert_eq!((cost.of.map, cost.of.reduce), (SimSpan::from_secs(10), SimSpan::ZERO));
+        assert_eq!(cost.ratio, 40.0 / 30.0);
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{LocalityShares, SlotShares, WasteSummary};
+use crate::record::{Fate, LocalityShares, SlotShares, WasteSummary};
 use crate::results::testing::complete;
 use crate::results::{AttemptRow, JobRow, SlotsRow};
 use crate::scenario::{self, Registry};
@@ -170,14 +170,15 @@ fn what_was_not_recorded_is_left_out() {
 fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
     let mut run = Run::new();
     assert!(!run.page().html().contains("What slots were held for"));
-    run.summary.waste = Some(WasteSummary {
+    let mut waste = WasteSummary {
         held_s: 100.0,
-        useful_s: 75.0,
-        speculative_s: 25.0,
         second_attempts: 3,
         second_attempts_won: 2,
         ..WasteSummary::default()
-    });
+    };
+    waste.by_fate[Fate::Useful] = 75.0;
+    waste.by_fate[Fate::Speculative] = 25.0;
+    run.summary.waste = Some(waste);
     let html = run.page().html();
     for text in ["What slots were held for", "speculative", "got 3 second attempts, of which 2"] {
         assert!(html.contains(text), "{text}");

@@ -4,7 +4,7 @@ use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::Unit;
 use crate::page::{Block, Column, PageCell, PageTable};
-use crate::record::WasteSummary;
+use crate::record::{Fate, WasteSummary};
 use crate::results::{ReadError, RunJobs, TableRow, WasteRow};
 
 pub(super) fn blocks(
@@ -25,15 +25,16 @@ pub(super) fn blocks(
 }
 
 fn table(waste: &WasteSummary) -> PageTable {
-    let row = |(seconds, word): (f64, &str)| {
+    let row = |fate: Fate| {
+        let seconds = waste.by_fate[fate];
         let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
         vec![
-            PageCell::text(word),
+            PageCell::text(fate.word()),
             PageCell::number(seconds, Unit::Seconds.text(seconds)),
             PageCell::maybe(share, |share| Unit::Share.text(share)),
         ]
     };
-    let parts = waste.parts().into_iter().filter(|(seconds, _)| 0.0 < *seconds);
+    let fates = Fate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
     PageTable {
         caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
         columns: vec![
@@ -41,6 +42,6 @@ fn table(waste: &WasteSummary) -> PageTable {
             Column::number("Slots × time", None),
             Column::number("Share", None),
         ],
-        rows: parts.map(row).collect(),
+        rows: fates.map(row).collect(),
     }
 }
