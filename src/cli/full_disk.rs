@@ -120,7 +120,7 @@ fn fail_at_each(before: &[&str], words: &str) -> usize {
 
 #[test]
 fn a_run_survives_a_disk_that_fails_at_any_operation() {
-    let run = "run @small.yaml --quiet --out @out --perfetto @run.pftrace --verify";
+    let run = "run @small.yaml --quiet --out @out --perfetto @run.json --verify";
     let operations = fail_at_each(&[], run);
     assert!(40 < operations, "{operations}");
 }

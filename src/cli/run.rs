@@ -15,9 +15,9 @@ use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::explain::Explained;
 use crate::files::{REPORT, SUMMARY};
 use crate::mapred::Stop;
-use crate::output::RunFolder;
-use crate::output::perfetto::PerfettoFile;
+use crate::output::perfetto::{self, Perfetto};
 use crate::output::results::RunResults;
+use crate::output::{AsideFile, RunFolder};
 use crate::runtime::Transport;
 use crate::scenario::{ClockSpec, Loaded, Registry};
 use crate::units::SimSpan;
@@ -111,12 +111,13 @@ impl Arguments {
         }
         let bar = Bar::new();
         let folder = RunFolder::create(&target, self.force)?;
-        let trace = self.perfetto.map(|file| PerfettoFile::create(&file, self.force));
+        let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
         interrupt::guard(&bar, ", no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
-        let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.labels())).transpose()?;
+        let begin = |trace| Perfetto::begin(trace, &prepared.labels());
+        let watcher = trace.as_ref().map(begin).transpose()?;
         let options = Options {
             progress,
             verify: self.verify,
@@ -132,7 +133,7 @@ impl Arguments {
         if self.parquet {
             add_parquet(folder.path())?;
         }
-        let trace = trace.map(PerfettoFile::commit).transpose()?;
+        let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
         if !self.quiet {

@@ -1,11 +1,14 @@
 //! A run as a trace that the Perfetto UI opens (<https://ui.perfetto.dev>): who ran where and when.
 //!
-//! Racks hold nodes, nodes hold a lane for each slot in use, and an attempt is a slice in its lane,
-//! from taking its slot to its end, as its tracker saw it; the `outcome` is the JobTracker's verdict
-//! if it gave one by then, else the tracker's word. Within it are a reduce's phases, what it was
-//! suspended, and what it waited for its commit. Counters show what the JobTracker counts.
+//! It is JSON in Chrome's trace event format. A node is a process, each of its slots in use a thread, its
+//! *lane*. An attempt is a slice in its lane, from taking its slot to its end, as its tracker saw it; the
+//! `outcome` is the JobTracker's verdict if it gave one by then, else the tracker's word. Within it are a
+//! reduce's phases, what it was suspended, and what it waited for its commit. Counters of the JobTracker and
+//! of each pool show what the JobTracker counts. An attempt takes the lowest lane that is free on its node
+//! and keeps it to its end; one that is suspended has given its slot up but keeps its lane, so that a node
+//! can have more lanes than slots.
 //!
-//! What befalls a machine, be it that it goes off or becomes slow, is a mark on its node.
+//! An incident on a machine, such as that it goes off or becomes slow, is a mark on its node.
 //!
 //! A flow leads from each map that succeeded to the reduces of its job. It arrives where the sort
 //! begins, which is the end of the shuffle: Perfetto lets a flow lead from the slice that began
@@ -13,127 +16,144 @@
 //! [`FLOWS`] maps of a job have flows; a job of a thousand maps and reduces would have a million.
 //!
 //! The trace is written while the run goes on; memory is bounded by the jobs and by the attempts
-//! that are in their lanes. Its bytes are the same for the same scenario and seed.
+//! that are in their lanes. Its bytes are the same for the same scenario and seed. TraceEvents need not be in
+//! the order of time: a reader sorts them.
 
 mod counters;
-mod file;
-mod lanes;
-mod packet;
+mod event;
 mod parts;
-mod proto;
-mod shown;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-
-pub use self::file::PerfettoFile;
+use serde_json::json;
 
 use self::counters::Counters;
-use self::lanes::Lanes;
-use self::packet::{Packets, Track};
-use self::parts::{AttemptEnd, Part, Running};
-use self::shown::Shown;
+use self::event::{JOB_TRACKER, TraceEvents, TraceTrack, check_trace};
+use self::parts::parts;
 use super::OutputError;
+use super::aside::{AsideFile, Over};
 use crate::cluster::Speeds;
-use crate::disk::File;
 use crate::mapred::{
-    AttemptFact, AttemptId, Counts, Event, Fact, Incident, JobFact, JobId, JobSpec, LedgerFact,
-    Outcome, Phases, Role, SlotKind, TrackerFact, TrackerId, WorldFact,
+    AttemptFact, AttemptId, Event, Fact, Incident, JobFact, JobId, Locality, Outcome, PerSlot,
+    Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId, WorldFact,
 };
-use crate::record::{Attempt, Books, End, Job, NodeLabel, RecordError, Watcher};
+use crate::record::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::units::SimTime;
 
 /// How many maps of a job have flows to its reduces, and so the most flows that arrive at one.
 pub const FLOWS: u32 = 100;
 
+/// A node shows its maps above its reduces.
+const FIRST_REDUCE: usize = 1_000_000;
+
 /// Writes the trace of a run.
 #[derive(Debug)]
 pub struct Perfetto {
     path: PathBuf,
-    packets: Packets,
-    lanes: Lanes,
+    events: TraceEvents,
     counters: Counters,
+    /// The lanes of each node, and whether somebody has them.
+    lanes: Vec<PerSlot<Vec<(TraceTrack, bool)>>>,
     /// In any order, but in the same one for the same events.
-    running: IndexMap<(AttemptId, Role), Running, FxBuildHasher>,
-    name: String,
+    running: IndexMap<(AttemptId, Role), InLane, FxBuildHasher>,
+    /// The maps of each job from which flows lead.
+    outputs: BTreeMap<JobId, Vec<MapSlice>>,
 }
 
-/// What is to be shown of an attempt that leaves its lane.
-struct Ending {
-    at: SimTime,
-    outcome: Option<Outcome>,
-    phases: Option<Phases>,
+/// An attempt that is in its lane.
+#[derive(Debug)]
+struct InLane {
+    tracker: TrackerId,
+    lane: usize,
+    started: SimTime,
+    commit_pending: Option<SimTime>,
+}
+
+/// A map that succeeded.
+#[derive(Clone, Copy, Debug)]
+struct MapSlice {
+    map: u32,
+    track: TraceTrack,
+    began: SimTime,
+}
+
+/// Begins the trace that will be at `target`. With `force`, an earlier one may be there.
+///
+/// # Errors
+/// If the target exists and may not be replaced, or if nothing can be written beside it.
+pub fn create(target: &Path, force: bool) -> Result<AsideFile, OutputError> {
+    let over = if force { Over::Checked(check_trace) } else { Over::Nothing };
+    AsideFile::create(target, over)
 }
 
 impl Perfetto {
-    /// Begins the trace of a run on these nodes, which errors call by `path`.
-    fn begin(file: File, path: &Path, labels: Arc<[NodeLabel]>) -> io::Result<Self> {
-        let mut packets = Packets::begin(file)?;
-        Ok(Self {
-            path: path.to_owned(),
-            counters: Counters::begin(&mut packets)?,
-            packets,
-            lanes: Lanes::new(labels),
-            running: IndexMap::default(),
-            name: String::new(),
-        })
+    /// Begins to write the trace of a run on these nodes into a file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(file: &AsideFile, labels: &[NodeLabel]) -> Result<Self, OutputError> {
+        let path = file.target();
+        let begin = || {
+            let mut events = TraceEvents::begin(file.reopen()?)?;
+            for (rank, NodeLabel { node, rack }) in (0..).zip(labels) {
+                events.process(&format!("{node} ({rack})"), rank)?;
+            }
+            Ok(Self {
+                path: path.to_owned(),
+                counters: Counters::begin(&mut events)?,
+                events,
+                lanes: labels.iter().map(|_| PerSlot::default()).collect(),
+                running: IndexMap::default(),
+                outputs: BTreeMap::new(),
+            })
+        };
+        begin().map_err(|source| OutputError::Write { path: path.to_owned(), source })
     }
 
     fn enter(&mut self, event: &Event, books: &Books) -> io::Result<()> {
         let at = event.at;
-        match event.fact {
-            Fact::Job(job, JobFact::Running) => {
-                let Some(JobSpec { maps, reduces, .. }) = books.job(job).map(|job| &*job.spec)
-                else {
-                    return Ok(());
-                };
-                let waiting = |tasks| Counts { running: 0, pending: tasks };
-                self.count(at, job, SlotKind::Map, waiting(*maps), books)?;
-                self.count(at, job, SlotKind::Reduce, waiting(*reduces), books)
+        for &(id, kind, counts) in books.tallies() {
+            if let Some(job) = books.job(id) {
+                let job = (id, &job.spec.pool);
+                self.counters.change(at, job, kind, counts, &mut self.events)?;
             }
-            Fact::Job(job, JobFact::Ended(_) | JobFact::BegunAnew) => SlotKind::BOTH
-                .into_iter()
-                .try_for_each(|kind| self.count(at, job, kind, Counts::default(), books)),
-            Fact::Job(
-                _,
-                JobFact::Submitted(_)
-                | JobFact::Initialised
-                | JobFact::MapsDone
-                | JobFact::Refused { .. },
-            ) => Ok(()),
-            Fact::Ledger(
-                attempt,
-                _,
-                LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. },
-            ) => {
-                let has_ended = |job: &Job| job.ended.is_some();
-                if books.job(attempt.job()).is_some_and(has_ended) {
-                    return Ok(());
-                }
-                self.count(at, attempt.job(), attempt.slot(), counts, books)
+        }
+        match event.fact {
+            Fact::Job(job, JobFact::Ended(_)) => {
+                self.outputs.remove(&job);
+                Ok(())
             }
             Fact::Attempt(attempt, tracker, fact) => {
                 self.enter_attempt(at, (attempt, tracker), fact, books)
             }
             Fact::World(WorldFact::Incident { tracker, incident }) => {
                 let track = match tracker {
-                    Some(tracker) => self.lanes.node(tracker, &mut self.packets)?,
-                    None => self.counters.top(),
+                    Some(tracker) => TraceTrack::of(tracker),
+                    None => JOB_TRACKER,
                 };
-                self.packets.instant(track, at, &told(incident))
+                self.events.mark(track, at, &told(incident))
             }
             Fact::Tracker(_, TrackerFact::Heartbeat { queued, .. }) => {
-                self.counters.hear(at, queued, &mut self.packets)
+                self.counters.hear(at, queued, &mut self.events)
             }
-            Fact::Ledger(_, _, LedgerFact::Ordered { .. })
+            Fact::Job(
+                _,
+                JobFact::Submitted(_)
+                | JobFact::Initialised
+                | JobFact::Running
+                | JobFact::MapsDone
+                | JobFact::BegunAnew
+                | JobFact::Refused { .. },
+            )
             | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Down)
             | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::Ledger(..)
             | Fact::Member(..) => Ok(()),
         }
     }
@@ -147,70 +167,114 @@ impl Perfetto {
     ) -> io::Result<()> {
         match fact {
             AttemptFact::Started { role, .. } => {
-                let lane = self.lanes.take(tracker, attempt.slot(), &mut self.packets)?;
-                self.running.insert((attempt, role), Running::new(lane, at));
+                let lane = self.take_lane(tracker, attempt.slot())?;
+                let running = InLane { tracker, lane, started: at, commit_pending: None };
+                self.running.insert((attempt, role), running);
                 Ok(())
             }
-            AttemptFact::CommitPending => self.note(attempt, |running| running.await_commit(at)),
-            AttemptFact::Suspended => self.note(attempt, |running| running.suspend(at)),
-            AttemptFact::Resumed => self.note(attempt, |running| running.resume(at)),
-            AttemptFact::Ended { role, outcome, phases } => {
-                let ending = Ending { at, outcome: Some(outcome), phases: Some(phases) };
+            AttemptFact::CommitPending => {
+                if let Some(running) = self.running.get_mut(&(attempt, Role::Work)) {
+                    running.commit_pending = Some(at);
+                }
+                Ok(())
+            }
+            AttemptFact::Ended { role, outcome, .. } => {
                 match self.running.swap_remove(&(attempt, role)) {
-                    Some(running) => self.show((attempt, role), running, &ending, books),
+                    Some(running) => self.show((attempt, role), &running, at, Some(outcome), books),
                     None => Ok(()),
                 }
             }
-            AttemptFact::Opened { .. } | AttemptFact::FetchFailed { .. } => Ok(()),
+            AttemptFact::Opened { .. }
+            | AttemptFact::Suspended
+            | AttemptFact::Resumed
+            | AttemptFact::FetchFailed { .. } => Ok(()),
         }
     }
 
-    fn count(
-        &mut self,
-        at: SimTime,
-        job: JobId,
-        kind: SlotKind,
-        counts: Counts,
-        books: &Books,
-    ) -> io::Result<()> {
-        let Some(known) = books.job(job) else { return Ok(()) };
-        self.counters.change(at, (job, &known.spec.pool), kind, counts, &mut self.packets)
-    }
-
-    fn note(&mut self, attempt: AttemptId, note: impl FnOnce(&mut Running)) -> io::Result<()> {
-        if let Some(running) = self.running.get_mut(&(attempt, Role::Work)) {
-            note(running);
+    /// Takes the lowest free lane of a node. Costs a walk over its lanes.
+    fn take_lane(&mut self, tracker: TrackerId, kind: SlotKind) -> io::Result<usize> {
+        let lanes = &mut self.lanes[tracker.index()][kind];
+        let free = lanes.iter().position(|(_, is_taken)| !is_taken);
+        let lane = free.unwrap_or(lanes.len());
+        if free.is_none() {
+            let rank = lane + if kind == SlotKind::Reduce { FIRST_REDUCE } else { 0 };
+            let name = format!("{} {lane}", kind.word());
+            let track = self.events.thread(TraceTrack::of(tracker), &name, rank as i64)?;
+            lanes.push((track, false));
         }
-        Ok(())
+        lanes[lane].1 = true;
+        Ok(lane)
     }
 
     /// Writes the slice of an attempt that leaves its lane, and those within it.
     fn show(
         &mut self,
         (id, role): (AttemptId, Role),
-        mut running: Running,
-        ending: &Ending,
+        running: &InLane,
+        at: SimTime,
+        outcome: Option<Outcome>,
         books: &Books,
     ) -> io::Result<()> {
-        let lane = running.lane;
-        self.lanes.give_back(lane);
+        let &InLane { tracker, lane, started, commit_pending } = running;
+        let lane = &mut self.lanes[tracker.index()][id.slot()][lane];
+        lane.1 = false;
+        let track = lane.0;
         let Some(job) = books.job(id.job()).map(|job| &job.spec) else { return Ok(()) };
-        let kind = id.task.kind;
-        let known = known(id, books).filter(|_| role == Role::Work);
-        // Whoever gave a verdict by now is the JobTracker.
-        let verdict = known.and_then(|known| known.verdict);
-        let outcome = verdict.map(|(_, outcome)| outcome).or(ending.outcome);
-        let attempt = Shown { id, role, job, known, outcome };
-        self.name.clear();
-        attempt.name(&mut self.name);
-        self.packets.slice(lane.track, running.started, attempt.category(), |slice| {
-            attempt.describe(slice.name(&self.name));
-        })?;
-        let is_success = ending.outcome == Some(Outcome::Succeeded);
-        let phases = ending.phases.filter(|_| role == Role::Work);
-        let parts = running.parts(AttemptEnd { at: ending.at, kind, phases, is_success });
-        self.show_parts(&parts, &attempt, lane.track)?;
-        self.packets.end(lane.track, ending.at)
+        // The event at hand may have closed it.
+        let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
+        let known = books.attempt(id).or_else(|| closed().map(|(_, attempt)| attempt));
+        let known = known.filter(|_| role == Role::Work);
+        // The JobTracker's verdict stands above the tracker's word.
+        let outcome = known.and_then(|known| known.verdict).map(|(_, verdict)| verdict).or(outcome);
+        let TaskId { kind, index, .. } = id.task;
+        let mut args = json!({ "job": id.job().0, "task": index, "attempt": id.number });
+        if let Some(grant) = known.and_then(|known| known.grant) {
+            if let Some(locality) = grant.locality {
+                args["locality"] = Locality::word(locality).into();
+            }
+            if grant.speculative {
+                args["speculative"] = true.into();
+            }
+            args["reason"] = grant.reason.to_string().into();
+        }
+        args["outcome"] = outcome.map_or("unfinished", Outcome::word).into();
+        let task = match kind {
+            TaskKind::Map => format!("m_{index}"),
+            TaskKind::Reduce => format!("r_{index}"),
+            TaskKind::Setup | TaskKind::Cleanup => kind.word().to_owned(),
+        };
+        let category = match role {
+            Role::Work => kind.word(),
+            Role::TaskCleanup => "task-cleanup",
+        };
+        let name = format!("{} {task}", job.name);
+        self.events.slice(track, (started, at), [category, &name], args)?;
+        let Some(known) = known else { return Ok(()) };
+        let succeeds = outcome == Some(Outcome::Succeeded);
+        if succeeds && kind == TaskKind::Map && index < FLOWS && 0 < job.reduces {
+            let output = MapSlice { map: index, track, began: started };
+            self.outputs.entry(id.job()).or_default().push(output);
+        }
+        for part in parts(kind, known, commit_pending, at) {
+            let time = (part.begin, part.end);
+            self.events.slice(track, time, ["phase", part.name], json!({}))?;
+            if succeeds && part.name == "sort" {
+                self.show_flows(id.job(), track, part.begin)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the flows from the maps of a job to a sort. Of a map that ran again after a loss, the flow is from
+    /// the last that began before.
+    fn show_flows(&mut self, job: JobId, sort: TraceTrack, at: SimTime) -> io::Result<()> {
+        let outputs = self.outputs.get(&job).into_iter().flatten();
+        let before = outputs.filter(|output| output.began <= at);
+        let by_map: BTreeMap<_, _> = before.map(|output| (output.map, output)).collect();
+        for MapSlice { track, began, .. } in by_map.into_values() {
+            self.events.flow((*track, *began), (sort, at))?;
+        }
+        Ok(())
     }
 
     /// Shows the attempts that are in their lanes when the run stops.
@@ -219,29 +283,10 @@ impl Perfetto {
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
         running.sort_unstable_by_key(|&(who, _)| who);
         for (who, running) in running {
-            self.show(who, running, &Ending { at, outcome: None, phases: None }, end.books)?;
+            self.show(who, &running, at, None, end.books)?;
         }
-        self.counters.finish(at, &mut self.packets)?;
-        self.packets.flush()
-    }
-
-    fn show_parts(&mut self, parts: &[Part], attempt: &Shown<'_>, track: Track) -> io::Result<()> {
-        let mut open: Vec<SimTime> = Vec::new();
-        for part in parts {
-            while let Some(end) = open.pop_if(|end| *end <= part.time.begin) {
-                self.packets.end(track, end)?;
-            }
-            self.packets.slice(track, part.time.begin, "phase", |slice| {
-                slice.word(part.name);
-                if part.name == "sort" {
-                    attempt.flows_in().for_each(|flow| {
-                        slice.flow_end(flow);
-                    });
-                }
-            })?;
-            open.push(part.time.end);
-        }
-        open.into_iter().rev().try_for_each(|end| self.packets.end(track, end))
+        self.counters.finish(at, &mut self.events)?;
+        self.events.end()
     }
 
     fn failed(&self, source: io::Error) -> RecordError {
@@ -276,10 +321,4 @@ fn told(incident: Incident) -> String {
         }
         other => other.words().to_owned(),
     }
-}
-
-/// Returns what is known of an attempt, which the event at hand may have closed.
-fn known(id: AttemptId, books: &Books) -> Option<&Attempt> {
-    let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
-    books.attempt(id).or_else(|| closed().map(|(_, attempt)| attempt))
 }

@@ -1,5 +1,5 @@
 //! What several watchers ask for, kept once: the jobs, the attempts that are open, and what the
-//! event at hand changed in what trackers hold.
+//! event at hand changed in what trackers hold and in what the JobTracker counts.
 //!
 //! A job stays in the books to the end of the run. An attempt is *open* from its first event until
 //! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
@@ -13,8 +13,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
-    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
-    Outcome, Phases, Reason, Role, TaskId, TrackerId,
+    AttemptFact, AttemptId, Counts, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality,
+    Order, Outcome, PerSlot, Phases, Reason, Role, SlotKind, TaskId, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -28,6 +28,7 @@ pub struct Books {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
+    tallies: Vec<(JobId, SlotKind, Counts)>,
     /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
     /// a job that is begun anew.
     lost: Option<(AttemptId, TrackerId)>,
@@ -189,6 +190,12 @@ impl Books {
         self.shift
     }
 
+    /// Returns what the JobTracker counts for jobs since the event at hand, where that told a count. For a job
+    /// that has ended it counts nothing any more.
+    pub fn tallies(&self) -> &[(JobId, SlotKind, Counts)] {
+        &self.tallies
+    }
+
     /// Returns the attempt that had succeeded, and is in vain by the event at hand, and where it ran.
     pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
         self.lost
@@ -212,6 +219,7 @@ impl Books {
     /// Enters an event. Costs a look-up among the open attempts, for most.
     pub(crate) fn enter(&mut self, event: &Event) {
         self.closed.clear();
+        self.tallies.clear();
         (self.shift, self.lost) = (None, None);
         match event.fact {
             Fact::Job(job, ref fact) => self.enter_job(event.at, job, fact),
@@ -229,10 +237,21 @@ impl Books {
         match *fact {
             JobFact::Submitted(ref spec) => self.submit(at, spec),
             JobFact::Initialised => self.note_job(id, |job| job.initialised = Some(at)),
-            JobFact::Running => self.note_job(id, |job| job.running = Some(at)),
+            JobFact::Running => {
+                self.note_job(id, |job| job.running = Some(at));
+                let tasks = self.job(id).map_or_else(PerSlot::default, |job| PerSlot {
+                    map: job.spec.maps,
+                    reduce: job.spec.reduces,
+                });
+                self.count_pending(id, tasks);
+            }
             JobFact::MapsDone => self.note_job(id, |job| job.maps_done = Some(at)),
-            JobFact::Ended(outcome) => self.end_job(at, id, outcome),
-            JobFact::BegunAnew | JobFact::Refused { .. } => {}
+            JobFact::Ended(outcome) => {
+                self.end_job(at, id, outcome);
+                self.count_pending(id, PerSlot::default());
+            }
+            JobFact::BegunAnew => self.count_pending(id, PerSlot::default()),
+            JobFact::Refused { .. } => {}
         }
     }
 
@@ -243,6 +262,9 @@ impl Books {
         tracker: TrackerId,
         fact: LedgerFact,
     ) {
+        if let LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. } = fact {
+            self.count(attempt, counts);
+        }
         match fact {
             LedgerFact::Assigned { role: Role::Work, locality, speculative, reason, .. } => {
                 let grant = Grant { at, locality, speculative, reason };
@@ -304,6 +326,18 @@ impl Books {
             AttemptFact::Opened { .. }
             | AttemptFact::CommitPending
             | AttemptFact::FetchFailed { .. } => {}
+        }
+    }
+
+    /// Notes that so many tasks of a job wait, and that none runs.
+    fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
+        let counts = |kind| (job, kind, Counts { running: 0, pending: tasks[kind] });
+        self.tallies.extend(SlotKind::BOTH.map(counts));
+    }
+
+    fn count(&mut self, attempt: AttemptId, counts: Counts) {
+        if self.job(attempt.job()).is_none_or(|job| job.ended.is_none()) {
+            self.tallies.push((attempt.job(), attempt.slot(), counts));
         }
     }
 
@@ -460,7 +494,8 @@ impl Job {
 }
 
 impl Attempt {
-    const fn on(tracker: TrackerId) -> Self {
+    /// Returns an attempt of which nothing is known but its tracker.
+    pub(crate) const fn on(tracker: TrackerId) -> Self {
         Self {
             tracker,
             grant: None,

@@ -16,9 +16,7 @@ use std::path::Path;
 
 use super::table::TableWriter;
 use super::{Books, End, RecordError, Watcher};
-use crate::mapred::{
-    AttemptId, Counts, Event, Fact, JobFact, JobId, LedgerFact, PerSlot, SlotKind,
-};
+use crate::mapred::{Counts, Event, JobId, PerSlot, SlotKind};
 use crate::results::SlotsRow;
 use crate::units::{SimSpan, SimTime};
 
@@ -119,34 +117,6 @@ impl Timeline {
         }
         Ok(())
     }
-
-    /// Notes what the JobTracker counts; of a job that has ended, it counts nothing any more.
-    fn count(
-        &mut self,
-        at: SimTime,
-        attempt: AttemptId,
-        counts: Counts,
-        books: &Books,
-    ) -> Result<(), RecordError> {
-        if books.job(attempt.job()).is_some_and(|job| job.ended.is_some()) {
-            return Ok(());
-        }
-        self.change(at, (attempt.slot(), attempt.job()), books, |state| state.counts = counts)
-    }
-
-    /// Notes that the tasks of a job wait, or with its end no longer do.
-    fn count_job(
-        &mut self,
-        at: SimTime,
-        job: JobId,
-        pending: PerSlot<u32>,
-        books: &Books,
-    ) -> Result<(), RecordError> {
-        SlotKind::BOTH.into_iter().try_for_each(|kind| {
-            let counts = Counts { running: 0, pending: pending[kind] };
-            self.change(at, (kind, job), books, |state| state.counts = counts)
-        })
-    }
 }
 
 impl Watcher for Timeline {
@@ -160,35 +130,9 @@ impl Watcher for Timeline {
                 state.suspended = state.suspended.saturating_add_signed(shift.suspended);
             })?;
         }
-        match event.fact {
-            Fact::Job(job, JobFact::Running) => {
-                let pending = books.job(job).map_or_else(PerSlot::default, |job| PerSlot {
-                    map: job.spec.maps,
-                    reduce: job.spec.reduces,
-                });
-                self.count_job(at, job, pending, books)
-            }
-            Fact::Job(job, JobFact::Ended(_) | JobFact::BegunAnew) => {
-                self.count_job(at, job, PerSlot::default(), books)
-            }
-            Fact::Ledger(
-                attempt,
-                _,
-                LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. },
-            ) => self.count(at, attempt, counts, books),
-            Fact::Job(
-                _,
-                JobFact::Submitted(_)
-                | JobFact::Initialised
-                | JobFact::MapsDone
-                | JobFact::Refused { .. },
-            )
-            | Fact::Ledger(_, _, LedgerFact::Ordered { .. })
-            | Fact::Member(..)
-            | Fact::Attempt(..)
-            | Fact::Tracker(..)
-            | Fact::World(_) => Ok(()),
-        }
+        books.tallies().iter().try_for_each(|&(job, kind, counts)| {
+            self.change(at, (kind, job), books, |state| state.counts = counts)
+        })
     }
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {

@@ -244,7 +244,7 @@ fn what_is_written_has_the_permissions_of_any_other_file() {
     let room = Room::new();
     room.write("small.yaml", SMALL).write("study.yaml", &format!("{SMALL}sweep: {{seeds: 2}}\n"));
     for command in [
-        "run small.yaml --out one --perfetto one.pftrace",
+        "run small.yaml --out one --perfetto one.json",
         "run small.yaml --out two --seed 2",
         "compare one two --out compared.html",
         "study study.yaml --quiet --shard 1/2 --out part-1",

@@ -147,8 +147,8 @@ fn kill(first: &[&str], words: &str) {
 }
 
 const RUN: [&str; 2] = [
-    "run small.yaml --quiet --seed 1 --out out --perfetto run.pftrace",
-    "run small.yaml --quiet --seed 2 --out out --perfetto run.pftrace --force",
+    "run small.yaml --quiet --seed 1 --out out --perfetto run.json",
+    "run small.yaml --quiet --seed 2 --out out --perfetto run.json --force",
 ];
 const COMPARE: [&str; 3] = [
     "run small.yaml --quiet --seed 1 --out a",

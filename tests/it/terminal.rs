@@ -143,7 +143,7 @@ const CALLS: [(&str, i32, bool); 29] = [
     ("run kill.yaml --out killed", 0, false),
     ("run expect.yaml --out expected", 0, false),
     ("run pools.yaml --out pools", 0, false),
-    ("run fine.yaml --out second --seed 2 --perfetto @.pftrace", 0, false),
+    ("run fine.yaml --out second --seed 2 --perfetto @.json", 0, false),
     ("compare @ second", 0, false),
     ("compare @ nowhere", 2, false),
     ("study study.yaml --out @-study", 0, false),

@@ -1,14 +1,14 @@
 """The trace for Perfetto against tasks.csv.
 
-It is read with Perfetto's own messages, and, where its trace processor can be had, by that too,
+It is read as Chrome's trace event format says, and, where Perfetto's trace processor can be had, by that too,
 which must find the same slices and flows, and no error.
 """
 
+import json
 from collections import Counter, defaultdict
 from subprocess import CalledProcessError
 
 import pandas
-from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 import tables
 
@@ -17,80 +17,65 @@ FLOWS = 100
 
 
 class Reading:
-    """Tracks, slices, counters and flows, as Perfetto's documentation says how to find them."""
+    """Processes, threads, slices, counters and flows."""
 
     def __init__(self, path):
-        self.tracks, self.slices, self.counters = {}, [], defaultdict(list)
-        self.flows, self.words = Counter(), {}
-        trace = protos.Trace.FromString(path.read_bytes())
-        events = []
-        for packet in trace.packet:
-            if packet.HasField("interned_data"):
-                self.intern(packet.interned_data)
-            if packet.HasField("track_descriptor"):
-                self.tracks[packet.track_descriptor.uuid] = packet.track_descriptor
-            if packet.HasField("track_event"):
-                events.append((packet.timestamp, packet.track_event))
-        events.sort(key=lambda event: event[0])  # Stable, as Perfetto's own.
+        self.slices, self.counters, self.flows = [], defaultdict(list), Counter()
+        self.names, self.marks = {}, 0
+        events = json.loads(path.read_text())["traceEvents"]
+        for event in events:
+            if event["ph"] == "M" and event["name"].endswith("_name"):
+                self.names[event["pid"], event["tid"]] = event["args"]["name"]
+        events = [event for event in events if event["ph"] != "M"]
+        # As Perfetto does: at one instant longer slices first, then all the rest in the order of the file.
+        events.sort(key=lambda event: (event["ts"], -event.get("dur", 0)))
         self.events = len(events)
-        self.span = (events[0][0], events[-1][0])
-        began, stacks = {}, defaultdict(list)
-        for at, event in events:
-            self.enter(at, event, stacks[event.track_uuid], began)
-        assert not any(stacks.values()), "a slice has no end"
+        self.span = (events[0]["ts"], max(event["ts"] + event.get("dur", 0) for event in events))
+        self.began, self.open = {}, defaultdict(list)
+        for event in events:
+            self.enter(event)
 
-    def intern(self, data):
-        kinds = ["event_categories", "event_names", "debug_annotation_names"]
-        for kind in kinds:
-            self.words[kind] = {entry.iid: entry.name for entry in getattr(data, kind)}
-        values = data.debug_annotation_string_values
-        self.words["values"] = {entry.iid: entry.str.decode() for entry in values}
-
-    def enter(self, at, event, stack, began):
-        if event.type == event.TYPE_COUNTER:
-            self.counters[self.path(event.track_uuid)].append((at, event.counter_value))
-        elif event.type == event.TYPE_SLICE_BEGIN:
-            one = self.slice(at, event, len(stack))
+    def enter(self, event):
+        at, kind, track = event["ts"], event["ph"], (event["pid"], event["tid"])
+        if kind == "C":
+            for what, value in event["args"].items():
+                name = f"{event['name']} {what}"
+                self.counters[self.names[track], name].append((at, value))
+        elif kind == "X":
+            stack = self.open[track]
+            while stack and stack[-1]["end"] <= at and (stack[-1]["begin"] < at or event["dur"]):
+                stack.pop()
+            end = at + event["dur"]
+            assert all(end <= one["end"] for one in stack), f"{event} overlaps {stack[-1]}"
+            one = {
+                "name": event["name"],
+                "category": event["cat"],
+                "node": self.names[event["pid"], event["pid"]],
+                "depth": len(stack),
+                "begin": at,
+                "end": end,
+                "args": event["args"] or {},
+            }
             stack.append(one)
             self.slices.append(one)
-            for flow in event.flow_ids:
-                began[flow] = one
-            for flow in event.terminating_flow_ids:
-                if flow in began:
-                    source = began.pop(flow)
-                    assert source["begin"] <= at, "a flow leads back in time"
-                    job = source["args"]["job"]
-                    assert job == stack[0]["args"]["job"], "a flow leads to another job"
-                    self.flows[job] += 1
-        elif event.type == event.TYPE_SLICE_END:
-            stack.pop()["end"] = at
-
-    def slice(self, at, event, depth):
-        names, values = self.words["debug_annotation_names"], self.words["values"]
-        args = {}
-        for one in event.debug_annotations:
-            field = one.WhichOneof("value")
-            value = getattr(one, field)
-            args[names[one.name_iid]] = values[value] if field == "string_value_iid" else value
-        return {
-            "name": event.name or self.words["event_names"][event.name_iid],
-            "category": self.words["event_categories"][event.category_iids[0]],
-            "path": self.path(event.track_uuid),
-            "depth": depth,
-            "begin": at,
-            "args": args,
-        }
-
-    def path(self, uuid):
-        track = self.tracks[uuid]
-        above = self.path(track.parent_uuid) if track.parent_uuid else ()
-        return (*above, track.name)
+        elif kind == "i":
+            self.marks += 1
+        elif kind == "s":
+            assert event["id"] not in self.began, f"flow {event['id']} begins twice"
+            self.began[event["id"]] = self.open[track][-1]
+        elif kind == "f":
+            source, target = self.began.pop(event["id"]), self.open[track]
+            assert source["begin"] <= at, "a flow leads back in time"
+            job = target[0]["args"]["job"]
+            assert source["args"].get("job") == job, "a flow comes from another job"
+            assert "sort" in [one["name"] for one in target], "a flow arrives at no sort"
+            self.flows[job] += 1
 
 
 def check(run, path):
     reading = Reading(path)
     size = path.stat().st_size
-    yield f"{size:,} bytes, {reading.events:,} events, {len(reading.tracks):,} tracks"
+    yield f"{size:,} bytes, {reading.events:,} events, {len(reading.names):,} tracks"
     yield attempts(run, reading)
     yield flows(run, reading)
     yield counters(reading)
@@ -107,13 +92,13 @@ def attempts(run, reading):
         args = one["args"]
         who = (args["job"], one["category"], args["task"], args["attempt"])
         row = rows.pop(who)
-        assert one["begin"] // 1_000_000 == row.start_ms, f"{who} starts at {one['begin']} ns"
+        assert one["begin"] // 1_000 == row.start_ms, f"{who} starts at {one['begin']} µs"
         if pandas.notna(row.finish_ms):
-            assert one["end"] // 1_000_000 == row.finish_ms, f"{who} ends at {one['end']} ns"
+            assert one["end"] // 1_000 == row.finish_ms, f"{who} ends at {one['end']} µs"
         assert args.get("locality") == (None if pandas.isna(row.locality) else row.locality), who
         assert args["outcome"] == row.outcome, f"{who}: {args['outcome']}, not {row.outcome}"
         assert args.get("reason", "") == ("" if pandas.isna(row.reason) else row.reason), who
-        assert one["path"][:2] == (row.rack, row.node), f"{who} is on {one['path']}"
+        assert one["node"] == f"{row.node} ({row.rack})", f"{who} is on {one['node']}"
     commits = sum(one["name"] == "commit-pending" for one in reading.slices)
     assert tasks.commit_ms.notna().sum() <= commits, f"{commits} waits for a commit"
     return f"{len(found):,} slices of attempts are the rows of tasks.csv"
@@ -132,16 +117,14 @@ def flows(run, reading):
 
 
 def counters(reading):
-    assert reading.span[0] == 0, f"the trace begins at {reading.span[0]} ns"
-    for kind in ["maps", "reduces"]:
-        for what in ["running", "pending"]:
-            assert ("JobTracker", f"{what} {kind}") in reading.counters, f"no {what} {kind}"
+    assert reading.span[0] == 0, f"the trace begins at {reading.span[0]} µs"
     # At every instant the cluster's count is the sum of the pools'.
-    for name in ["running maps", "pending maps", "running reduces", "pending reduces"]:
+    for name in ["maps running", "maps pending", "reduces running", "reduces pending"]:
+        assert ("JobTracker", name) in reading.counters, f"no {name}"
         steps = defaultdict(int)
-        for path, values in reading.counters.items():
-            if path[-1] == name:
-                sign, before = (1 if path[0] == "Pools" else -1), 0
+        for (place, counter), values in reading.counters.items():
+            if counter == name:
+                sign, before = (-1 if place == "JobTracker" else 1), 0
                 for at, value in values:
                     steps[at] += sign * (value - before)
                     before = value
@@ -160,7 +143,8 @@ def by_trace_processor(path, reading):
     with processor:
         count = lambda query: next(iter(processor.query(f"select count(*) as n {query}"))).n
         slices, arrows = count("from slice"), count("from flow")
-        assert slices == len(reading.slices), f"the trace processor finds {slices} slices"
+        # A mark is a slice without a duration there.
+        assert slices == len(reading.slices) + reading.marks, f"the trace processor finds {slices} slices"
         assert arrows == sum(reading.flows.values()), f"the trace processor finds {arrows} flows"
         errors = [
             f"{row.name} {row.value}"

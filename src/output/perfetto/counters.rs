@@ -1,88 +1,46 @@
 //! What the JobTracker counts, over time: running attempts and pending tasks of the cluster and of
 //! each pool, and how long heartbeats wait for it.
 //!
-//! Counts are those of `timeline.csv`, summed; each instant has its last value, and only values
-//! that differ are written. Of the heartbeats of a second, the longest wait is shown.
+//! Counts are those of `timeline.csv`, summed; each instant has its last value. Of the heartbeats of
+//! a second, the longest wait is shown.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde_json::json;
 
-use super::packet::{Packets, Track, TrackFacts};
+use super::event::{JOB_TRACKER, TraceEvents, TraceTrack};
 use crate::mapred::{Counts, JobId, PerSlot, SlotKind};
 use crate::units::{SimSpan, SimTime};
 
-/// A word of the first track's description, by which a trace of ours is known.
-pub(super) const SIGN: &[u8] = b"emulated by Mumakil";
-
 const SECOND: u64 = 1_000_000;
 
-/// The counters, and their tracks.
-#[derive(Debug)]
+/// The counters.
+#[derive(Debug, Default)]
 pub(super) struct Counters {
-    top: Track,
     jobs: Vec<PerSlot<Counts>>,
-    cluster: Gauge,
-    pools: IndexMap<Arc<str>, Gauge>,
-    group: Track,
-    /// The instant of what is not written yet, and the pools that it is about.
+    /// Of the cluster, which comes first and has no name, and of each pool.
+    sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<Counts>)>,
+    /// The instant of what is not written yet, and the sums that it is about.
     at: SimTime,
-    changed: Vec<usize>,
-    wait: Wait,
-}
-
-/// Sums, as they are and as they were last written.
-#[derive(Debug)]
-struct Gauge {
-    tracks: PerSlot<[Track; 2]>,
-    now: PerSlot<Counts>,
-    written: PerSlot<Counts>,
-}
-
-/// The longest wait of a heartbeat in the second at hand.
-#[derive(Debug)]
-struct Wait {
-    track: Track,
+    changed: BTreeSet<(usize, SlotKind)>,
+    /// The second at hand, the longest wait of a heartbeat in it, and the wait that was last written.
     second: u64,
     longest: SimSpan,
-    written: SimSpan,
+    written: Option<SimSpan>,
 }
 
 impl Counters {
-    /// Makes the tracks of the cluster, and writes zeros: they are where the trace begins.
-    pub(super) fn begin(packets: &mut Packets) -> io::Result<Self> {
-        let top = packets.track(TrackFacts {
-            name: "JobTracker",
-            description: Some("What the JobTracker of this run, emulated by Mumakil, counts."),
-            ..TrackFacts::default()
-        })?;
-        let cluster = Gauge::begin(top, SimTime::ZERO, packets)?;
-        let wait = packets.track(TrackFacts {
-            name: "longest wait of a heartbeat",
-            parent: Some(top),
-            rank: 4,
-            unit: Some("µs"),
-            ..TrackFacts::default()
-        })?;
-        packets.count(wait, SimTime::ZERO, 0)?;
-        let group =
-            packets.track(TrackFacts { name: "Pools", rank: 1, ..TrackFacts::default() })?;
-        Ok(Self {
-            top,
-            jobs: Vec::new(),
-            cluster,
-            pools: IndexMap::new(),
-            group,
-            at: SimTime::ZERO,
-            changed: Vec::new(),
-            wait: Wait { track: wait, second: 0, longest: SimSpan::ZERO, written: SimSpan::ZERO },
-        })
-    }
-
-    /// Returns the JobTracker's own track.
-    pub(super) fn top(&self) -> Track {
-        self.top
+    /// Writes zeros: they are where the trace begins.
+    pub(super) fn begin(events: &mut TraceEvents) -> io::Result<Self> {
+        let mut counters = Self::default();
+        counters.sums.insert(None, (JOB_TRACKER, PerSlot::default()));
+        counters.write_cluster(SimTime::ZERO, events)?;
+        counters.end_second(events)?;
+        Ok(counters)
     }
 
     /// Notes what the JobTracker counts for a job of a pool.
@@ -92,23 +50,33 @@ impl Counters {
         (job, pool): (JobId, &Arc<str>),
         kind: SlotKind,
         counts: Counts,
-        packets: &mut Packets,
+        events: &mut TraceEvents,
     ) -> io::Result<()> {
         if self.at != at {
-            self.write(packets)?;
+            self.write(events)?;
             self.at = at;
         }
         if self.jobs.len() <= job.index() {
             self.jobs.resize_with(job.index() + 1, PerSlot::default);
         }
-        let before = std::mem::replace(&mut self.jobs[job.index()][kind], counts);
+        let before = mem::replace(&mut self.jobs[job.index()][kind], counts);
         if before == counts {
             return Ok(());
         }
-        let place = self.pool(pool, packets)?;
-        self.cluster.change(kind, before, counts);
-        self.pools[place].change(kind, before, counts);
-        self.changed.push(place);
+        let name = Some(pool.clone());
+        let place = match self.sums.get_index_of(&name) {
+            Some(place) => place,
+            None => {
+                let track = events.process(&format!("pool {pool}"), -1)?;
+                self.sums.insert_full(name, (track, PerSlot::default())).0
+            }
+        };
+        for place in [0, place] {
+            let now = &mut self.sums[place].1[kind];
+            now.running = now.running + counts.running - before.running;
+            now.pending = now.pending + counts.pending - before.pending;
+            self.changed.insert((place, kind));
+        }
         Ok(())
     }
 
@@ -117,113 +85,54 @@ impl Counters {
         &mut self,
         at: SimTime,
         waited: SimSpan,
-        packets: &mut Packets,
+        events: &mut TraceEvents,
     ) -> io::Result<()> {
         let second = at.as_micros() / SECOND;
-        if self.wait.second != second {
-            self.wait.write(packets)?;
-            if self.wait.second + 1 < second {
-                self.wait.second += 1;
-                self.wait.write(packets)?;
+        if self.second != second {
+            self.end_second(events)?;
+            if self.second + 1 < second {
+                self.second += 1;
+                self.end_second(events)?;
             }
-            self.wait.second = second;
+            self.second = second;
         }
-        self.wait.longest = self.wait.longest.max(waited);
+        self.longest = self.longest.max(waited);
         Ok(())
     }
 
     /// Writes what is not written yet, and the last values once more: they are where the trace
     /// ends.
-    pub(super) fn finish(&mut self, ended: SimTime, packets: &mut Packets) -> io::Result<()> {
-        self.write(packets)?;
-        self.wait.write(packets)?;
-        self.cluster.write_all(ended, packets)
+    pub(super) fn finish(&mut self, ended: SimTime, events: &mut TraceEvents) -> io::Result<()> {
+        self.write(events)?;
+        self.end_second(events)?;
+        self.write_cluster(ended, events)
     }
 
-    fn write(&mut self, packets: &mut Packets) -> io::Result<()> {
-        self.cluster.write(self.at, packets)?;
-        for place in self.changed.drain(..) {
-            self.pools[place].write(self.at, packets)?;
+    fn write_cluster(&mut self, at: SimTime, events: &mut TraceEvents) -> io::Result<()> {
+        self.at = at;
+        self.changed.extend(SlotKind::BOTH.map(|kind| (0, kind)));
+        self.write(events)
+    }
+
+    fn write(&mut self, events: &mut TraceEvents) -> io::Result<()> {
+        for (place, kind) in mem::take(&mut self.changed) {
+            let (track, now) = &self.sums[place];
+            let Counts { running, pending } = now[kind];
+            let name = format!("{}s", kind.word());
+            let args = json!({ "running": running, "pending": pending });
+            events.count(*track, self.at, &name, args)?;
         }
         Ok(())
     }
 
-    /// Returns the place of a pool, whose tracks are made if they are not there.
-    fn pool(&mut self, pool: &Arc<str>, packets: &mut Packets) -> io::Result<usize> {
-        if let Some(place) = self.pools.get_index_of(pool) {
-            return Ok(place);
-        }
-        let track = packets.track(TrackFacts {
-            name: pool,
-            parent: Some(self.group),
-            rank: self.pools.len() as u64,
-            ..TrackFacts::default()
-        })?;
-        let gauge = Gauge::begin(track, self.at, packets)?;
-        Ok(self.pools.insert_full(pool.clone(), gauge).0)
-    }
-}
-
-impl Gauge {
-    /// Makes the tracks below `parent`, which count nothing yet.
-    fn begin(parent: Track, at: SimTime, packets: &mut Packets) -> io::Result<Self> {
-        let mut track = |name, rank, unit| {
-            let unit = Some(unit);
-            let facts = TrackFacts { name, parent: Some(parent), rank, unit, description: None };
-            packets.track(facts)
-        };
-        let tracks = PerSlot {
-            map: [track("running maps", 0, "attempts")?, track("pending maps", 1, "tasks")?],
-            reduce: [
-                track("running reduces", 2, "attempts")?,
-                track("pending reduces", 3, "tasks")?,
-            ],
-        };
-        let gauge = Self { tracks, now: PerSlot::default(), written: PerSlot::default() };
-        gauge.write_all(at, packets)?;
-        Ok(gauge)
-    }
-
-    fn change(&mut self, kind: SlotKind, before: Counts, after: Counts) {
-        let now = &mut self.now[kind];
-        now.running = now.running + after.running - before.running;
-        now.pending = now.pending + after.pending - before.pending;
-    }
-
-    fn write(&mut self, at: SimTime, packets: &mut Packets) -> io::Result<()> {
-        for kind in SlotKind::BOTH {
-            let (now, before) = (self.now[kind], self.written[kind]);
-            let [running, pending] = self.tracks[kind];
-            if now.running != before.running {
-                packets.count(running, at, now.running.into())?;
-            }
-            if now.pending != before.pending {
-                packets.count(pending, at, now.pending.into())?;
-            }
-        }
-        self.written = self.now;
-        Ok(())
-    }
-
-    fn write_all(&self, at: SimTime, packets: &mut Packets) -> io::Result<()> {
-        for kind in SlotKind::BOTH {
-            let [running, pending] = self.tracks[kind];
-            packets.count(running, at, self.now[kind].running.into())?;
-            packets.count(pending, at, self.now[kind].pending.into())?;
-        }
-        Ok(())
-    }
-}
-
-impl Wait {
     /// Writes the second's longest wait, unless it was so long in the second before.
-    fn write(&mut self, packets: &mut Packets) -> io::Result<()> {
-        let longest = std::mem::take(&mut self.longest);
-        if longest != self.written {
-            self.written = longest;
-            let at = SimTime::from_micros(self.second * SECOND);
-            packets.count(self.track, at, longest.as_micros())?;
+    fn end_second(&mut self, events: &mut TraceEvents) -> io::Result<()> {
+        let longest = mem::take(&mut self.longest);
+        if self.written.replace(longest) == Some(longest) {
+            return Ok(());
         }
-        Ok(())
+        let at = SimTime::from_micros(self.second * SECOND);
+        let args = json!({ "µs": longest.as_micros() });
+        events.count(JOB_TRACKER, at, "longest wait of a heartbeat", args)
     }
 }

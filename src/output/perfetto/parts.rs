@@ -1,115 +1,68 @@
-//! One attempt in its lane, and what it did when.
+//! What an attempt did when.
 //!
 //! Trackers tell how long phases took, not when they began. But they follow one another, and only
 //! a suspension comes between: so a phase begins where the one before it ended, counted in the time
 //! in which the attempt was not suspended.
 
-use super::lanes::Lane;
-use crate::mapred::{Phases, TaskKind};
+use crate::mapred::{Outcome, TaskKind};
+use crate::record::{Attempt, Ending};
 use crate::units::{SimSpan, SimTime};
-
-/// An attempt that is in its lane.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) lane: Lane,
-    pub(super) started: SimTime,
-    suspended: Vec<Interval>,
-    stopped: Option<SimTime>,
-    commit_pending: Option<SimTime>,
-}
 
 /// A part of an attempt, to be shown within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SlicePart {
     pub(super) name: &'static str,
-    pub(super) time: Interval,
-}
-
-/// From an instant to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Interval {
     pub(super) begin: SimTime,
     pub(super) end: SimTime,
 }
 
-/// How an attempt ended, as far as its parts depend on it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AttemptEnd {
-    pub(super) at: SimTime,
-    pub(super) kind: TaskKind,
-    /// `None` if it has not ended, and nobody knows.
-    pub(super) phases: Option<Phases>,
-    pub(super) is_success: bool,
+/// Returns the parts of an attempt that left its lane `at` this instant. They begin in this order, and each lies
+/// within the one before it or behind that one's end.
+pub(super) fn parts(
+    kind: TaskKind,
+    attempt: &Attempt,
+    commit_pending: Option<SimTime>,
+    at: SimTime,
+) -> Vec<SlicePart> {
+    let stops = attempt.stops.iter().map(|&(begin, end)| (begin, end.unwrap_or(at)));
+    let stops: Vec<_> = stops.collect();
+    let mut parts = Vec::new();
+    if let (TaskKind::Reduce, Some(began), Some(ending)) = (kind, attempt.started, &attempt.ending)
+    {
+        add_phases(began, &stops, commit_pending.unwrap_or(at), ending, &mut parts);
+    }
+    parts.extend(commit_pending.map(|begin| SlicePart { name: "commit-pending", begin, end: at }));
+    parts.extend(stops.iter().map(|&(begin, end)| SlicePart { name: "suspended", begin, end }));
+    // Stable: at the same instant a phase begins before a suspension within it.
+    parts.sort_by_key(|part| part.begin);
+    parts
 }
 
-impl Running {
-    pub(super) const fn new(lane: Lane, started: SimTime) -> Self {
-        Self { lane, started, suspended: Vec::new(), stopped: None, commit_pending: None }
-    }
-
-    pub(super) fn suspend(&mut self, at: SimTime) {
-        self.stopped = Some(at);
-    }
-
-    pub(super) fn resume(&mut self, at: SimTime) {
-        if let Some(begin) = self.stopped.take() {
-            self.suspended.push(Interval { begin, end: at });
+fn add_phases(
+    began: SimTime,
+    stops: &[(SimTime, SimTime)],
+    until: SimTime,
+    ending: &Ending,
+    parts: &mut Vec<SlicePart>,
+) {
+    let before = stops.iter().filter(|(_, end)| *end <= until);
+    let ran = before.fold(until - began, |ran, &(begin, end)| ran.saturating_sub(end - begin));
+    // The instant at which the attempt had run so long.
+    let instant = |ran: SimSpan| {
+        stops.iter().fold(began + ran, |instant, &(begin, end)| match begin < instant {
+            true => instant + (end - begin),
+            false => instant,
+        })
+    };
+    let phases = &ending.phases;
+    let shuffled = phases.start_up + phases.shuffle;
+    let bounds = [phases.start_up, shuffled, shuffled + phases.sort, ran];
+    for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
+        let [begin, end] = [bounds[0].min(ran), bounds[1].min(ran)];
+        // Of an attempt that was ended early, the phases that follow did not begin.
+        if ending.outcome == Outcome::Succeeded || begin < end {
+            parts.push(SlicePart { name, begin: instant(begin), end: instant(end) });
         }
-    }
-
-    pub(super) fn await_commit(&mut self, at: SimTime) {
-        self.commit_pending = Some(at);
-    }
-
-    /// Returns the attempt's parts. They begin in this order, and each lies within the one before
-    /// it or behind that one's end.
-    pub(super) fn parts(&mut self, end: AttemptEnd) -> Vec<Part> {
-        self.resume(end.at);
-        let mut parts = Vec::new();
-        if let Some(phases) = end.phases
-            && end.kind == TaskKind::Reduce
-        {
-            self.add_phases(phases, end, &mut parts);
-        }
-        if let Some(begin) = self.commit_pending {
-            let time = Interval { begin, end: end.at };
-            parts.push(Part { name: "commit-pending", time });
-        }
-        parts.extend(self.suspended.iter().map(|&time| Part { name: "suspended", time }));
-        // Stable: at the same instant a phase begins before a suspension within it.
-        parts.sort_by_key(|part| part.time.begin);
-        parts
-    }
-
-    fn add_phases(&self, phases: Phases, end: AttemptEnd, parts: &mut Vec<Part>) {
-        let ran = self.ran_until(self.commit_pending.unwrap_or(end.at));
-        let shuffled = phases.start_up + phases.shuffle;
-        let bounds = [phases.start_up, shuffled, shuffled + phases.sort, ran];
-        for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
-            let [begin, until] = [bounds[0].min(ran), bounds[1].min(ran)];
-            // Of an attempt that was ended early, the phases that follow did not begin.
-            if end.is_success || begin < until {
-                let time = Interval { begin: self.instant(begin), end: self.instant(until) };
-                parts.push(Part { name, time });
-            }
-        }
-    }
-
-    /// Returns how long the attempt had run at an instant at which it was not suspended.
-    fn ran_until(&self, at: SimTime) -> SimSpan {
-        let before = self.suspended.iter().filter(|time| time.end <= at);
-        before.fold(at - self.started, |ran, time| ran.saturating_sub(time.end - time.begin))
-    }
-
-    /// Returns the instant at which the attempt had run so long.
-    fn instant(&self, ran: SimSpan) -> SimTime {
-        let mut instant = self.started + ran;
-        for time in &self.suspended {
-            if time.begin < instant {
-                instant += time.end - time.begin;
-            }
-        }
-        instant
     }
 }
 
@@ -118,6 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mapred::{Phases, TrackerId};
 
     fn secs(secs: u64) -> SimSpan {
         SimSpan::from_secs(secs)
@@ -127,36 +81,45 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    /// A reduce from second 10 on: a start-up of 1 s, a shuffle of 20 s, a sort of 5 s.
-    fn reduce() -> (Running, Phases) {
+    /// A reduce from second 10 on that ends at a second: a start-up of 1 s, a shuffle of 20 s, a sort of 5 s.
+    fn reduce(until: u64) -> Attempt {
         let phases =
             Phases { start_up: secs(1), shuffle: secs(20), sort: secs(5), ..Phases::default() };
-        (Running::new(Lane::any(), at(10)), phases)
+        let mut reduce = Attempt::on(TrackerId(0));
+        reduce.started = Some(at(10));
+        reduce.ending = Some(Ending { at: at(until), outcome: Outcome::Succeeded, phases });
+        reduce
     }
 
-    fn ended(at: SimTime, phases: Option<Phases>) -> AttemptEnd {
-        AttemptEnd { at, kind: TaskKind::Reduce, phases, is_success: true }
+    /// The same, killed before it sorts: it shuffled for 4 s.
+    fn killed(until: u64) -> Attempt {
+        let mut reduce = reduce(until);
+        let ending = reduce.ending.as_mut().unwrap();
+        ending.outcome = Outcome::Killed;
+        (ending.phases.shuffle, ending.phases.sort) = (secs(4), SimSpan::ZERO);
+        reduce
     }
 
-    fn told(parts: &[Part]) -> Vec<(&'static str, u64, u64)> {
+    fn told(
+        attempt: &Attempt,
+        commit_pending: Option<u64>,
+        until: u64,
+    ) -> Vec<(&'static str, u64, u64)> {
+        let parts = parts(TaskKind::Reduce, attempt, commit_pending.map(at), at(until));
         let secs = |time: SimTime| time.as_micros() / 1_000_000;
-        parts.iter().map(|part| (part.name, secs(part.time.begin), secs(part.time.end))).collect()
+        parts.iter().map(|part| (part.name, secs(part.begin), secs(part.end))).collect()
     }
 
     #[test]
     fn phases_follow_one_another() {
-        let (mut running, phases) = reduce();
-        let parts = running.parts(ended(at(50), Some(phases)));
-        assert_eq!(told(&parts), [("shuffle", 11, 31), ("sort", 31, 36), ("reduce", 36, 50)]);
+        let expected = [("shuffle", 11, 31), ("sort", 31, 36), ("reduce", 36, 50)];
+        assert_eq!(told(&reduce(50), None, 50), expected);
     }
 
     #[test]
     fn a_suspension_makes_a_phase_longer_and_lies_within_it() {
-        let (mut running, phases) = reduce();
-        running.suspend(at(20));
-        running.resume(at(40));
-        running.await_commit(at(70));
-        let parts = running.parts(ended(at(73), Some(phases)));
+        let mut reduce = reduce(73);
+        reduce.stops = vec![(at(20), Some(at(40)))];
         let expected = [
             ("shuffle", 11, 51),
             ("suspended", 20, 40),
@@ -164,32 +127,26 @@ mod tests {
             ("reduce", 56, 70),
             ("commit-pending", 70, 73),
         ];
-        assert_eq!(told(&parts), expected);
+        assert_eq!(told(&reduce, Some(70), 73), expected);
     }
 
     #[test]
     fn phases_that_never_began_are_not_shown() {
-        let (mut running, phases) = reduce();
-        let phases = Phases { shuffle: secs(4), sort: SimSpan::ZERO, ..phases };
-        let end = AttemptEnd { is_success: false, ..ended(at(15), Some(phases)) };
-        assert_eq!(told(&running.parts(end)), [("shuffle", 11, 15)]);
+        assert_eq!(told(&killed(15), None, 15), [("shuffle", 11, 15)]);
     }
 
     #[test]
     fn killed_while_it_was_suspended_it_ends_with_the_suspension() {
-        let (mut running, phases) = reduce();
-        running.suspend(at(15));
-        let phases = Phases { shuffle: secs(4), sort: SimSpan::ZERO, ..phases };
-        let end = AttemptEnd { is_success: false, ..ended(at(40), Some(phases)) };
-        assert_eq!(told(&running.parts(end)), [("shuffle", 11, 15), ("suspended", 15, 40)]);
+        let mut reduce = killed(40);
+        reduce.stops = vec![(at(15), Some(at(40)))];
+        assert_eq!(told(&reduce, None, 40), [("shuffle", 11, 15), ("suspended", 15, 40)]);
     }
 
     #[test]
     fn of_an_attempt_that_goes_on_only_suspensions_are_known() {
-        let (mut running, _) = reduce();
-        running.suspend(at(20));
-        let end = AttemptEnd { is_success: false, ..ended(at(30), None) };
-        assert_eq!(told(&running.parts(end)), [("suspended", 20, 30)]);
+        let mut reduce = reduce(30);
+        (reduce.ending, reduce.stops) = (None, vec![(at(20), None)]);
+        assert_eq!(told(&reduce, None, 30), [("suspended", 20, 30)]);
     }
 
     proptest! {
@@ -202,26 +159,29 @@ mod tests {
             let phases = Phases {
                 start_up: secs(start_up), shuffle: secs(shuffle), sort: secs(sort), ..Phases::default()
             };
-            let mut running = Running::new(Lane::any(), at(0));
+            let mut stops = Vec::new();
             let mut now = 0;
             let (mut ran, whole) = (0, start_up + shuffle + sort + rest);
             for (work, pause) in spans {
                 let work = work.min(whole - ran);
-                running.suspend(at(now + work));
-                running.resume(at(now + work + pause));
+                stops.push((at(now + work), Some(at(now + work + pause))));
                 now += work + pause;
                 ran += work;
             }
             let end = at(now + whole - ran);
-            let parts = running.parts(AttemptEnd { is_success, ..ended(end, Some(phases)) });
+            let outcome = if is_success { Outcome::Succeeded } else { Outcome::Killed };
+            let mut reduce = Attempt::on(TrackerId(0));
+            (reduce.started, reduce.stops) = (Some(at(0)), stops);
+            reduce.ending = Some(Ending { at: end, outcome, phases });
+            let parts = parts(TaskKind::Reduce, &reduce, None, end);
             let mut around = vec![end];
             for part in parts {
-                while around.last().is_some_and(|&outer| outer <= part.time.begin) && 1 < around.len() {
+                while around.last().is_some_and(|&outer| outer <= part.begin) && 1 < around.len() {
                     around.pop();
                 }
-                prop_assert!(part.time.begin <= part.time.end);
-                prop_assert!(part.time.end <= *around.last().unwrap(), "{part:?}");
-                around.push(part.time.end);
+                prop_assert!(part.begin <= part.end);
+                prop_assert!(part.end <= *around.last().unwrap(), "{part:?}");
+                around.push(part.end);
             }
         }
     }
