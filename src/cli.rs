@@ -25,7 +25,6 @@ use crate::runtime::words_of_panic;
 use crate::scenario::Registry;
 
 mod branch;
-mod calibrate;
 mod chaos;
 mod check;
 mod compare;
@@ -109,7 +108,6 @@ enum Command {
     Theory(theory::Arguments),
     Py(py::Arguments),
     Chaos(chaos::Arguments),
-    Calibrate(calibrate::Arguments),
     Policy(policy::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -182,7 +180,6 @@ impl Command {
             Self::Theory(arguments) => arguments.run(),
             Self::Py(arguments) => arguments.run(),
             Self::Chaos(arguments) => arguments.run(registry),
-            Self::Calibrate(arguments) => arguments.run(registry),
             Self::Policy(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
             Self::Man(arguments) => arguments.run(command(registry)),

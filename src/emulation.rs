@@ -3,7 +3,6 @@
 //! This is where the parts meet. The scenario becomes cores and the messages that set them going,
 //! the runtime makes them actors, and the recorder writes down what they do.
 
-pub mod calibrate;
 mod kept;
 mod prepared;
 #[cfg(test)]

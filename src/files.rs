@@ -44,17 +44,9 @@ pub const COSTS: &str = "costs.json";
 /// The folder in a study's folder that has the files that its scenarios name.
 pub const KEPT: &str = "files";
 
-/// The tables that are large, and may be written as Parquet, too.
-pub const LARGE: [&str; 3] = ["jobs.csv", "tasks.csv", "timeline.csv"];
-
 /// All that a run may leave beside its tables.
 pub const OF_A_RUN: [&str; 8] =
     [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, HISTOGRAMS, PERF];
-
-/// Returns what a table is called that is written as Parquet.
-pub fn parquet(table: &str) -> String {
-    table.replace(".csv", ".parquet")
-}
 
 /// Returns what a file that scenarios name is called where a study keeps it: by its content and by its
 /// name. Files of other content have other names, so none of them is ever replaced.

@@ -12,8 +12,6 @@ mod folder;
 mod json;
 mod leftovers;
 mod pack;
-#[cfg(feature = "parquet")]
-pub mod parquet;
 mod perf;
 pub mod perfetto;
 mod place;

@@ -61,10 +61,6 @@ pub(super) struct Arguments {
     /// Also write a trace of the run for the Perfetto UI (https://ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// Also write the tables as Parquet
-    #[cfg(feature = "parquet")]
-    #[arg(long)]
-    parquet: bool,
     /// Replace the results of an earlier run; never anything else
     #[arg(long)]
     force: bool,
@@ -129,10 +125,6 @@ impl Arguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let kept = kept?;
-        #[cfg(feature = "parquet")]
-        if self.parquet {
-            add_parquet(folder.path())?;
-        }
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
@@ -196,21 +188,6 @@ fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
 /// Returns a span of real time.
 pub(super) fn real(limit: SimSpan) -> Duration {
     Duration::from_micros(limit.as_micros())
-}
-
-/// Writes the large tables as Parquet, beside them.
-#[cfg(feature = "parquet")]
-fn add_parquet(folder: &std::path::Path) -> Result<(), Failure> {
-    use crate::files;
-    use crate::output::parquet::write_parquet;
-    for name in files::LARGE {
-        let table = folder.join(name);
-        if table.is_file() {
-            let written = write_parquet(&table, &folder.join(files::parquet(name)));
-            written.map_err(|error| Failure::Environment(error.into()))?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns what is wrong with a run that has results.

@@ -87,9 +87,7 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
 
 /// Returns whether a run may leave what has this name.
 fn is_ours(name: &str) -> bool {
-    files::OF_A_RUN.contains(&name)
-        || results::tables().iter().any(|table| table.file == name)
-        || files::LARGE.iter().any(|table| files::parquet(table) == name)
+    files::OF_A_RUN.contains(&name) || results::tables().iter().any(|table| table.file == name)
 }
 
 /// Returns the names of what is in a folder.

@@ -25,8 +25,6 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "run a --clock 600",
         "scenarios x",
         "help x",
-        "calibrate --nodes 0",
-        "calibrate --time-limit soon",
         "reference x",
     ] {
         room.mumakil(wrong).assert().code(2);
@@ -35,7 +33,6 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "--help",
         "--version",
         "run --help",
-        "calibrate --help",
         "help",
         "help run",
         "help trace fold",
@@ -53,16 +50,6 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         room.mumakil(&format!("completions {shell}")).assert().success();
     }
-}
-
-#[test]
-fn a_machine_is_calibrated_in_little_time() {
-    let room = Room::new();
-    let printed = room.mumakil("calibrate --nodes 2 --time-limit 2s --json").assert().success();
-    let found: serde_json::Value = serde_json::from_slice(&printed.get_output().stdout).unwrap();
-    assert_eq!(found["clocks"][0]["nodes"], 2);
-    assert!(0 < found["clocks"][0]["runs"].as_u64().unwrap(), "{found}");
-    assert!(printed.get_output().stderr.is_empty(), "progress is for terminals");
 }
 
 #[test]

@@ -16,8 +16,6 @@ def checks(arguments):
     """Yields each check: its module, and what it is to check."""
     yield "histograms", [arguments.run]
     yield "tables", [arguments.run]
-    if list(arguments.run.glob("*.parquet")):
-        yield "parquet_tables", [arguments.run]
     if arguments.perfetto:
         yield "perfetto_trace", [arguments.run, arguments.perfetto]
     if arguments.report:
