@@ -9,8 +9,11 @@ use std::path::PathBuf;
 use super::failure::Failure;
 use super::lines::Lines;
 use super::{file, terminal};
+use crate::results::{self, CellKind};
 
+/// The module, but for what the columns of a run's tables hold.
 const MODULE: &str = include_str!("py/mumakil.py");
+const COLUMNS: &str = "= {}  # made of Mumakil's own tables";
 
 /// Write a Python module that loads results into pandas or polars, and draws them
 #[derive(Debug, clap::Args)]
@@ -31,10 +34,43 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         if self.out.as_os_str() == "-" {
-            return Ok(terminal::print_file(MODULE)?);
+            return Ok(terminal::print_file(&module())?);
         }
-        file::write(&self.out, self.force, |to| to.write_all(MODULE.as_bytes()))?;
+        file::write(&self.out, self.force, |to| to.write_all(module().as_bytes()))?;
         let wrote = format!("wrote {}", self.out.display());
         Ok(terminal::print(&Lines::of(wrote))?)
+    }
+}
+
+/// Returns the module as it is written.
+fn module() -> String {
+    let mut columns = "= {\n".to_owned();
+    for table in results::tables() {
+        columns += &format!("    \"{}\": {{\n", table.file.trim_end_matches(".csv"));
+        for column in table.columns {
+            let kind = match column.kind {
+                CellKind::Whole => "number",
+                CellKind::SlotTime => "slot time",
+                CellKind::Decimal => "decimal",
+                CellKind::Flag => "flag",
+                CellKind::Text | CellKind::Words(_) => "text",
+            };
+            columns += &format!("        \"{}\": \"{kind}\",  # {}\n", column.name, column.about);
+        }
+        columns += "    },\n";
+    }
+    MODULE.replacen(COLUMNS, &(columns + "}"), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_knows_each_column() {
+        assert_eq!(MODULE.matches(COLUMNS).count(), 1);
+        let module = module();
+        let line = r#"        "sojourn_ms": "number",  # From its arrival to its end."#;
+        assert!(module.contains(line) && !module.contains(COLUMNS), "{module}");
     }
 }

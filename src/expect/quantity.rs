@@ -340,7 +340,7 @@ fn keys_of<R: TableRow>(of: fn(Of<R>) -> KeyColumn) -> impl Iterator<Item = RowK
             CellKind::Words(words) => KeyKind::Among(words),
             CellKind::Text | CellKind::Flag => KeyKind::Word,
             CellKind::Whole | CellKind::Decimal if column.info.is_time() => KeyKind::Time,
-            CellKind::Whole | CellKind::Decimal => KeyKind::Number,
+            CellKind::Whole | CellKind::SlotTime | CellKind::Decimal => KeyKind::Number,
         };
         Some(RowKey { name: column.info.key?, column: of(column.value), kind })
     })

@@ -36,7 +36,7 @@ use crate::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
-use crate::results::WasteRow;
+use crate::results::{SlotMillis, WasteRow};
 use crate::units::{SimSpan, SimTime};
 
 /// Adds up what slots were held for, and writes `waste.csv` if there is a folder.
@@ -511,14 +511,14 @@ impl Account {
 
     fn row(&self, job: u32) -> WasteRow {
         let [held, wasted] = [&Fate::ALL[..], &Fate::IN_VAIN].map(|fates| self.sums.sum(fates));
-        let of = |fate| millis(self.sums[fate]);
+        let of = |fate| SlotMillis(millis(self.sums[fate]));
         let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
         WasteRow {
             job,
             name: (&*self.name).into(),
-            held_ms: millis(held),
+            held_ms: SlotMillis(millis(held)),
             useful_ms: of(Fate::Useful),
-            wasted_ms: millis(wasted),
+            wasted_ms: SlotMillis(millis(wasted)),
             failed_ms: of(Fate::Failed),
             speculative_ms: of(Fate::Speculative),
             lost_ms: of(Fate::Lost),

@@ -30,6 +30,8 @@ pub trait Cell: Sized {
 pub enum CellKind {
     /// A whole number.
     Whole,
+    /// Slots times milliseconds, a whole number.
+    SlotTime,
     /// A number.
     Decimal,
     /// `true` or `false`.
@@ -99,6 +101,22 @@ impl Cell for u64 {
 
     fn value(&self) -> Value<'_> {
         Value::Whole(*self)
+    }
+}
+
+/// Slots times milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlotMillis(pub u64);
+
+impl Cell for SlotMillis {
+    const KIND: CellKind = CellKind::SlotTime;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        u64::read(text).map(Self)
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.0.value()
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn complete<R: TableRow>(text: &str) -> String {
             _ if info.may_be_empty => "",
             CellKind::Words(words) => words[0],
             CellKind::Flag => "false",
-            CellKind::Text | CellKind::Whole | CellKind::Decimal => "0",
+            _ => "0",
         };
     }
     let rows = lines.map(|line| format!("{line}{cells}"));

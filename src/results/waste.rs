@@ -1,6 +1,6 @@
 //! `waste.csv`.
 
-use super::cell::Text;
+use super::cell::{SlotMillis, Text};
 use crate::table;
 
 table! {
@@ -12,24 +12,24 @@ table! {
         name: Text,
         /// The slot time of its attempts.
         #[quantity = "held"]
-        held_ms: u64,
+        held_ms: SlotMillis,
         /// Of attempts that succeeded.
-        useful_ms: u64,
+        useful_ms: SlotMillis,
         /// What of this was in vain.
         #[quantity = "wasted"]
-        wasted_ms: u64,
+        wasted_ms: SlotMillis,
         /// Of attempts that failed.
-        failed_ms: u64,
+        failed_ms: SlotMillis,
         /// Of attempts that were slower than another one of their task.
-        speculative_ms: u64,
+        speculative_ms: SlotMillis,
         /// Of attempts that were lost with their tracker, or whose output was.
-        lost_ms: u64,
+        lost_ms: SlotMillis,
         /// Of attempts that were killed though their job went on.
-        preempted_ms: u64,
+        preempted_ms: SlotMillis,
         /// Of attempts of a job that failed or was killed.
-        killed_ms: u64,
+        killed_ms: SlotMillis,
         /// Of attempts that had not ended when the run stopped.
-        unfinished_ms: u64,
+        unfinished_ms: SlotMillis,
         /// Its second attempts of tasks that ran already.
         #[quantity = "second_attempts"]
         second_attempts: u32,

@@ -40,19 +40,10 @@ Frames = Literal["pandas", "polars"]
 # A data frame of the one or the other.
 Frame = Any
 
-# The kinds of a run's columns; whatever stands in none of these is a whole number.
-TEXTS = frozenset(
-    "name user pool class priority outcome kind node rack locality code killed_code reason suspensions"
-    " what held_by".split()
-)
-DECIMALS = frozenset("share killed_share cpu disk network straggling".split())
-FLAGS = frozenset(["speculative"])
+# What the columns of each table of a run hold.
+COLUMNS: dict[str, dict[str, str]] = {}  # made of Mumakil's own tables
 # Of a study's tables only these are known beforehand.
 STUDY_TEXTS = frozenset("metric base other verdict outliers run".split())
-# In waste.csv these are slots times time.
-SLOT_TIMES = frozenset(
-    "held_ms useful_ms wasted_ms failed_ms speculative_ms lost_ms preempted_ms killed_ms unfinished_ms".split()
-)
 
 
 # ---- Loading. ----
@@ -206,10 +197,7 @@ def _heading(path: Path | zipfile.Path) -> list[str]:
 
 
 def _kind(table: str, column: str) -> str:
-    # An attempt is a number of its task but for one whose task is not said.
-    if column in TEXTS or (table, column) == ("faults", "attempt"):
-        return "text"
-    return "decimal" if column in DECIMALS else "flag" if column in FLAGS else "number"
+    return COLUMNS.get(table, {}).get(column, "number")
 
 
 def _study_kind(column: str) -> str | None:
@@ -221,20 +209,20 @@ def _read(path: Path | zipfile.Path, frames: Frames, kind: Callable[[str], str |
     have; makes seconds of milliseconds."""
     heading = _heading(path)
     kinds = {name: known for name in heading if (known := kind(name))}
-    slots = path.name == "waste.csv"
     milliseconds = [name for name in heading if name.endswith("_ms")]
-    names = {name: name[:-3] + ("_slot_s" if slots and name in SLOT_TIMES else "_s") for name in milliseconds}
+    names = {name: name[:-3] + ("_slot_s" if kinds.get(name) == "slot time" else "_s") for name in milliseconds}
     types: dict[str, Any]
     if frames == "polars":
         import polars
 
         types = {"text": polars.String, "decimal": polars.Float64, "flag": polars.Boolean, "number": polars.Int64}
+        types["slot time"] = polars.Int64
         schema = {name: types[known] for name, known in kinds.items()}
         table = polars.read_csv(_whole(path), schema_overrides=schema, infer_schema_length=None)
         return table.with_columns(polars.col(milliseconds) / 1000).rename(names)
     import pandas
 
-    types = {"text": "string", "decimal": "Float64", "flag": "boolean", "number": "Int64"}
+    types = {"text": "string", "decimal": "Float64", "flag": "boolean", "number": "Int64", "slot time": "Int64"}
     dtype = {name: types[known] for name, known in kinds.items()}
     # "NA" and "none" are names that a job may have.
     frame = pandas.read_csv(_whole(path), dtype=dtype, keep_default_na=False, na_values=[""])
