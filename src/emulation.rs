@@ -267,7 +267,7 @@ fn emulate_as(
     let around = options.around;
     let setting = Setting {
         seed: scenario.seed,
-        line: &scenario.hadoop.line,
+        line: scenario.hadoop.line,
         folder: &scenario.folder,
         topology,
         tell: registry.tell(),
@@ -299,9 +299,8 @@ fn emulate_as(
     let verifier = (options.verify && is_virtual).then(|| {
         let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
         let verifier = Verifier::new(rules);
-        // Mumak knows no file system.
-        let is_mumak = scenario.hadoop.is_mumak();
-        Arc::new(Mutex::new(if is_mumak { verifier } else { verifier.with_files(files) }))
+        let has_files = scenario.hadoop.behaviour().has_files;
+        Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
     });
     let verifying =
         verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
@@ -504,15 +503,13 @@ fn assemble(
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
     let has_map_outputs = effects.strike_outputs();
-    // Mumak knows no file system: its splits are where the trace has them.
-    let has_name_node = effects.strike_files() && !hadoop.is_mumak();
+    let has_name_node = effects.strike_files() && hadoop.behaviour().has_files;
     let mut opening = opening(topology, &effects.absent, effects.opening);
     if !has_name_node {
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
     }
     opening.extend(later(scenario, workload));
-    if hadoop.is_mumak() {
-        // Its ticks are counted from the start, whoever speaks first.
+    if hadoop.behaviour().ticks_last {
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
     }
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);

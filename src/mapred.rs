@@ -41,7 +41,8 @@ pub use event::{
 };
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
+    Auto, Behaviour, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HadoopLine, HeartbeatGrowth,
+    LaunchExpiry, Recovery,
 };
 pub use heartbeat::{
     Call, Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Phase, Reply, Report,

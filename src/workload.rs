@@ -63,8 +63,8 @@ pub struct Workload {
     pub warm_up: SimSpan,
     /// What of a trace is not in these jobs, and why.
     pub left_out: Vec<LeftOut>,
-    /// Whether they are submitted to Mumak, where two looks at the load at one instant submit two jobs.
-    pub is_mumak: bool,
+    /// Whether two looks at the load at one instant submit two jobs.
+    pub looks_twice: bool,
 }
 
 /// What of a trace is not in the jobs of a run.
@@ -187,7 +187,7 @@ impl Workload {
         let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
-        if site.hadoop.is_mumak() && spec.submission != Submission::Replay {
+        if site.hadoop.behaviour().reads_like_mumak && spec.submission != Submission::Replay {
             // Mumak then knows the order of the file only.
             let mut latest = SimSpan::ZERO;
             for entry in &mut entries {
@@ -218,8 +218,8 @@ impl Workload {
             }
         }
         let start = start.unwrap_or_default();
-        let is_mumak = site.hadoop.is_mumak();
-        Ok(Self { submission: spec.submission, start, warm_up, left_out, is_mumak, ..jobs })
+        let looks_twice = site.hadoop.behaviour().looks_twice;
+        Ok(Self { submission: spec.submission, start, warm_up, left_out, looks_twice, ..jobs })
     }
 }
 
@@ -227,7 +227,7 @@ impl Workload {
 fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
     match spec.start {
         Auto::Fixed(start) => Some(start),
-        Auto::Auto if site.hadoop.is_mumak() => {
+        Auto::Auto if site.hadoop.behaviour().first_job_waits => {
             // No tracker has registered by then.
             let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)

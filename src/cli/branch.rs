@@ -143,7 +143,7 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         return Err(Failure::input("a past repeats itself on `clock: virtual` only"));
     }
     if set.scheduler != scenario.scheduler {
-        if scenario.hadoop.is_mumak() {
+        if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
                 "in Mumak a policy says whose splits are read, so it cannot change; set another \
                  `hadoop.line`",

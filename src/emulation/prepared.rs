@@ -36,7 +36,8 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
     let mut own = cluster.topology.take();
     let topology = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
-            let (hosts, absent) = hosts_of(file, folder, formats, hadoop.is_mumak())?;
+            let (hosts, absent) =
+                hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)?;
             let named = named(&hosts);
             let topology = Topology::of_hosts(cluster, &named);
             match absent {

@@ -96,7 +96,7 @@ impl Scheduler for External {
             protocol: VERSION,
             mumakil: env!("CARGO_PKG_VERSION").to_owned(),
             seed: setting.seed,
-            hadoop: setting.line.to_owned(),
+            hadoop: setting.line.to_string(),
             trackers: topology
                 .nodes()
                 .map(|(id, node)| (topology.rack(id).0, node.slots.map, node.slots.reduce))

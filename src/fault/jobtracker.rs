@@ -44,7 +44,7 @@ impl Kind for JobTrackerProcess {
             _ if self.restart.is_none() => {
                 ("a process that stands still knows its jobs".to_owned(), "leave it out")
             }
-            Some(hadoop) if hadoop.recovery().is_none() => {
+            Some(hadoop) if hadoop.behaviour().recovery.is_none() => {
                 let message = format!("a JobTracker of the line {} recovers no jobs", hadoop.line);
                 (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
             }

@@ -143,7 +143,7 @@ impl Costs {
             work: work.sample(&mut rng).into(),
             commits: false,
             breaks: None,
-            at_once: self.hadoop.is_mumak(),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
         }
     }
 
@@ -172,7 +172,7 @@ impl Costs {
             } else {
                 self.breaks(launch, tracker)
             },
-            at_once: self.hadoop.is_mumak(),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
         }
     }
 
@@ -218,7 +218,7 @@ impl Costs {
             ]),
             commits: self.commits(job, TaskKind::Map),
             breaks: self.breaks(launch, tracker),
-            at_once: self.hadoop.is_mumak(),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
         }
     }
 
@@ -251,7 +251,7 @@ impl Costs {
             ]),
             commits: self.commits(job, TaskKind::Reduce),
             breaks: self.breaks(launch, tracker),
-            at_once: self.hadoop.is_mumak(),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
         }
     }
 

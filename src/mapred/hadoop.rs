@@ -2,9 +2,12 @@
 //!
 //! Every field has a value in each line (`scenarios/hadoop/`), so there are no defaults here.
 
+mod line;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::line::{Behaviour, HadoopLine, Recovery};
 use super::Speculation;
 use crate::random::Dist;
 use crate::units::{Count, Fraction, SimSpan};
@@ -14,7 +17,8 @@ use crate::units::{Count, Fraction, SimSpan};
 #[serde(deny_unknown_fields)]
 pub struct Hadoop {
     /// The Hadoop line whose settings are the defaults of all the others.
-    pub line: String,
+    #[schemars(with = "String")]
+    pub line: HadoopLine,
     /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
     /// with the cluster, or a constant.
     pub heartbeat: Auto,
@@ -95,16 +99,6 @@ pub struct Hadoop {
     pub draws: Draws,
 }
 
-/// How a JobTracker that is started again comes to know its jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// It replays the history of each job: what has ended has ended, and what runs joins in when its
-    /// tracker speaks again.
-    Replay,
-    /// It submits each job again: all tasks run anew.
-    Resubmit,
-}
-
 /// Whose random numbers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -182,23 +176,14 @@ pub enum FailedMaps {
 }
 
 impl Hadoop {
-    /// Returns whether this is Mumak's model, which also reads traces in its own way.
-    pub fn is_mumak(&self) -> bool {
-        self.line == "mumak"
-    }
-
-    /// Returns how a JobTracker of this line recovers jobs, if it can.
-    pub fn recovery(&self) -> Option<Recovery> {
-        match &*self.line {
-            "0.20" => Some(Recovery::Replay),
-            "0.21" | "1.x" => Some(Recovery::Resubmit),
-            _ => None,
-        }
+    /// Returns what the line does that is no setting.
+    pub const fn behaviour(&self) -> &'static Behaviour {
+        self.line.behaviour()
     }
 
     /// Returns how long a tracker's process that is started again waits before its first heartbeat.
     pub fn first_wait(&self) -> SimSpan {
-        if self.line == "1.x" { self.heartbeat_floor } else { SimSpan::ZERO }
+        if self.behaviour().waits_after_restart { self.heartbeat_floor } else { SimSpan::ZERO }
     }
 
     /// Returns the heartbeat interval of a cluster of so many trackers.

@@ -88,7 +88,7 @@ impl JobTracker {
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
-        let reads_on_order = hadoop.is_mumak() && scheduler.orders_reading();
+        let reads_on_order = hadoop.behaviour().policy_reads && scheduler.orders_reading();
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
@@ -206,7 +206,7 @@ impl JobTracker {
         self.unread.clear();
         self.reading = 0;
         self.deaths += 1;
-        match self.ledger.hadoop.recovery().filter(|_| recovers) {
+        match self.ledger.hadoop.behaviour().recovery.filter(|_| recovers) {
             Some(Recovery::Replay) => self.ledger.keep_history(now, out),
             Some(Recovery::Resubmit) => self.ledger.keep_submissions(now, out),
             None => self.ledger.fail_all(now, out),
@@ -275,8 +275,7 @@ impl JobTracker {
     fn read_splits(&mut self, now: SimTime, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
-            if self.spec.init.is_zero() && self.ledger.hadoop.is_mumak() {
-                // A heartbeat of this very instant may find the job running.
+            if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
                 self.tell_policy(now, None);
                 self.ledger.initialise(now, job, out);
                 continue;
@@ -489,7 +488,7 @@ impl JobTracker {
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
             // here one message more, and those that are due before the tick come before it.
-            ToJobTracker::Tick if self.ledger.hadoop.is_mumak() => {
+            ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
                 out.plan(SimSpan::ZERO, ToJobTracker::Tock);
             }
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),

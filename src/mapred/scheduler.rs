@@ -12,6 +12,7 @@ mod precedence;
 pub(crate) mod steps;
 mod wrapper;
 
+use crate::mapred::HadoopLine;
 use std::mem;
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ pub struct Setting<'s> {
     /// The seed of the run.
     pub seed: u64,
     /// The line of Hadoop.
-    pub line: &'s str,
+    pub line: HadoopLine,
     /// Where the paths of files begin.
     pub folder: &'s std::path::Path,
     /// The cluster.
@@ -217,7 +218,7 @@ pub struct Site<'s> {
     /// Where the paths of files begin.
     pub folder: &'s std::path::Path,
     /// The line of Hadoop.
-    pub line: &'s str,
+    pub line: HadoopLine,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
     /// The slots of the node that has most.

@@ -22,10 +22,10 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use self::pulse::Pulse;
 use super::{
-    AttemptFact, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, MapsDone, Missing, Outbox,
-    Outcome, PerSlot, Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToMapOutputs,
-    ToTracker, TrackerFact, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Behaviour, CommitPending, Core, Costs, Directive, Fact,
+    FailedFetch, FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, MapsDone,
+    Missing, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker,
+    ToMapOutputs, ToTracker, TrackerFact, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -342,16 +342,14 @@ impl TaskTracker {
         }
         // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
         // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
-        let is_mumak = self.costs.hadoop.is_mumak();
-        if is_mumak {
+        let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
+        if !asks_at_once {
             self.fill_slots(now, out);
         }
-        let hearing = if is_mumak { reported } else { self.attempts.len() };
+        let hearing = if asks_at_once { self.attempts.len() } else { reported };
         if self.pulse.manner.asks_outputs && !reply.maps.is_empty() {
-            let complains = |attempt: &Attempt| {
-                attempt.fetches() && attempt.state() == AttemptState::Running && !is_mumak
-            };
-            let works = self.attempts.iter().any(|attempt| complains(attempt));
+            let mut working = self.attempts.iter().filter(|a| a.state() == AttemptState::Running);
+            let works = complains && working.any(|attempt| attempt.fetches());
             let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
             out.affect(ask);
             self.asked = Some(Asked { reply: reply.clone(), hearing });
@@ -598,9 +596,9 @@ impl TaskTracker {
         self.end(index, now, self.broken(), out);
     }
 
-    /// Lets reduces try again what they could not fetch. Mumak knows nothing of that.
+    /// Lets reduces try again what they could not fetch.
     fn try_fetches(&mut self, now: SimTime, out: &mut Outbox) {
-        if self.costs.hadoop.is_mumak() {
+        if !self.costs.hadoop.behaviour().complains {
             return;
         }
         for index in 0..self.attempts.len() {

@@ -516,7 +516,7 @@ fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     ];
     let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
     let slow: Vec<&str> = slow.collect();
-    if hadoop.is_mumak() && !slow.is_empty() {
+    if !hadoop.behaviour().takes_time && !slow.is_empty() {
         found.warnings.push(Warning::SlowMumak(slow));
     }
 }
@@ -710,7 +710,8 @@ fn check_later(
             let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
             found.value(&format!("later[{number}]"), message);
         }
-        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.is_mumak() {
+        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().policy_reads
+        {
             let message = "in Mumak a policy says whose splits are read, so it cannot change";
             found.value(&format!("later[{number}].scheduler"), message);
         }

@@ -60,9 +60,6 @@ pub(super) const CLUSTERS: Presets = Presets {
     ),
 };
 
-/// The line of Mumak, and the cluster that goes with it.
-const MUMAK: &str = "mumak";
-
 /// Workloads. The plain one has no jobs, so nobody can ask for it.
 pub(super) const WORKLOADS: Presets = Presets {
     key: "workload",
@@ -117,14 +114,12 @@ impl Presets {
     }
 
     /// Returns the preset that stands where none is named, with what the presets of the other keys say
-    /// so far: the cluster of Mumak's line is Mumak's, since one that takes time gives none of its times.
+    /// so far: a line brings the cluster of its name, if there is one. Mumak's does, since a cluster that takes
+    /// time gives none of its times.
     pub(super) fn unnamed(&self, others: &Mapping) -> Value {
         let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
         let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
-        goes_with_it
-            .filter(|line| *line == MUMAK)
-            .and_then(|name| self.get(name))
-            .unwrap_or_else(|| self.plain())
+        goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
     }
 
     /// Takes the preset's name out of what the user wrote for the key, and returns the preset: `unnamed`
@@ -171,6 +166,7 @@ fn parse(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::HadoopLine;
 
     #[test]
     fn every_file_is_embedded() {
@@ -188,6 +184,12 @@ mod tests {
             embedded.sort();
             assert_eq!(files, embedded);
         }
+    }
+
+    #[test]
+    fn every_line_has_its_settings() {
+        let lines = HadoopLine::ALL.map(HadoopLine::name);
+        assert!(HADOOP.names().eq(lines));
     }
 
     #[test]

@@ -511,7 +511,7 @@ impl JsonSchema for SchedulerChoice {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::mapred::{Offer, PerSlot};
+    use crate::mapred::{HadoopLine, Offer, PerSlot};
     use crate::units::SimSpan;
 
     /// A policy that does nothing and has options of every kind.
@@ -586,7 +586,7 @@ pub(super) mod tests {
     fn site() -> Site<'static> {
         Site {
             folder: "".as_ref(),
-            line: "0.20",
+            line: HadoopLine::V020,
             slots: PerSlot::default(),
             most_slots: PerSlot::default(),
             jobs: Vec::new(),

@@ -104,7 +104,7 @@ impl Scenario {
     pub(crate) fn site(&self) -> Site<'_> {
         Site {
             folder: &self.folder,
-            line: &self.hadoop.line,
+            line: self.hadoop.line,
             slots: self.cluster.slots(),
             most_slots: self.cluster.most_slots(),
             jobs: (self.workload.listed().iter())

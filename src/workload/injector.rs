@@ -42,8 +42,8 @@ struct Batch {
 impl JobInjector {
     /// Returns an injector that has submitted nothing yet. It starts with [`ToInjector::Arrive`].
     pub fn new(workload: Workload) -> Self {
-        let Workload { arrivals, follows, submission, start, is_mumak, .. } = workload;
-        let pacing = Pacing::new(submission, SimTime::ZERO + start, is_mumak);
+        let Workload { arrivals, follows, submission, start, looks_twice, .. } = workload;
+        let pacing = Pacing::new(submission, SimTime::ZERO + start, looks_twice);
         let mut batches: Vec<Batch> = Vec::new();
         batches.resize_with(follows.len(), Batch::default);
         for (id, before) in (0..).map(BatchId).zip(&follows) {

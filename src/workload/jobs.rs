@@ -528,7 +528,7 @@ impl Workload {
             start: SimSpan::ZERO,
             warm_up: SimSpan::ZERO,
             left_out: Vec::new(),
-            is_mumak: false,
+            looks_twice: false,
         }
     }
 }

@@ -102,12 +102,12 @@ impl Source for Rumen {
     fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
-        let model = self.model.unwrap_or(match site.hadoop.is_mumak() {
+        let is_mumak = site.hadoop.behaviour().reads_like_mumak;
+        let model = self.model.unwrap_or(match is_mumak {
             true => RumenModel::Mumak,
             false => RumenModel::Measured,
         });
         let (hosts, draws) = (Hosts::new(site.topology), site.hadoop.draws);
-        let is_mumak = site.hadoop.is_mumak();
         let order = match site.submission {
             _ if !is_mumak => Order::Records,
             Submission::Replay => Order::Jobs,
@@ -429,7 +429,8 @@ mod tests {
 
     use super::*;
     use crate::cluster::{ClusterSpec, Topology};
-    use crate::mapred::{Hadoop, TracedTimes};
+    use crate::mapred::HadoopLine::{Mumak, V020};
+    use crate::mapred::{Hadoop, HadoopLine, TracedTimes};
     use crate::workload::exchange::Trace;
     use crate::workload::{Formats, LeftOut};
 
@@ -459,7 +460,7 @@ mod tests {
          "mapTasks": [{"taskID": "task_1_0003_m_000000", "taskType": "MAP"}]}
     "#;
 
-    fn read(trace: &str, options: &str, line: &str) -> Result<FoundJobs, String> {
+    fn read(trace: &str, options: &str, line: HadoopLine) -> Result<FoundJobs, String> {
         read_to_submit(Submission::Replay, trace, options, line)
     }
 
@@ -467,14 +468,14 @@ mod tests {
         submission: Submission,
         trace: &str,
         options: &str,
-        line: &str,
+        line: HadoopLine,
     ) -> Result<FoundJobs, String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("t.json"), trace).unwrap();
         let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
         let hadoop = include_str!("../../scenarios/hadoop/0.20.yaml");
         let mut hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
-        line.clone_into(&mut hadoop.line);
+        hadoop.line = line;
         let cluster = include_str!("../../scenarios/clusters/default.yaml");
         let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
         let host = |rack: &str, name| (rack.to_owned(), name);
@@ -501,7 +502,7 @@ mod tests {
         (folder.path().display().to_string(), read.unwrap_err().to_string())
     }
 
-    fn jobs(line: &str) -> Vec<JobEntry> {
+    fn jobs(line: HadoopLine) -> Vec<JobEntry> {
         let found = read(TRACE, "", line).unwrap();
         assert_eq!(found.left_out, 1, "the job that was killed");
         found.jobs
@@ -513,7 +514,7 @@ mod tests {
 
     #[test]
     fn a_job_is_what_the_trace_says() {
-        let jobs = jobs("0.20");
+        let jobs = jobs(V020);
         let job = &jobs[0];
         assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
         assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
@@ -525,7 +526,7 @@ mod tests {
 
     #[test]
     fn as_measured_a_map_reads_its_own_split_and_a_reduce_fetches_after_the_last_map() {
-        let jobs = jobs("0.20");
+        let jobs = jobs(V020);
         let splits = jobs[0].splits.as_ref().unwrap();
         assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(50), &[TrackerId(2)][..]));
         assert_eq!((splits[1].bytes, &*splits[1].holders), (Bytes::new(100), &[TrackerId(0)][..]));
@@ -547,7 +548,7 @@ mod tests {
         let gap = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 3, "mapTasks": [
             {"taskID": "t_m_2", "taskType": "MAP",
              "preferredLocations": [{"layers": ["r2", "h3"]}]}]}"#;
-        let jobs = read(gap, "", "0.20").unwrap().jobs;
+        let jobs = read(gap, "", V020).unwrap().jobs;
         let splits = jobs[0].splits.as_ref().unwrap();
         assert_eq!(*splits[2].holders, [TrackerId(2)]);
         assert_eq!((splits[0].holders.len(), splits[1].holders.len()), (1, 1));
@@ -555,7 +556,7 @@ mod tests {
 
     #[test]
     fn mumak_takes_splits_by_place_and_leaves_out_what_comes_before_the_reduce_phase() {
-        let jobs = jobs("mumak");
+        let jobs = jobs(Mumak);
         let splits = jobs[0].splits.as_ref().unwrap();
         assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(100), &[TrackerId(0)][..]));
         let traced = jobs[0].traced.as_ref().unwrap();
@@ -592,11 +593,11 @@ mod tests {
             (unnumbered, "/t.json:1: job \"j\": the id first does not end in `_` and a number"),
         ] {
             let (path, error) = inspected(trace);
-            assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
+            assert_eq!(read(trace, "", V020).unwrap_err(), message);
             assert_eq!(error.replace(&path, ""), message, "an inspection says the same");
         }
         for trace in [more, none, back, task, attempt] {
-            assert_eq!(read(trace, "lenient: true", "0.20").unwrap().broken, 1);
+            assert_eq!(read(trace, "lenient: true", V020).unwrap().broken, 1);
         }
     }
 
@@ -610,7 +611,7 @@ mod tests {
         let of = |jobs: &[JobEntry]| -> Vec<(String, SimSpan)> {
             jobs.iter().map(|job| (job.name.clone(), job.submit)).collect()
         };
-        let run = of(&jobs("0.20"));
+        let run = of(&jobs(V020));
         assert_eq!(run, of(&trace.entries(Bytes::from_mib(64))));
         assert_eq!(run[1], ("job_1_0003".to_owned(), millis(5_000)), "4 s of relative time");
     }
@@ -629,7 +630,7 @@ mod tests {
                 let traced = found.jobs[0].traced.clone().unwrap();
                 traced.maps[0][0].unwrap().times.map(|times| times.work.as_millis())
             };
-            (work("0.20"), work("mumak"))
+            (work(V020), work(Mumak))
         };
         assert_eq!(attempt(1_297_228_032_218, 1_297_228_032_219), (Some(1), Some(1)));
         assert_eq!(attempt(-1, 1_297_228_032_218), (None, None));
@@ -642,7 +643,7 @@ mod tests {
     fn a_job_with_more_logged_maps_than_maps_fails_in_mumak_before_it_runs() {
         let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
-        let found = read(more, "", "mumak").unwrap();
+        let found = read(more, "", Mumak).unwrap();
         assert_eq!((found.jobs.len(), found.left_out), (1, 0));
         assert!(found.jobs[0].traced.as_ref().unwrap().is_unreadable);
     }
@@ -656,17 +657,17 @@ mod tests {
             )
         };
         let idle = [job(1, 5_000, 1), job(2, 9_000, 0), job(3, 5_000, 1)].concat();
-        assert_eq!(read(&idle, "", "mumak").unwrap().jobs.len(), 2, "the second does not run");
-        assert!(read(&idle, "", "0.20").is_err());
+        assert_eq!(read(&idle, "", Mumak).unwrap().jobs.len(), 2, "the second does not run");
+        assert!(read(&idle, "", V020).is_err());
         let back = [job(1, 5_000, 1), "\n".to_owned(), job(2, 4_000, 1)].concat();
         assert_eq!(
-            read(&back, "", "mumak").unwrap_err(),
+            read(&back, "", Mumak).unwrap_err(),
             "/t.json:3: job \"job_1_0002\": submitted 1000 ms before the job above it, and Mumak \
              cannot replay that"
         );
-        let found = read_to_submit(Submission::Serial, &back, "", "mumak").unwrap();
+        let found = read_to_submit(Submission::Serial, &back, "", Mumak).unwrap();
         assert_eq!(found.jobs.len(), 2);
-        assert!(read_to_submit(Submission::Serial, &back, "", "0.20").is_err());
+        assert!(read_to_submit(Submission::Serial, &back, "", V020).is_err());
     }
 
     #[test]
@@ -684,7 +685,7 @@ mod tests {
                     {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
             )
         });
-        let error = read(&jobs.collect::<String>(), "", "0.20").unwrap_err();
+        let error = read(&jobs.collect::<String>(), "", V020).unwrap_err();
         let message = "/t.json:1: job \"j0\": with this job the trace has 9999999 tasks that it does \
                        not list, and no more than 2000000 can be made up";
         assert_eq!(error, message);
@@ -692,7 +693,7 @@ mod tests {
 
     #[test]
     fn hosts_that_no_topology_knows_are_told() {
-        let found = read(TRACE, "", "0.20").unwrap();
+        let found = read(TRACE, "", V020).unwrap();
         let unknown = LeftOut::Hosts {
             hosts: 1,
             first: "unknown".to_owned(),
@@ -702,7 +703,7 @@ mod tests {
         assert_eq!(found.unknown_hosts, Some(unknown));
         let strange = TRACE.replace("h1", "x1").replace("h2", "x2").replace("h3", "x3");
         assert_eq!(
-            read(&strange, "", "0.20").unwrap_err(),
+            read(&strange, "", V020).unwrap_err(),
             "/t.json:4: job \"job_1_0002\": none of the trace's 4 hosts, such as \"x1\", is a node\n  \
              hint: name the topology that belongs to the trace"
         );
@@ -710,7 +711,7 @@ mod tests {
 
     #[test]
     fn a_trace_that_has_changed_is_not_the_one_that_was_meant() {
-        let error = read(TRACE, "lenient: false", "0.20").map(|_| ()).err();
+        let error = read(TRACE, "lenient: false", V020).map(|_| ()).err();
         assert_eq!(error, None);
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("t.json"), "").unwrap();

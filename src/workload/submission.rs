@@ -44,8 +44,9 @@ pub(super) enum Pacing {
 }
 
 impl Pacing {
-    /// Returns a pacing that begins at an instant; `is_mumak` says whether it stands in Mumak.
-    pub(super) fn new(submission: Submission, start: SimTime, is_mumak: bool) -> Self {
+    /// Returns a pacing that begins at an instant; `looks_twice` says whether looks at the load do not wait
+    /// for each other.
+    pub(super) fn new(submission: Submission, start: SimTime, looks_twice: bool) -> Self {
         let closed = |active: u32, think| Self::Closed {
             think,
             free_at: std::iter::repeat_n(start, active as usize).collect(),
@@ -54,7 +55,7 @@ impl Pacing {
             Submission::Replay => Self::Replay,
             Submission::Serial => closed(1, STEP),
             Submission::Closed { active, think } => closed(active.get(), think),
-            Submission::Stress => Self::Stress(Stress::new(start, is_mumak)),
+            Submission::Stress => Self::Stress(Stress::new(start, looks_twice)),
         }
     }
 

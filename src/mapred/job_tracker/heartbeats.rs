@@ -302,14 +302,12 @@ impl JobTracker {
 
     /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and which of
     /// their outputs are lost.
-    ///
-    /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
     fn maps_wanted(
         &self,
         reports: &[Report],
         directives: &[Directive],
     ) -> (Vec<MapsDone>, Vec<Missing>) {
-        let asks_at_once = !self.ledger.hadoop.is_mumak();
+        let asks_at_once = self.ledger.hadoop.behaviour().asks_at_once;
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
             Directive::Launch(_)

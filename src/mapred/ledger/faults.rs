@@ -54,7 +54,7 @@ impl Ledger {
     /// Adds a fault to each tracker that a job which has succeeded avoided.
     pub(super) fn count_faults(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
-        if self.hadoop.is_mumak() {
+        if !self.hadoop.behaviour().counts_faults {
             return;
         }
         let avoided = self.known(job).failures_on.iter().filter(|(_, failures)| most <= **failures);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{ReadRates, Topology};
 use crate::mapred::{
-    Call, Doom, DoomKind, Fuzz, Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report,
-    TaskBytes, TaskId, TaskKind,
+    Call, Doom, DoomKind, Fuzz, Hadoop, HadoopLine, JobId, JobSpec, MapsDone, Missing, Phase,
+    Report, TaskBytes, TaskId, TaskKind,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Fraction, Rate};
@@ -490,9 +490,11 @@ fn a_tracker_that_is_told_to_start_anew_drops_everything() {
 
 #[test]
 fn in_mumak_a_map_that_ends_with_the_next_heartbeat_is_reported_by_it() {
-    for (line, state) in [("mumak", AttemptState::Succeeded), ("0.20", AttemptState::Running)] {
+    for (line, state) in
+        [(HadoopLine::Mumak, AttemptState::Succeeded), (HadoopLine::V020, AttemptState::Running)]
+    {
         let mut bench = tracker(|hadoop| {
-            hadoop.line = line.to_owned();
+            hadoop.line = line;
             hadoop.start_up = Dist::Constant(SimSpan::ZERO);
             hadoop.commit_pending = CommitPending::None;
         });
@@ -519,8 +521,8 @@ fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
 
 #[test]
 fn a_process_that_comes_back_speaks_at_once_and_in_the_line_1_x_after_the_shortest_interval() {
-    for (line, waits) in [("0.20", 0), ("0.21", 0), ("1.x", 3)] {
-        let mut bench = tracker(|hadoop| hadoop.line = line.to_owned());
+    for (line, waits) in [(HadoopLine::V020, 0), (HadoopLine::V021, 0), (HadoopLine::V1, 3)] {
+        let mut bench = tracker(|hadoop| hadoop.line = line);
         bench.until(secs(0)).reply(vec![]);
         assert_eq!(bench.statuses.len(), 1, "{line}: the start is spread otherwise");
         bench.until(secs(1)).hear(ToTracker::Crash);

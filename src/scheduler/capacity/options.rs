@@ -65,11 +65,7 @@ impl CapacityOptions {
     /// Looks at the options where they are to be used.
     pub(super) fn settle(&mut self, site: &Site<'_>) -> Vec<Complaint> {
         if self.rules == Rules::Auto {
-            self.rules = match site.line {
-                "0.20" => Rules::V20,
-                "1.x" => Rules::V1,
-                _ => Rules::V21,
-            };
+            self.rules = Rules::of(site.line);
         }
         let mut complaints = self.settle_queues(site);
         let no_memory = no_memory(self);

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mapred::HadoopLine;
+
 /// The line of Hadoop whose rules hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Rules {
@@ -21,4 +23,15 @@ pub enum Rules {
     /// more than its limit, even if slots stay idle.
     #[serde(rename = "1.x")]
     V1,
+}
+
+impl Rules {
+    /// Returns the rules of a line's own capacity scheduler; Mumak ran with that of 0.21.
+    pub(super) const fn of(line: HadoopLine) -> Self {
+        match line {
+            HadoopLine::V020 => Self::V20,
+            HadoopLine::V021 | HadoopLine::Mumak => Self::V21,
+            HadoopLine::V1 => Self::V1,
+        }
+    }
 }

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mapred::{Offer, SlotKind};
+use crate::mapred::{HadoopLine, Offer, SlotKind};
 
 /// Which tasks a tracker is held to have while its heartbeat is served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,9 +27,9 @@ pub enum TrackerLoad {
 
 impl TrackerLoad {
     /// Returns what this is in a line of Hadoop.
-    pub fn settled(self, line: &str) -> Self {
+    pub fn settled(self, line: HadoopLine) -> Self {
         match self {
-            Self::Auto if line == "1.x" => Self::Current,
+            Self::Auto if line.behaviour().load_counts_launches => Self::Current,
             Self::Auto => Self::Reported,
             given => given,
         }
@@ -81,9 +81,10 @@ mod tests {
 
     #[test]
     fn the_line_decides_unless_a_scenario_does() {
+        use HadoopLine::{V1, V020};
         use TrackerLoad::{Auto, Current, Reported};
-        let lines = ["0.20", "0.21", "1.x", "mumak"];
-        assert_eq!(lines.map(|line| Auto.settled(line)), [Reported, Reported, Current, Reported]);
-        assert_eq!((Reported.settled("1.x"), Current.settled("0.20")), (Reported, Current));
+        let by_line = HadoopLine::ALL.map(|line| Auto.settled(line));
+        assert_eq!(by_line, [Reported, Reported, Current, Reported]);
+        assert_eq!((Reported.settled(V1), Current.settled(V020)), (Reported, Current));
     }
 }

@@ -1,7 +1,7 @@
 //! Heartbeats: served one after the other, answered once, and what a reply brings.
 
 use super::*;
-use crate::mapred::{JobFact, MemberFact};
+use crate::mapred::{HadoopLine, JobFact, MemberFact};
 
 #[test]
 fn a_free_slot_gets_a_map_and_the_reply_takes_the_time_of_serving() {
@@ -148,7 +148,7 @@ fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
 
 #[test]
 fn ticks_of_mumak_are_counted_from_the_start_and_come_after_the_heartbeats_of_their_instant() {
-    let line = Hadoop { line: "mumak".to_owned(), ..hadoop() };
+    let line = Hadoop { line: HadoopLine::Mumak, ..hadoop() };
     let mut bench = bench_under(Box::new(Ticking), line);
     bench.at(0).hear(ToJobTracker::Start);
     let ticks = |bench: &Bench| {

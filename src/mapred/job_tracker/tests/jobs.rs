@@ -1,7 +1,7 @@
 //! Jobs: they are read, set up, run, cleaned up, and end.
 
 use super::*;
-use crate::mapred::JobFact;
+use crate::mapred::{HadoopLine, JobFact};
 
 #[test]
 fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
@@ -105,8 +105,8 @@ impl Scheduler for ReadsLater {
 
 #[test]
 fn in_mumak_splits_are_read_when_a_policy_says_so_that_wants_to() {
-    for (line, at_once) in [("mumak", 0), ("0.21", 1)] {
-        let hadoop = Hadoop { line: line.to_owned(), ..hadoop() };
+    for (line, at_once) in [(HadoopLine::Mumak, 0), (HadoopLine::V021, 1)] {
+        let hadoop = Hadoop { line, ..hadoop() };
         let mut bench = bench_under(Box::new(ReadsLater), hadoop);
         let read = |bench: &Bench| {
             let is_read = |fact: &&Fact| matches!(fact, Fact::Job(_, JobFact::Initialised));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::mapred::{
-    JobFact, MemberFact,
+    HadoopLine, JobFact, MemberFact,
     replicas::{Block, Later},
 };
 
@@ -53,8 +53,8 @@ fn restart(recovers: bool) -> ToJobTracker {
     if recovers { ToJobTracker::RestartAndRecover(span) } else { ToJobTracker::Restart(span) }
 }
 
-fn of_line(line: &str) -> Hadoop {
-    Hadoop { line: line.to_owned(), slow_start: Fraction::of(1.0), ..hadoop() }
+fn of_line(line: HadoopLine) -> Hadoop {
+    Hadoop { line, slow_start: Fraction::of(1.0), ..hadoop() }
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
 
 #[test]
 fn a_process_that_is_gone_cannot_die_again() {
-    let mut bench = bench(of_line("0.20"));
+    let mut bench = bench(of_line(HadoopLine::V020));
     bench.submit(job(0, 4, 1));
     bench.at(10).hear(restart(true));
     // It is back when the second restart is over, and has its job.
@@ -136,7 +136,7 @@ fn last(bench: &Bench, attempt: AttemptId) -> Option<AttemptState> {
 
 /// Two maps of four have ended on the first tracker, and two run on the second; then the process dies
 /// and is back.
-fn recovered(line: &str) -> (Bench, Vec<AttemptId>, Vec<AttemptId>) {
+fn recovered(line: HadoopLine) -> (Bench, Vec<AttemptId>, Vec<AttemptId>) {
     let mut bench = bench(of_line(line));
     bench.submit(job(0, 4, 1));
     let done = launches(&bench.at(1).beat_and_receive(0, &[]));
@@ -155,7 +155,7 @@ fn running_all(attempts: &[AttemptId]) -> Vec<(AttemptId, AttemptState)> {
 
 #[test]
 fn in_later_lines_a_recovered_job_begins_anew() {
-    for line in ["0.21", "1.x"] {
+    for line in [HadoopLine::V021, HadoopLine::V1] {
         let (mut bench, done, running) = recovered(line);
         assert!(
             bench.facts.iter().any(|fact| matches!(fact, Fact::Job(JobId(0), JobFact::BegunAnew)))
@@ -177,7 +177,7 @@ fn in_later_lines_a_recovered_job_begins_anew() {
 
 #[test]
 fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
-    let (mut bench, done, running) = recovered("0.20");
+    let (mut bench, done, running) = recovered(HadoopLine::V020);
     // Nothing has ended on the second tracker: it is not in the history, and starts anew.
     for attempt in &running {
         assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed));
@@ -205,7 +205,7 @@ fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
 
 #[test]
 fn in_020_what_runs_joins_in_again_and_what_never_arrived_runs_anew() {
-    let mut bench = bench(of_line("0.20"));
+    let mut bench = bench(of_line(HadoopLine::V020));
     bench.submit(job(0, 4, 0));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
     let one = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
@@ -224,7 +224,7 @@ fn in_020_what_runs_joins_in_again_and_what_never_arrived_runs_anew() {
 #[test]
 fn in_020_what_waits_for_its_slot_over_a_restart_fails_in_the_end() {
     let launch_expiry = LaunchExpiry::Started;
-    let mut bench = bench(Hadoop { launch_expiry, ..of_line("0.20") });
+    let mut bench = bench(Hadoop { launch_expiry, ..of_line(HadoopLine::V020) });
     bench.submit(job(0, 3, 0));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
     let waits = (maps[1], AttemptState::Unassigned);
@@ -267,7 +267,7 @@ fn what_has_waited_for_a_process_that_stood_still_is_told_the_policy_one_after_a
 
 #[test]
 fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_missed() {
-    let (mut bench, ..) = recovered("0.20");
+    let (mut bench, ..) = recovered(HadoopLine::V020);
     bench.joins_restarted = false;
     bench.last[1] = None;
     bench.now = SimTime::from_micros(600_000_000);
@@ -281,7 +281,7 @@ fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_m
 
 #[test]
 fn a_job_that_is_submitted_again_finds_the_copies_that_were_made_meanwhile() {
-    let mut bench = bench(of_line("1.x"));
+    let mut bench = bench(of_line(HadoopLine::V1));
     bench.everybody_joins().submit(job(0, 1, 0));
     let hosts = |bench: &Bench| {
         let mut hosts = Vec::new();

@@ -1,6 +1,7 @@
 //! What reduces fetch, of which maps, and what they cannot.
 
 use super::*;
+use crate::mapred::HadoopLine;
 
 #[test]
 fn a_shuffle_ends_after_the_last_map_and_not_before() {
@@ -191,9 +192,9 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
 
 #[test]
 fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
-    for (line, waits) in [("mumak", true), ("0.20", false)] {
+    for (line, waits) in [(HadoopLine::Mumak, true), (HadoopLine::V020, false)] {
         let mut bench = tracker(|hadoop| {
-            hadoop.line = line.to_owned();
+            hadoop.line = line;
             hadoop.commit_pending = CommitPending::None;
         });
         bench.reduces = 1;
