@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(unknown.to_string(), "furthest below its share");
     }
 
-    /// `other` is left to policies of one's own.
+    /// `other` is left to policies of one's own; that nobody yields is in no table.
     #[test]
     fn each_refusal_has_a_code_of_its_own_in_the_guide() {
         let guide = include_str!("../guide/results.md");
@@ -320,7 +320,7 @@ mod tests {
         let (table, _) = table.split_once("\n\n").unwrap();
         use Reason as R;
         let limits = [R::GroupLimit(Holding::of(1)), R::UserLimit, R::JobLimit];
-        let here = [R::LongTasks, R::BadTracker, R::TrackerLoad, R::NobodyYields];
+        let here = [R::LongTasks, R::BadTracker, R::TrackerLoad];
         let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
         for reason in limits.into_iter().chain(here).chain(later) {
             assert_ne!(reason.code(), "other", "{reason:?}");
