@@ -13,8 +13,8 @@ use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
     AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobFact, JobId,
     Launch, LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotKind,
-    Status, TaskId, TaskKind, ToInjector, ToJobTracker, ToNameNode, ToTracker, TrackerFact,
-    TrackerId,
+    Status, TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker,
+    TrackerFact, TrackerId,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -70,6 +70,14 @@ fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: Cast) -> Cast {
         Box::new(Mistaken { core, mistake: W::default() })
     };
     Cast { name_node: cast.name_node.map(mistaken), ..cast }
+}
+
+/// Lets the outputs of maps be told wrongly, where anybody asks for them.
+fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: Cast) -> Cast {
+    let mistaken = |core| -> Box<dyn Core<Msg = ToMapOutputs>> {
+        Box::new(Mistaken { core, mistake: W::default() })
+    };
+    Cast { map_outputs: cast.map_outputs.map(mistaken), ..cast }
 }
 
 /// A mistake that can be planted, and how it is found.
@@ -142,7 +150,7 @@ pub(crate) const PLANTED: [Planted; 12] = [
     },
     Planted {
         name: "fetched from a dead disk",
-        plant: job_tracker::<DeadDiskFetched>,
+        plant: map_outputs::<DeadDiskFetched>,
         words: "was gone or not yet there",
         first_case: 92,
     },
@@ -369,9 +377,13 @@ impl Mistake<ToJobTracker> for CommitDropped {
 #[derive(Default)]
 struct DeadDiskFetched;
 
-impl Mistake<ToJobTracker> for DeadDiskFetched {
+impl Mistake<ToMapOutputs> for DeadDiskFetched {
     fn say(&mut self, out: &mut Outbox) {
-        replies(out).for_each(|(_, reply)| reply.missing.clear());
+        for letter in &mut out.letters {
+            if let Mail::Tracker(_, ToTracker::OutOfReach { missing, .. }) = &mut letter.mail {
+                *missing = Arc::default();
+            }
+        }
     }
 }
 
@@ -550,7 +562,7 @@ fn planted_mistakes_are_found() {
             "has lost against another attempt of the task, and was not ended",
         ),
         (job_tracker::<RerunForgotten>, LOST_MAPS, "which has nothing to do and was not told"),
-        (job_tracker::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
+        (map_outputs::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
         (name_node::<CopiedFromNobody>, LOST_DISKS, "has read its block, but no node had it"),
         (name_node::<CopiedFromNobody>, LOST_DISKS, "which did not have its block or was off"),
         (name_node::<OffUnheard>, AWAY, "reads as if nothing had befallen the nodes"),
