@@ -64,9 +64,8 @@ pub use outbox::{Calm, Core, Letter, Outbox, Stop};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Block, Copy, Reading, Replicas, Which};
 pub use scheduler::{
-    By, Complaint, Contender, Elsewhere, Expected, Farewell, JobChange, JobEvent, Launched, Lineup,
-    Measure, Offer, Orders, Overhear, Policy, PolicyFailed, Precedence, Preemption, Scheduler,
-    Setting, Site, Standing, Tell, Told, View,
+    By, Complaint, Elsewhere, Expected, Farewell, JobChange, JobEvent, Launched, Offer, Orders,
+    Overhear, Policy, PolicyFailed, Precedence, Preemption, Scheduler, Setting, Site, Tell, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! The scheduling policies, one file or folder each, and the parts that they share.
 
 mod capacity;
-#[cfg(test)]
-mod contenders;
 mod fair;
 mod fair_deficit;
 mod fifo;
@@ -13,6 +11,8 @@ mod modified_fair;
 mod naive;
 pub mod part;
 mod promised;
+#[cfg(test)]
+mod telling;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};

@@ -80,8 +80,6 @@ pub enum Reason {
     NotCounted,
     /// The policy, which lets jobs in now and then, has not let the job in yet.
     NotAdmitted,
-    /// No attempt on this tracker gives its slot up for the job.
-    NobodyYields,
 
     /// Words of a policy of one's own, and what it weighed.
     Measured(&'static &'static str, Holding),
@@ -176,7 +174,6 @@ impl Reason {
             Self::KeptFor(_) => "kept-for",
             Self::NotCounted => "not-counted",
             Self::NotAdmitted => "not-admitted",
-            Self::NobodyYields => "nobody-yields",
             Self::Measured(..) | Self::Other(_) => "other",
         }
     }
@@ -220,7 +217,6 @@ impl Reason {
             | Self::JobLimit
             | Self::NotCounted
             | Self::NotAdmitted
-            | Self::NobodyYields
             | Self::Other(_) => none,
         }
     }
@@ -267,7 +263,6 @@ impl fmt::Display for Reason {
             Self::KeptFor(job) => write!(f, "the node is kept for {job}"),
             Self::NotCounted => f.write_str("what it could run is not counted yet"),
             Self::NotAdmitted => f.write_str("not let in yet"),
-            Self::NobodyYields => f.write_str("no attempt here gives way to it"),
             Self::Measured(words, _) => f.write_str(words),
             Self::Other(words) => f.write_str(words),
         }

@@ -7,7 +7,6 @@
 
 #[cfg(test)]
 pub(crate) mod bench;
-mod contenders;
 mod precedence;
 pub(crate) mod steps;
 mod wrapper;
@@ -22,7 +21,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use self::contenders::{Contender, Lineup, Measure, Standing, Told};
 pub use self::precedence::{By, Precedence};
 use self::steps::step;
 pub(crate) use self::wrapper::Wrapper;
@@ -82,15 +80,6 @@ pub trait Scheduler: Send {
     /// by a limit. Called about once in a heartbeat interval, less often if it names hundreds of jobs, and
     /// only while refusals are kept; what it refuses to jobs that it does ask is said with [`Offer::refuse`].
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
-
-    /// Says who contends for a slot of this kind on the tracker of an offer: the jobs with something to
-    /// launch that it would ask, in its order, the numbers that rank them, and why some would get nothing.
-    /// It changes nothing, and is called only when somebody wishes to know. `None` if it does not tell.
-    ///
-    /// What it gives one slot after the other in an offer it tells with [`Offer::tell_contenders`].
-    fn contenders(&self, _offer: &Offer<'_>, _kind: SlotKind) -> Option<Vec<Contender>> {
-        None
-    }
 
     /// Says by what it puts groups of jobs and the jobs within them in order, for who is told why a job
     /// waited. Without this it is an order of its own.
@@ -451,8 +440,6 @@ pub struct Offer<'a> {
     /// How many times a job was looked at, and whether that makes the JobTracker later.
     pub(super) looks: u32,
     pub(super) looks_take_time: bool,
-    /// Who contended for its slots, if somebody listens.
-    pub(super) lineups: Option<Vec<Lineup>>,
 }
 
 impl Offer<'_> {

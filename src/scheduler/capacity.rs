@@ -38,8 +38,8 @@ use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Measure, Offer,
-    Orders, Policy, Precedence, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
+    By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy,
+    Precedence, Reach, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -171,22 +171,6 @@ impl Scheduler for Capacity {
         }
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let mut contenders = self.in_queues(offer, kind);
-        let Some(kept) = self.reserved.by(offer.tracker(), kind) else { return Some(contenders) };
-        if self.lacks_slots(offer, kept, kind) {
-            for contender in &mut contenders {
-                contender.refusal = Some(Reason::KeptFor(kept));
-            }
-        } else {
-            contenders.retain(|contender| contender.job != kept);
-            let refusal = self.refusal(offer, kept, kind, true);
-            let standings = vec![Standing::of_job([Measure::Reserved.flag(true)])];
-            contenders.insert(0, Contender { job: kept, standings, refusal });
-        }
-        Some(contenders)
-    }
-
     fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
         for queue in self.tree.ids().filter(|id| *id != QueueId::ROOT) {
             let node = self.tree.node(queue);
@@ -291,7 +275,6 @@ impl Capacity {
             Answer::Keep => return None,
             Answer::No => {}
         }
-        offer.tell_contenders(kind, |offer| Some(self.in_queues(offer, kind)));
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -306,7 +289,6 @@ impl Capacity {
     /// Serves the job that a tracker is kept for.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Answer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
-        offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
         if self.lacks_slots(offer, job, kind) {
             self.refuse_others(offer, job, kind);
             return Answer::Keep;
@@ -455,52 +437,6 @@ impl Capacity {
     fn goes_anywhere(&self, job: JobId, kind: SlotKind) -> bool {
         let width = self.tree.member(job).map_or(1, |member| member.width[kind]);
         self.options.delay.is_none() && 1 < width
-    }
-
-    /// Returns the jobs in the order in which queues serve them, whoever the tracker is kept for.
-    fn in_queues(&self, offer: &Offer<'_>, kind: SlotKind) -> Vec<Contender> {
-        let mut keeper = None;
-        let mut contenders: Vec<Contender> = Vec::new();
-        for leaf in self.tree.in_order(kind) {
-            let by_srt = self.by_srt(&offer.view(), leaf, kind);
-            for limits_users in self.passes() {
-                let mut turns = Turns::new(by_srt.as_deref(), *limits_users);
-                while let Some(job) = self.next(&mut turns, leaf, kind) {
-                    // In the second pass those of the first are asked again, as much in vain.
-                    if contenders.iter().any(|one| one.job == job) {
-                        continue;
-                    }
-                    let refusal = match self.judge(offer, job, kind, *limits_users) {
-                        _ if keeper.is_some() => keeper.map(Reason::KeptFor),
-                        Verdict::Pass(why) => Some(why),
-                        Verdict::Launch(_) => {
-                            self.refusal(offer, job, kind, self.goes_anywhere(job, kind))
-                        }
-                        Verdict::Keep | Verdict::Reserve => {
-                            Some(Reason::KeptFor(*keeper.insert(job)))
-                        }
-                    };
-                    let standings = self.tree.standings(&offer.view(), job, kind, !limits_users);
-                    contenders.push(Contender { job, standings, refusal });
-                }
-            }
-        }
-        contenders
-    }
-
-    /// Returns why a job has no task for the tracker that could be launched, if so.
-    fn refusal(
-        &self,
-        offer: &Offer<'_>,
-        job: JobId,
-        kind: SlotKind,
-        anywhere: bool,
-    ) -> Option<Reason> {
-        let slots = self.tree.member(job).map_or(1, |member| member.width[kind]);
-        match &self.delay {
-            Some(delay) if kind == SlotKind::Map => delay.refusal(offer, job, slots, anywhere),
-            _ => offer.refusal(job, kind, slots),
-        }
     }
 
     /// Launches a task of a job, a map as near to its input as it has to be.

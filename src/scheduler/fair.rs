@@ -43,8 +43,8 @@ use super::part::pools::Pool;
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
-    PerSlot, Policy, Precedence, Reason, Scheduler, Site, SlotKind, SlotShare, View,
+    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, SlotShare, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -269,33 +269,6 @@ impl Scheduler for Fair {
         self.tree.withheld(say);
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let (tree, view) = (&self.tree, offer.view());
-        // By stale counts nobody lacks anything.
-        let is_sated = self.is_sated(kind);
-        let has_its_part = !self.has_part_left(offer, kind);
-        let mut contenders = Vec::new();
-        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
-            let anywhere = self.starvation.is_starved(tree, pool, kind, view.now());
-            for id in tree.in_order(&view, pool, kind) {
-                let Some(job) = view.job(id).filter(|job| 0 < tree.reduces().pending(job, kind))
-                else {
-                    continue;
-                };
-                let refusal = match kind {
-                    _ if is_sated => Some(Reason::NotCounted),
-                    _ if has_its_part => Some(Reason::TrackerLoad),
-                    SlotKind::Map => self.delay.refusal(offer, id, 1, anywhere),
-                    SlotKind::Reduce => offer.refusal(id, kind, 1),
-                };
-                let standings = tree.standings(&view, pool, job, kind);
-                contenders.push(Contender { job: id, standings, refusal });
-            }
-            None::<Launched>
-        });
-        Some(contenders)
-    }
-
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
         let capacity = f64::from(view.capacity(kind));
         let shares = fair_shares(&self.tree, kind, capacity, self.options.variant);
@@ -330,7 +303,6 @@ impl Scheduler for Fair {
         while let Some(kind) =
             next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
-            offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;

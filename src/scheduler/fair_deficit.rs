@@ -32,9 +32,8 @@ use super::part::share::weight;
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    By, Complaint, Contender, Holding, Job, JobChange, JobEvent, JobId, Measure, Offer, Orders,
-    PerSlot, Policy, Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare,
-    Standing, View, step,
+    By, Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy,
+    Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View, step,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -159,32 +158,6 @@ impl Scheduler for FairDeficit {
         }
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let view = offer.view();
-        let has_its_part = self.has_its_part(offer, kind);
-        let contender = |id: JobId| {
-            let info = self.jobs.get(&id)?;
-            let (job, part) = (view.job(id)?, info.of[kind]);
-            let own = [
-                Measure::BelowMinShare.flag(is_below(part, &view, id, kind)),
-                // Kept in milliseconds.
-                (Measure::Deficit, part.deficit as f64 / 1e3),
-                Measure::arrived(info.arrived),
-                Measure::Held.count(part.running),
-                (Measure::Share, part.share),
-                Measure::MinShare.count(part.min_slots),
-            ];
-            let by_srt = self.reduces.numbers(&view, job, kind, info.runnable_since);
-            let refusal = match has_its_part {
-                true => Some(Reason::TrackerLoad),
-                false => offer.refusal(id, kind, 1),
-            };
-            let standing = Standing::of_job(by_srt.into_iter().chain(own));
-            Some(Contender { job: id, standings: vec![standing], refusal })
-        };
-        Some(self.line(&view, kind).into_iter().filter_map(contender).collect())
-    }
-
     fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
         let mut sums: BTreeMap<PoolId, (u32, f64)> = BTreeMap::new();
         for job in self.jobs.values() {
@@ -260,7 +233,6 @@ impl FairDeficit {
 
     /// Launches a task of the job that comes first and has one.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
         let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
             let part = &self.jobs[&id].of[kind];

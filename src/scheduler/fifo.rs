@@ -23,8 +23,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    AttemptState, By, Complaint, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot,
-    Policy, Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
+    AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence,
+    Priority, Reach, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Fraction, SimSpan, SimTime};
 
@@ -119,30 +119,6 @@ impl Scheduler for Fifo {
         }
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let view = offer.view();
-        let has_its_part = free_part(offer, kind) <= offer.taken(kind);
-        let is_full = kind == SlotKind::Reduce && self.is_almost_full(offer, kind);
-        let mut first = None;
-        let contender = |job: &Job| {
-            let first = *first.get_or_insert(job.id());
-            let refusal = match &self.delay {
-                _ if has_its_part => Some(Reason::TrackerLoad),
-                _ if is_full && job.id() != first => Some(Reason::KeptFor(first)),
-                Some(delay) if kind == SlotKind::Map => delay.refusal(offer, job.id(), 1, false),
-                _ => offer.refusal(job.id(), kind, 1),
-            };
-            let by_srt = self.reduces.numbers(&view, job, kind, None);
-            let in_line = Standing::in_line(job.priority(), job.submitted_at());
-            let standings = vec![Standing::of_job(by_srt.into_iter().chain(in_line))];
-            let contender = Contender { job: job.id(), standings, refusal };
-            (0 < self.reduces.pending(job, kind)).then_some(contender)
-        };
-        let has_tasks = |job: &&Job| 0 < job.tasks(kind).total();
-        let jobs = self.in_order(&view, kind).filter_map(|id| view.job(id)).filter(has_tasks);
-        Some(jobs.filter_map(contender).collect())
-    }
-
     fn reads_progress(&self) -> bool {
         self.reduces.read_progress()
     }
@@ -178,7 +154,6 @@ impl Fifo {
         let turns = free_part(offer, SlotKind::Map);
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            offer.tell_contenders(SlotKind::Map, |offer| self.contenders(offer, SlotKind::Map));
             // The tracker's load is that of its report, so the turns are not counted anew.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
@@ -237,7 +212,6 @@ impl Fifo {
         if offer.view().jobs_pending(kind) == 0 || free_part(offer, kind) == 0 {
             return;
         }
-        offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
         let is_full = self.is_almost_full(offer, kind);
         let mut line = (0..).zip(self.in_order(&offer.view(), kind));
         while let Some((place, id)) = line.next() {

@@ -39,9 +39,8 @@ use super::part::delay::Delay;
 use super::part::estimator::Estimator;
 use super::part::idle::idle;
 use crate::mapred::{
-    AttemptId, AttemptState, By, Complaint, Contender, JobChange, JobEvent, JobId, Offer, PerSlot,
-    Policy, Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth,
-    View,
+    AttemptId, AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
 };
 use crate::units::SimSpan;
 
@@ -128,11 +127,7 @@ impl Hfsp {
 
     /// Serves a tracker's slots of a kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
-        let fill = |policy: &mut Self, offer: &mut Offer<'_>| {
-            offer.tell_contenders(kind, |offer| policy.contenders(offer, kind));
-            policy.fill(offer, kind)
-        };
-        while 0 < offer.free(kind) && fill(self, offer) {}
+        while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let how = match self.means(kind) {
             Means::Wait => return,
             Means::Kill => Preemption::Kill,
@@ -176,7 +171,6 @@ impl Hfsp {
             }
         }
         let candidates = self.candidates(offer, kind, how);
-        offer.tell_contenders(kind, |offer| Some(self.who_makes_room(offer, kind, &candidates)));
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
@@ -196,40 +190,6 @@ impl Hfsp {
         }
         self.refresh(&offer.view(), victim.job());
         preempted
-    }
-
-    /// Returns who contends for a slot that another gives up.
-    fn who_makes_room(
-        &self,
-        offer: &Offer<'_>,
-        kind: SlotKind,
-        candidates: &[Candidate],
-    ) -> Vec<Contender> {
-        let phase = &self.phases[kind];
-        let here = self.suspended_here(offer, kind);
-        let spare = offer.view().capacity(kind).saturating_sub(phase.held());
-        let takers = takers(phase.claims(here), candidates, spare, self.rules.victims);
-        let takers: Vec<Claim> = takers.map(|(claim, _)| claim).collect();
-        let of_claim = |claim: Claim| {
-            let contender = self.contender(offer, kind, &claim);
-            let takes = takers.contains(&claim);
-            let refusal = contender.refusal.or((!takes).then_some(Reason::NobodyYields));
-            Contender { refusal, ..contender }
-        };
-        one_each(phase.claims(here).map(of_claim))
-    }
-
-    fn contender(&self, offer: &Offer<'_>, kind: SlotKind, claim: &Claim) -> Contender {
-        let job = claim.place.1;
-        Contender {
-            job,
-            standings: vec![self.phases[kind].standing(claim)],
-            refusal: match (claim.what, kind) {
-                (What::Resume(_), _) => None,
-                (_, SlotKind::Map) => self.delay.refusal(offer, job, 1, false),
-                (_, SlotKind::Reduce) => offer.refusal(job, kind, 1),
-            },
-        }
     }
 
     /// Returns the attempts on a tracker that could give their slots up.
@@ -298,20 +258,6 @@ impl Hfsp {
         }
         self.refresh(&offer.view(), attempt.job());
     }
-}
-
-/// Returns each job once, which may have several claims: where it would get something, or else first.
-fn one_each(claims: impl Iterator<Item = Contender>) -> Vec<Contender> {
-    let mut each: Vec<Contender> = Vec::new();
-    for one in claims {
-        match each.iter().position(|other| other.job == one.job) {
-            Some(place) if one.refusal.is_some() || each[place].refusal.is_none() => continue,
-            Some(place) => _ = each.remove(place),
-            None => {}
-        }
-        each.push(one);
-    }
-    each
 }
 
 /// Launches or resumes what is claimed, if the job has something for this node.
@@ -441,11 +387,6 @@ impl Scheduler for Hfsp {
         self.delay.patience(view) + ages
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let claims = self.phases[kind].claims(self.suspended_here(offer, kind));
-        Some(one_each(claims.map(|claim| self.contender(offer, kind, &claim))))
-    }
-
     /// To take slots there, or to measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
         let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait);
@@ -457,10 +398,6 @@ impl Scheduler for Hfsp {
             self.phases[kind].look(&offer.view(), offer.tracker());
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);
-            }
-            // Who listens hears of everybody's place.
-            if offer.is_listened_to() {
-                self.phases[kind].rank_all();
             }
         }
         // Time passes with offers of free slots: for full trackers Hadoop asks no policy.

@@ -41,8 +41,8 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
-    PerSlot, Policy, Precedence, Reason, Scheduler, Site, SlotKind, View,
+    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -180,25 +180,6 @@ impl Scheduler for ModifiedFair {
         self.standings.withheld(say);
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let (standings, view) = (&self.standings, offer.view());
-        let is_sated = self.is_sated(kind);
-        let has_its_part = !self.has_part_left(offer, kind);
-        let contender = |pool, id| Contender {
-            job: id,
-            standings: standings.standings(&view, pool, id, kind),
-            refusal: match kind {
-                _ if is_sated => Some(Reason::NotCounted),
-                _ if has_its_part => Some(Reason::TrackerLoad),
-                SlotKind::Map => self.delay.refusal(offer, id, 1, false),
-                SlotKind::Reduce => offer.refusal(id, kind, 1),
-            },
-        };
-        let of_pool =
-            |pool| standings.in_order(&view, pool, kind).map(move |id| contender(pool, id));
-        Some(standings.ready(kind).flat_map(of_pool).collect())
-    }
-
     fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
         self.standings.holdings(kind, say);
     }
@@ -231,7 +212,6 @@ impl Scheduler for ModifiedFair {
         while let Some(kind) =
             next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
-            offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;

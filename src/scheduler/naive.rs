@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    By, Complaint, Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot,
-    Policy, Precedence, Reason, Scheduler, Site, SlotKind, Standing, View, Wrapper,
+    By, Complaint, Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, Reason,
+    Scheduler, Site, SlotKind, View, Wrapper,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -94,33 +94,10 @@ impl Scheduler for FewestFirst {
         self.place(view, event.job);
     }
 
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        let view = offer.view();
-        let line = self.lines[kind].iter().map(|(.., job)| *job);
-        let line = self.reduces.in_order(kind, &view, line, |_| None);
-        let contender = |job: &Job| {
-            let own = [
-                Measure::Held.count(job.tasks(kind).running()),
-                Measure::arrived(job.submitted_at()),
-            ];
-            let by_srt = self.reduces.numbers(&view, job, kind, None);
-            Contender {
-                job: job.id(),
-                standings: vec![Standing::of_job(by_srt.into_iter().chain(own))],
-                refusal: match kind {
-                    SlotKind::Map => self.delay.refusal(offer, job.id(), 1, false),
-                    SlotKind::Reduce => offer.refusal(job.id(), kind, 1),
-                },
-            }
-        };
-        Some(line.filter_map(|id| view.job(id)).map(contender).collect())
-    }
-
     fn offer(&mut self, offer: &mut Offer<'_>) {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
-                offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
                 let Some(launched) = self.launch(offer, kind) else { break };
                 self.place(&offer.view(), launched.attempt.job());
             }

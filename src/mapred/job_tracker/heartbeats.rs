@@ -294,7 +294,6 @@ impl JobTracker {
             freed: PerSlot::default(),
             looks: 0,
             looks_take_time: self.spec.per_job != SimSpan::ZERO,
-            lineups: None,
         };
         self.scheduler.offer(&mut offer);
         (offer.directives, offer.looks)

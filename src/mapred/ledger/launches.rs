@@ -213,39 +213,6 @@ impl Ledger {
         slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
-    /// Returns whether a map would be launched for such a wish; changes nothing. Copies the lists of the
-    /// job's waiting maps.
-    pub(in crate::mapred) fn has_map(
-        &self,
-        id: JobId,
-        tracker: TrackerId,
-        slots: u32,
-        reach: Reach,
-    ) -> bool {
-        let kind = SlotKind::Map;
-        let Some(job) = self.job(id).filter(|job| 0 < job.pending(kind)) else { return false };
-        if !self.suits(job, tracker, kind, slots) {
-            return false;
-        }
-        let verdict = |index: u32| {
-            let task = TaskId { job: id, kind: TaskKind::Map, index };
-            verdict(task, &job.maps.tasks, &job.barred, tracker, self.active)
-        };
-        let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
-        job.failed_maps.iter().any(|(_, map)| verdict(*map) == Verdict::Take)
-            || job.cache.clone().best(tracker, reach, &self.topology, verdict).is_some()
-            || looks_anywhere && self.has_second(job, tracker, kind)
-    }
-
-    /// Returns whether a reduce would be launched for such a wish; changes nothing.
-    pub(in crate::mapred) fn has_reduce(&self, id: JobId, tracker: TrackerId, slots: u32) -> bool {
-        let kind = SlotKind::Reduce;
-        let Some(job) = self.job(id).filter(|job| 0 < job.pending(kind)) else { return false };
-        self.suits(job, tracker, kind, slots)
-            && (job.waiting_reduces.iter().any(|index| self.may_run(job, *index, tracker))
-                || self.has_second(job, tracker, kind))
-    }
-
     /// Returns whether a job's reduce may run on a tracker.
     fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
         let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };

@@ -93,13 +93,6 @@ impl Ledger {
         Some(self.assign(now, task, wish, locality, out))
     }
 
-    /// Returns whether a tracker would get a second attempt of one of a job's slow tasks; changes nothing.
-    pub(super) fn has_second(&self, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
-        let Some(rule) = self.hadoop.speculation.rule() else { return false };
-        self.may_try_again(rule, job, tracker, kind)
-            && job.slow_for(tracker, kind, self.active).next().is_some()
-    }
-
     /// Returns whether a job has slow tasks, and may have second attempts of them on this tracker.
     fn may_try_again(&self, rule: Rule, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
         let tasks = job.tasks(kind);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Lineup, Offer, Orders, Scheduler, View};
+use super::{Offer, Orders, Scheduler, View};
 use crate::cluster::{Hdfs, Node, Placement, Topology};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::{
@@ -134,15 +134,10 @@ impl<P: Scheduler> Bench<P> {
 
     /// Lets a tracker ask; returns what is launched there.
     pub(crate) fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
-        self.offer(tracker, false).0
+        self.offer(tracker)
     }
 
-    /// As [`Bench::beat`], with who contended for the slots.
-    pub(crate) fn listen(&mut self, tracker: u32) -> (Vec<AttemptId>, Vec<Lineup>) {
-        self.offer(tracker, true)
-    }
-
-    fn offer(&mut self, tracker: u32, listens: bool) -> (Vec<AttemptId>, Vec<Lineup>) {
+    fn offer(&mut self, tracker: u32) -> Vec<AttemptId> {
         let (id, own) = (TrackerId(tracker), &self.running[tracker as usize]);
         let mut occupied = PerSlot::default();
         for attempt in own {
@@ -159,14 +154,18 @@ impl<P: Scheduler> Bench<P> {
             freed: PerSlot::default(),
             looks: 0,
             looks_take_time: true,
-            lineups: listens.then(Vec::new),
         };
         self.policy.offer(&mut offer);
-        let launched: Vec<AttemptId> = offer.launched().collect();
-        let lineups = offer.told_contenders();
+        let directives = offer.directives.iter();
+        let launched: Vec<AttemptId> = directives
+            .filter_map(|directive| match directive {
+                Directive::Launch(launch) => Some(launch.attempt),
+                _ => None,
+            })
+            .collect();
         self.running[tracker as usize].extend(&launched);
         self.tell();
-        (launched, lineups)
+        launched
     }
 
     /// Lets every tracker ask, one after the other, until nobody gets anything.

@@ -1,6 +1,6 @@
 //! Policies around policies: what one does not do itself, the other does.
 
-use super::{Contender, Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
+use super::{Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
 use crate::mapred::{AttemptId, Holding, JobId, Reason, SlotKind, TrackerId, Truth};
 use crate::units::SimSpan;
 
@@ -53,10 +53,6 @@ impl<W: Wrapper> Scheduler for W {
 
     fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         self.inner().withheld(view, say);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        self.inner().contenders(offer, kind)
     }
 
     fn precedence(&self) -> Precedence {

@@ -13,9 +13,7 @@ use super::lines::Turn;
 use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
-use crate::mapred::{
-    Holding, Job, JobId, Measure, PerSlot, Priority, SlotKind, Standing, View, step,
-};
+use crate::mapred::{Holding, Job, JobId, PerSlot, Priority, SlotKind, View, step};
 use crate::scheduler::part::reduces::Reduces;
 use crate::units::SimTime;
 
@@ -299,60 +297,6 @@ impl Tree {
     fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
         let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
         a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
-    }
-
-    /// Returns what [`Tree::sort`] would, and leaves the order of the queues as it is.
-    pub(super) fn in_order(&self, kind: SlotKind) -> Vec<QueueId> {
-        let mut leaves = Vec::new();
-        let mut open = vec![QueueId::ROOT];
-        while let Some(id) = open.pop() {
-            if !self.is_served(id, kind) {
-                continue;
-            }
-            if self.is_leaf(id) {
-                leaves.push(id);
-                continue;
-            }
-            let mut children = self.node(id).children[kind].clone();
-            children.sort_by(|a, b| self.compare(kind, *a, *b));
-            open.extend(children.into_iter().rev());
-        }
-        leaves
-    }
-
-    /// Returns how a job stands, and the queues that it is in; `aside` says that the limits of users
-    /// have given way.
-    pub(super) fn standings(
-        &self,
-        view: &View<'_>,
-        job: JobId,
-        kind: SlotKind,
-        aside: bool,
-    ) -> Vec<Standing> {
-        let Some((member, known)) = self.member(job).zip(view.job(job)) else { return Vec::new() };
-        let around = self.upwards(member.queue).filter(|id| *id != QueueId::ROOT);
-        let mut standings: Vec<Standing> = around.map(|id| self.standing_of(id, kind)).collect();
-        standings.reverse();
-        let by_srt = self.reduces.numbers(view, known, kind, member.admitted_at);
-        let (priority, arrived, _) = member.turn;
-        let own = [Measure::LimitsAside.flag(aside)].into_iter().chain(by_srt);
-        standings.push(Standing::of_job(own.chain(Standing::in_line(priority, arrived))));
-        standings
-    }
-
-    fn standing_of(&self, id: QueueId, kind: SlotKind) -> Standing {
-        let node = self.node(id);
-        let (due, ratio) = node.urgency(kind);
-        let due = if due == SimTime::NEVER { f64::INFINITY } else { due.as_secs_f64() };
-        Standing::of_group(
-            &node.name,
-            [
-                (Measure::Due, due),
-                (Measure::Ratio, ratio),
-                Measure::Held.count(node.used[kind]),
-                Measure::Share.count(node.slots[kind]),
-            ],
-        )
     }
 
     /// Notes until when a queue is to get slots back; those around it come first with it.

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use super::vain::{Page, Vain};
 use super::{FairOptions, Variant};
 use crate::mapred::{
-    Holding, Job, JobId, Measure, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, Standing,
-    View,
+    Holding, Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
 };
 use crate::scheduler::part::delay::Delay;
 use crate::scheduler::part::line::Line;
@@ -115,14 +114,6 @@ struct PoolKey {
 impl PoolKey {
     /// Set if it has its minimum share, or what it could use of it; no ratio has this bit.
     const SERVED: u64 = 1 << 63;
-
-    fn is_served(&self) -> bool {
-        self.measure & Self::SERVED != 0
-    }
-
-    fn ratio(&self) -> f64 {
-        f64::from_bits(self.measure & !Self::SERVED)
-    }
 }
 
 impl Tree {
@@ -213,51 +204,6 @@ impl Tree {
         let jobs = self.places(pool, kind).map(|(job, _)| job);
         let since = move |job| self.runnable_since(job);
         self.reduces.in_order(kind, view, jobs, since)
-    }
-
-    /// Returns how a job stands that is asked, and the pools that it is in.
-    pub(super) fn standings(
-        &self,
-        view: &View<'_>,
-        pool: PoolId,
-        job: &Job,
-        kind: SlotKind,
-    ) -> Vec<Standing> {
-        let around: Vec<PoolId> =
-            self.pools.upwards(pool).filter(|id| *id != PoolId::ROOT).collect();
-        let mut standings: Vec<Standing> =
-            around.into_iter().rev().map(|id| self.standing_of(id, kind)).collect();
-        if let Some(Some(member)) = self.jobs.get(job.id().index()) {
-            let by_srt = self.reduces.numbers(view, job, kind, member.runnable_since);
-            let in_line = Standing::in_line(member.priority, member.arrived);
-            let own = match self.pools.pool(pool).order {
-                JobOrder::Fifo => in_line.to_vec(),
-                JobOrder::Fair => vec![
-                    (Measure::Ratio, f64::from(member.running[kind]) / member.weight[kind]),
-                    Measure::arrived(member.arrived),
-                    Measure::Held.count(member.running[kind]),
-                    (Measure::Weight, member.weight[kind]),
-                ],
-            };
-            standings.push(Standing::of_job(by_srt.into_iter().chain(own)));
-        }
-        standings
-    }
-
-    /// Returns how a pool stands that is asked.
-    fn standing_of(&self, id: PoolId, kind: SlotKind) -> Standing {
-        let (pool, state) = (self.pools.pool(id), self.state(id));
-        let place = state.key[kind].as_ref();
-        Standing::of_group(
-            &pool.name,
-            [
-                Measure::BelowMinShare.flag(place.is_some_and(|key| !key.is_served())),
-                (Measure::Ratio, place.map_or(f64::NAN, PoolKey::ratio)),
-                Measure::Held.count(state.running[kind]),
-                Measure::MinShare.count(state.min_share[kind]),
-                (Measure::Weight, pool.weight),
-            ],
-        )
     }
 
     /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have

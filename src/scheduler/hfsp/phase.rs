@@ -9,9 +9,7 @@ use super::options::{Arrival, Discount, Order, Rules, Spared};
 use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
 use super::virtual_cluster::{Foresight, Size, VirtualCluster};
-use crate::mapred::{
-    AttemptId, Job, JobId, Measure, Outcome, Report, SlotKind, Standing, TrackerId, Truth, View,
-};
+use crate::mapred::{AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family};
 use crate::units::{SimSpan, SimTime};
@@ -401,26 +399,6 @@ impl Phase {
         let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
         let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
         before.chain(here).chain(after.into_iter().flatten())
-    }
-
-    /// Returns how a job stands with a claim.
-    pub(super) fn standing(&self, claim: &Claim) -> Standing {
-        let job = claim.place.1;
-        let is_sample = claim.what == What::Sample;
-        let rank = self.ranking.place(job).map_or(f64::INFINITY, |(rank, _)| rank.0);
-        let by_rank = match self.rules.order {
-            Order::ProjectedFinish => (Measure::VirtualFinish, rank),
-            // Those that have ended there have a rank below zero.
-            Order::VirtualWork => (Measure::VirtualLeft, rank.max(0.0)),
-            Order::RemainingWork => (Measure::WorkLeft, rank),
-        };
-        let tasks_left = self.trainer.tasks_left(job).filter(|_| is_sample);
-        let resumes = matches!(claim.what, What::Resume(_));
-        let numbers = [Measure::Sample.flag(is_sample)]
-            .into_iter()
-            .chain(tasks_left.map(|left| Measure::TasksLeft.count(left)))
-            .chain([by_rank, (Measure::Size, self.size_of(job).0), Measure::Resumes.flag(resumes)]);
-        Standing::of_job(numbers)
     }
 
     /// Returns the first in line of attempts that are suspended, of a job's the one that has run

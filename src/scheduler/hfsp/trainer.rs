@@ -291,11 +291,6 @@ impl Trainer {
         self.queue.iter().map(|(_, job)| *job)
     }
 
-    /// Returns how many tasks a job has left that stands in the queue.
-    pub(super) fn tasks_left(&self, job: JobId) -> Option<u32> {
-        self.samples.get(&job)?.place.map(|(left, _)| left)
-    }
-
     /// Returns how much of its sample a job has to launch.
     pub(super) fn to_launch(&self, job: JobId) -> u32 {
         self.samples.get(&job).map_or(0, Sample::to_launch)

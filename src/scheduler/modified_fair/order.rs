@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use crate::mapred::{JobId, Measure, Priority, Standing};
+use crate::mapred::{JobId, Priority};
 use crate::scheduler::part::pool_tree::PoolId;
 use crate::scheduler::part::pools::JobOrder;
 use crate::scheduler::part::share::weight;
@@ -49,24 +49,6 @@ impl JobStanding {
         }
     }
 
-    /// Returns the numbers of [`JobStanding::by_need`].
-    pub(super) fn needs(self) -> [(Measure, f64); 4] {
-        let [priority, arrived] = Standing::in_line(self.priority, self.arrived);
-        let (pending, held) =
-            (Measure::Pending.count(self.pending), Measure::Held.count(self.running));
-        [priority, pending, held, arrived]
-    }
-
-    /// Returns the numbers of [`JobStanding::by_order`].
-    pub(super) fn holds(self, order: JobOrder) -> Vec<(Measure, f64)> {
-        let [priority, arrived] = Standing::in_line(self.priority, self.arrived);
-        let ratio = (Measure::Ratio, f64::from_bits(self.by_order(order).holds));
-        match order {
-            JobOrder::Fifo => vec![priority, arrived],
-            JobOrder::Fair => vec![ratio, arrived, Measure::Held.count(self.running)],
-        }
-    }
-
     fn in_line(self) -> JobKey {
         let Self { priority, arrived, job, .. } = self;
         JobKey { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
@@ -101,16 +83,7 @@ pub(super) struct PoolKey {
     pub(super) pool: PoolId,
 }
 
-impl PoolKey {
-    /// Returns the numbers that make the place.
-    pub(super) fn numbers(&self) -> [(Measure, f64); 3] {
-        [
-            Measure::BelowMinShare.flag(!self.is_served),
-            (Measure::Ratio, f64::from_bits(self.ratio)),
-            (Measure::LastLaunch, self.last_launch as f64),
-        ]
-    }
-}
+impl PoolKey {}
 
 impl PoolStanding {
     /// Returns the pool's place: those within their minimum, or what they lack of it, go first.

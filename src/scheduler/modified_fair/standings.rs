@@ -17,8 +17,8 @@ use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
 use crate::mapred::{
-    Holding, Job, JobId, Launched, Locality, Measure, PerSlot, Priority, Reason, SlotKind,
-    SlotShare, Standing, View, step,
+    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
+    step,
 };
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
@@ -174,38 +174,6 @@ impl Standings {
     ) -> impl Iterator<Item = JobId> + use<'s> {
         let since = move |job| self.jobs.get(&job)?.runnable_since;
         self.reduces.in_order(kind, view, self.ready_in(pool, kind), since)
-    }
-
-    /// Returns how a job stands that could use a slot, and its pool.
-    pub(super) fn standings(
-        &self,
-        view: &View<'_>,
-        pool: PoolId,
-        id: JobId,
-        kind: SlotKind,
-    ) -> Vec<Standing> {
-        let (Some(member), Some(job)) = (self.jobs.get(&id), view.job(id)) else {
-            return Vec::new();
-        };
-        let state = &self.pools[pool.index()];
-        let of_pool = state.key[kind].as_ref().map(|key| {
-            let name = if pool == SHARED { "small jobs" } else { &state.name };
-            let mut of_pool = Standing::of_group(name, key.numbers());
-            of_pool.numbers.extend([
-                Measure::Held.count(state.tasks[kind].running),
-                Measure::MinShare.count(state.min[kind]),
-                (Measure::Weight, state.weight),
-            ]);
-            of_pool
-        });
-        let by_srt = self.reduces.numbers(view, job, kind, member.runnable_since);
-        let standing = member.standing_in(state.order, id, kind);
-        let own = match member.is_by_need(state.order, self.options.sorting) {
-            true => standing.needs().to_vec(),
-            false => standing.holds(state.order),
-        };
-        let own = Standing::of_job(by_srt.into_iter().chain(own));
-        of_pool.into_iter().chain([own]).collect()
     }
 
     pub(super) fn reduces(&self) -> &Reduces {

@@ -374,27 +374,6 @@ impl Delay {
         }
     }
 
-    /// Returns why [`Delay::launch_wide_map`] would launch nothing, if so; changes nothing.
-    pub fn refusal(
-        &self,
-        offer: &Offer<'_>,
-        job: JobId,
-        slots: u32,
-        anywhere: bool,
-    ) -> Option<Reason> {
-        if self.is_blocked(offer, job) {
-            return Some(Reason::LongTasks);
-        }
-        let (view, waiting) = (offer.view(), self.known(job).unwrap_or_default());
-        let known = view.job(job);
-        let reach = if anywhere { Reach::Any } else { self.rules.reach(&view, known, &waiting) };
-        if offer.has_map(job, slots, reach) {
-            return None;
-        }
-        let may_wait = reach != Reach::Any;
-        Some(if may_wait { delayed(view.now(), waiting.since) } else { Reason::BadTracker })
-    }
-
     /// Returns how far a job is that has been asked.
     fn known(&self, job: JobId) -> Option<Waiting> {
         self.jobs.get(job.index()).copied().flatten()

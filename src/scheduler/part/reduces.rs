@@ -13,7 +13,7 @@ pub use self::options::{ReducesSpec, WithReduces};
 use super::coupling::ReduceGate;
 use super::idle::idle;
 use super::srt::{ReduceOrder, Srt, SrtSpec};
-use crate::mapred::{Complaint, Job, JobId, Measure, SlotKind, View};
+use crate::mapred::{Complaint, Job, JobId, SlotKind, View};
 use crate::units::SimTime;
 
 /// Which reduces start; by default those of the job that the policy serves, and nothing holds them back.
@@ -64,19 +64,6 @@ impl Reduces {
     /// start.
     pub fn pending_ever(&self, job: &Job) -> u32 {
         self.gate.pending_ever(job)
-    }
-
-    /// Returns the numbers by which a job's reduces stand in the order of [`Reduces::in_order`]; none if
-    /// that is the policy's, or for maps.
-    pub fn numbers(
-        &self,
-        view: &View<'_>,
-        job: &Job,
-        kind: SlotKind,
-        may_run_since: Option<SimTime>,
-    ) -> Vec<(Measure, f64)> {
-        let srt = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce);
-        srt.map(|srt| srt.numbers(view, job, may_run_since).into()).unwrap_or_default()
     }
 
     /// Returns the jobs of a group in the order in which their tasks of a kind get slots, from that of

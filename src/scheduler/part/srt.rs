@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mapred::{Job, JobId, Measure, SlotKind, View};
+use crate::mapred::{Job, JobId, SlotKind, View};
 use crate::units::{Rate, SimTime};
 
 /// In what order jobs get slots for their reduces.
@@ -108,24 +108,6 @@ impl Srt {
             let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
             view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
         });
-    }
-
-    /// Returns the numbers by which a job stands in this order.
-    pub fn numbers(
-        &self,
-        view: &View<'_>,
-        job: &Job,
-        may_run_since: Option<SimTime>,
-    ) -> [(Measure, f64); 2] {
-        let since = may_run_since.unwrap_or(SimTime::ZERO);
-        let (wait, maps) = match self.remaining(&self.maps(view.now(), job, since)) {
-            Remaining::NoWait(finished) => (0.0, f64::from(finished)),
-            Remaining::Wait(billionths) => {
-                (billionths as f64 / 1e9, f64::from(job.tasks(SlotKind::Map).finished()))
-            }
-            Remaining::Unknown(billionths) => (f64::INFINITY, billionths as f64 / 1e9),
-        };
-        [(Measure::MapWait, wait), (Measure::Maps, maps)]
     }
 
     fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
