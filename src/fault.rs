@@ -64,7 +64,7 @@ use self::restart::Restart;
 use self::slow::Slow;
 use self::slow_spells::SlowSpells;
 use self::start::Start;
-use self::stop::{Stop, needs_target};
+use self::stop::Stop;
 use self::target::Target;
 use self::task_failures::TaskFailures;
 use self::unhealthy::Unhealthy;
@@ -87,21 +87,14 @@ trait Kind {
         None
     }
 
-    /// Says what of the options does not fit the cluster or the workload; the path begins at them. Who
-    /// strikes nodes must say which, and they must be there.
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        check_target(self.target(), known)
+    /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
+    /// options.
+    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
+        Ok(())
     }
 
     /// Adds what it does to a run.
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
-}
-
-/// Who strikes nodes says which, and they are there; the path begins at the options.
-fn check_target(target: Option<Target<'_>>, known: &Known<'_>) -> Result<(), Problem> {
-    let Some(target) = target else { return Ok(()) };
-    needs_target(target)?;
-    target.check(known)
 }
 
 /// When a fault happens.
@@ -362,10 +355,18 @@ macro_rules! kinds {
                 }
             }
 
+            /// Says what of the options does not fit the cluster or the workload. A fault of a named
+            /// moment must say which nodes it strikes.
             fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
                 match self {
                     $(Self::$Kind(kind) => kind.check(known),)+
+                }?;
+                let Some(target) = self.target() else { return Ok(()) };
+                if self.moment() == Moment::Named && target.is_silent() {
+                    let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
+                    return Err(Problem::value(Path::default(), message));
                 }
+                target.check(known)
             }
 
             fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

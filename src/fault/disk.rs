@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::target::Target;
 use super::whom::Whom;
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
-use crate::yaml::Problem;
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
 /// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
@@ -21,10 +20,6 @@ impl Kind for Disk {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(self.0.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        self.0.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -94,7 +94,7 @@ impl<S: Strikes> Kind for S {
         for name in doomed.jobs.iter().flat_map(|JobNames(names)| names) {
             known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
         }
-        doomed.target().check(known)
+        Ok(())
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

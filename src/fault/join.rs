@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::target::Target;
 use super::whom::Whom;
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::Harm;
 use crate::units::SimTime;
-use crate::yaml::Problem;
 
 /// Nodes of the cluster join it at this time, and are not there before. Blocks of files may lie on
 /// them from the beginning.
@@ -21,10 +20,6 @@ impl Kind for Join {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(self.0.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        self.0.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

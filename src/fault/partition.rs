@@ -5,8 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment, check_target};
+use super::target::Target;
+use super::whom::WhomFor;
+use super::{Cue, Effects, Kind, Known, Moment};
 use crate::cluster::Cut;
 use crate::mapred::ToMapOutputs;
 use crate::units::SimSpan;
@@ -17,38 +18,28 @@ use crate::yaml::{Path, Problem};
 /// outputs on the other side, as far as the JobTracker's answers tell them: a reduce that is cut off
 /// itself goes on with what it knew of. Maps still read their input from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Partition {
-    /// Which nodes; without this, all of the rack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
-    /// The rack that they stand in, or several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rack: Option<Racks>,
-    /// For how long.
-    #[serde(rename = "for")]
-    lasts: SimSpan,
-}
+#[serde(transparent)]
+pub(super) struct Partition(WhomFor<SimSpan>);
 
 impl Kind for Partition {
     const MOMENT: Moment = Moment::Named;
     const DISTURBS_MESSAGES: bool = true;
 
     fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+        Some(self.0.target())
     }
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        if self.lasts.is_zero() {
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        if self.0.lasts.is_zero() {
             let message = "nodes are cut off for more than 0s";
             return Err(Problem::value(Path::of("for"), message));
         }
-        check_target(self.target(), known)
+        Ok(())
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let (at, nodes) = (cue.at, effects.struck(self, cue));
-        let until = at + self.lasts;
+        let until = at + self.0.lasts;
         let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
         effects.cuts.push(cut.clone());
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));

@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::target::{Nodes, Racks, Target};
+use super::target::Target;
+use super::whom::WhomFor;
 use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::Harm;
 use crate::units::SimSpan;
@@ -15,28 +16,18 @@ use crate::units::SimSpan;
 /// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
 /// maps that ended there. The machines stay on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Restart {
-    /// On which nodes; without this, all of the rack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
-    /// The rack that they stand in, or several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rack: Option<Racks>,
-    /// How long the processes are gone.
-    #[serde(rename = "for")]
-    lasts: SimSpan,
-}
+#[serde(transparent)]
+pub(super) struct Restart(WhomFor<SimSpan>);
 
 impl Kind for Restart {
     const MOMENT: Moment = Moment::Named;
 
     fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+        Some(self.0.target())
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let nodes = effects.struck(self, cue);
-        effects.befall(cue.at, nodes, Harm::TrackerOutage, Some(self.lasts));
+        effects.befall(cue.at, nodes, Harm::TrackerOutage, Some(self.0.lasts));
     }
 }

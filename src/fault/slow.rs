@@ -71,9 +71,8 @@ impl Kind for Slow {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        speeds(self.cpu, self.disk, self.network)?;
-        Target::new(self.nodes.as_ref(), self.rack.as_ref()).check(known)
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        speeds(self.cpu, self.disk, self.network).map(drop)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

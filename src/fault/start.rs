@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::target::Target;
 use super::whom::Whom;
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::Harm;
-use crate::yaml::Problem;
 
 /// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a
 /// `stop` of as many has drawn: the first such `start` is for the first such `stop`. What has stopped
@@ -22,10 +21,6 @@ impl Kind for Start {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(self.0.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        self.0.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

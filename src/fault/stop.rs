@@ -5,11 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::short::{Short, Shorten};
 use super::target::{Nodes, Racks, Target};
-use super::whom::check_short;
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::Harm;
 use crate::units::SimSpan;
-use crate::yaml::{Path, Problem};
 
 /// The nodes that stop, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`,
 /// `{rack: rack-2}`, or a number or share that is drawn: `{nodes: 10 %}`. They stay off until a
@@ -66,24 +64,13 @@ pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
     }
 }
 
-/// Says so if nothing is said of whom a fault strikes.
-pub(super) fn needs_target(target: Target<'_>) -> Result<(), Problem> {
-    let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
-    if target.is_silent() { Err(Problem::value(Path::default(), message)) } else { Ok(()) }
-}
-
 impl Kind for Stop {
     const MOMENT: Moment = Moment::Named;
 
     fn target(&self) -> Option<Target<'_>> {
-        let Self(Short(StopSpec { nodes, rack, .. })) = self;
-        Some(Target::new(nodes.as_ref(), rack.as_ref()))
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         let Self(Short(spec)) = self;
         let target = Target::new(spec.nodes.as_ref(), spec.rack.as_ref());
-        check_short(target, spec.bare().is_some(), known)
+        Some(target.bare(spec.bare().is_some()))
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -43,6 +43,8 @@ pub(super) struct Target<'a> {
     nodes: Option<&'a Nodes>,
     /// The racks that they stand in; without this, any.
     racks: Option<&'a Racks>,
+    /// Whether the nodes stand where the options would, as in `stop: node-3`.
+    is_bare: bool,
 }
 
 const NODES: &str = "`all`, nodes such as node-3 or [node-3, node-5], a number of them, or a share \
@@ -51,17 +53,25 @@ const RACKS: &str = "a rack such as rack-2, or a list of them";
 
 impl<'a> Target<'a> {
     pub(super) fn new(nodes: Option<&'a Nodes>, racks: Option<&'a Racks>) -> Self {
-        Self { nodes, racks }
+        Self { nodes, racks, is_bare: false }
+    }
+
+    /// Returns the same, whose nodes may stand where the options would.
+    pub(super) fn bare(self, is_bare: bool) -> Self {
+        Self { is_bare, ..self }
     }
 
     /// Returns whether it says nothing, and so means all.
     pub(super) fn is_silent(self) -> bool {
-        self == Self::new(None, None)
+        self.nodes.is_none() && self.racks.is_none()
     }
 
     /// Says what of it is not there; the path begins at the options.
     pub(super) fn check(self, known: &Known<'_>) -> Result<(), Problem> {
-        let at = |key: &str, message| Problem::value(Path::of(key), message);
+        let at = |key: &str, message| match self.is_bare {
+            true => Problem::value(Path::default(), message),
+            false => Problem::value(Path::of(key), message),
+        };
         if let (Some(Nodes::Named(_)), Some(_)) = (self.nodes, self.racks) {
             let message = "nodes that are named need no rack".to_owned();
             return Err(at("rack", message));
