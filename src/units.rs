@@ -7,6 +7,34 @@
 //! same value, so that a resolved scenario loses nothing. How numbers are told to people, who want
 //! fewer digits, is in [`tell`].
 
+/// Lets amounts that are whole numbers of a unit be added up and taken from each other.
+macro_rules! amounts {
+    ($Amount:ident, $fits:literal) => {
+        impl $Amount {
+            /// Nothing.
+            pub const ZERO: Self = Self(0);
+
+            /// Returns what is left after `other`, or nothing.
+            pub const fn saturating_sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl std::ops::Add for $Amount {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.checked_add(other.0).expect($fits))
+            }
+        }
+
+        impl std::iter::Sum for $Amount {
+            fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+                amounts.fold(Self::ZERO, std::ops::Add::add)
+            }
+        }
+    };
+}
+
 mod number;
 mod size;
 pub mod tell;

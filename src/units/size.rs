@@ -12,9 +12,6 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// Nothing.
-    pub const ZERO: Self = Self(0);
-
     /// Returns a number of bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
@@ -29,25 +26,9 @@ impl Bytes {
     pub const fn get(self) -> u64 {
         self.0
     }
-
-    /// Returns what is left after `other`, or nothing.
-    pub const fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
 }
 
-impl std::ops::Add for Bytes {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.checked_add(other.0).expect("a size fits in u64 bytes"))
-    }
-}
-
-impl std::iter::Sum for Bytes {
-    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
-        sizes.fold(Self::ZERO, std::ops::Add::add)
-    }
-}
+amounts!(Bytes, "a size fits in u64 bytes");
 
 impl Quantity for Bytes {
     fn as_f64(self) -> f64 {

@@ -5,7 +5,6 @@
 //! instant − instant = span; instant + instant does not compile.
 
 use std::fmt;
-use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use super::Quantity;
@@ -52,9 +51,6 @@ impl SimTime {
 }
 
 impl SimSpan {
-    /// No time at all.
-    pub const ZERO: Self = Self(0);
-
     /// The longest span that a scenario may name: a hundred years.
     pub const LONGEST: Self = Self(100 * 365 * 86_400 * 1_000_000);
 
@@ -100,11 +96,6 @@ impl SimSpan {
         self.0 == 0
     }
 
-    /// Returns what is left after `other`, or zero.
-    pub const fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-
     /// Scales by a factor from a model, rounding up.
     pub fn ceil_mul(self, factor: f64) -> Self {
         Self::ceil_from_secs(self.as_secs_f64() * factor)
@@ -131,12 +122,7 @@ impl Sub for SimTime {
     }
 }
 
-impl Add for SimSpan {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.checked_add(other.0).expect("a span fits in u64 microseconds"))
-    }
-}
+amounts!(SimSpan, "a span fits in u64 microseconds");
 
 impl AddAssign for SimSpan {
     fn add_assign(&mut self, other: Self) {
@@ -155,12 +141,6 @@ impl Mul<u64> for SimSpan {
     type Output = Self;
     fn mul(self, times: u64) -> Self {
         Self(self.0.checked_mul(times).expect("a span fits in u64 microseconds"))
-    }
-}
-
-impl Sum for SimSpan {
-    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
-        spans.fold(Self::ZERO, Add::add)
     }
 }
 
