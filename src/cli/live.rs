@@ -60,12 +60,8 @@ pub(super) struct Arguments {
     /// Write the results of the finished session into a folder, as `mumakil run` does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The seed, instead of the scenario's
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// Set a value of the scenario, such as cluster.nodes=50
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    overrides: Overrides,
     /// Replace the results of an earlier run; never anything else
     #[arg(long)]
     force: bool,
@@ -150,8 +146,8 @@ fn farewell() {
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let overrides = Overrides { sets: self.sets.clone(), seed: self.seed, clock: None };
-        let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;
+        let Loaded { scenario, warnings, .. } =
+            source::load(&self.scenario, self.overrides.clone(), registry)?;
         if scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
                 "a session is held up on the virtual clock only; set `clock=virtual`, the pace is \

@@ -49,12 +49,8 @@ pub(super) struct Arguments {
     /// The folder for the results [default: out/NAME-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The seed, instead of the scenario's
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-    /// Set a value of the scenario, such as cluster.nodes=50
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    overrides: Overrides,
     /// How time passes: `virtual`, or faster than real time by a factor, such as 600x
     #[arg(long)]
     clock: Option<ClockSpec>,
@@ -79,7 +75,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let overrides = Overrides { sets: self.sets, seed: self.seed, clock: self.clock };
+        let overrides = Overrides { clock: self.clock, ..self.overrides };
         let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;
         if self.verify && scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(

@@ -7,13 +7,16 @@ use crate::nearest::nearest;
 use crate::scenario::{ClockSpec, Draft, Loaded, Registry, STARTERS, Starter};
 
 /// What the command line puts over a scenario.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Overrides {
-    /// Arguments of the form `path=value`.
-    pub(super) sets: Vec<String>,
-    /// The seed.
+    /// The seed, instead of the scenario's
+    #[arg(long, value_name = "NUMBER")]
     pub(super) seed: Option<u64>,
-    /// The clock.
+    /// Set a value of the scenario, such as cluster.nodes=50
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(super) sets: Vec<String>,
+    /// The clock, of a command that takes it.
+    #[arg(skip)]
     pub(super) clock: Option<ClockSpec>,
 }
 
