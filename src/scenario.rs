@@ -8,6 +8,7 @@
 
 mod check;
 mod classes;
+mod complaint;
 mod draft;
 mod error;
 mod later;
@@ -32,6 +33,7 @@ pub use schema::schema;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};
 
+pub(crate) use complaint::{misplaced, unusable};
 pub(crate) use schema::{generator, shape};
 
 /// Larger files are refused unread.

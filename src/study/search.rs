@@ -12,6 +12,7 @@ use super::axes::{self, Axis, AxisPut, AxisValue};
 use super::{Sheet, Store, Study};
 use crate::expect::{Expr, Plan, Space, Verdict};
 use crate::results::ReadError;
+use crate::scenario::unusable;
 use crate::study::sheet::StudyRuns;
 use crate::yaml::{Path, Problem};
 
@@ -80,7 +81,7 @@ impl Search {
         }
         match self.plan() {
             Err(complaint) => {
-                problems.push(Problem::expression(at("until"), &complaint, &self.until));
+                problems.push(unusable(at("until"), &complaint, &self.until));
             }
             Ok(plan) if !plan.is_condition() => {
                 let message = format!("`{}` is a number, not a condition", self.until);

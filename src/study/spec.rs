@@ -13,7 +13,9 @@ use super::draw::ChartSpec;
 use super::named::NamedFile;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
-use crate::scenario::{Draft, Experiment, Name, Registry, ScenarioError, Starter, generator};
+use crate::scenario::{
+    Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
+};
 use crate::yaml::{MOST, Path, Problem, Shape, read};
 
 /// A study: a scenario, and what varies in it.
@@ -304,7 +306,7 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
     let mut misfits = Vec::new();
     let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
         Ok(plan) => needs.add(plan.needs()),
-        Err(complaint) => problems.push(Problem::expression(at, &complaint, text)),
+        Err(complaint) => problems.push(unusable(at, &complaint, text)),
     };
     for (index, text) in metrics.iter().enumerate() {
         let planned = Expr::parse(text).and_then(|expr| expr.metric(space));
@@ -316,7 +318,7 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
         if let (Ok(plan), Some(published)) = (&planned, published)
             && let Err(misfit) = plan.check_published(published)
         {
-            misfits.push(Problem::published(at.key("published"), misfit));
+            misfits.push(misplaced(at.key("published"), misfit));
         }
         add(at, that, planned);
     }

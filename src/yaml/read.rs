@@ -5,6 +5,7 @@
 //! succeeds. The value that comes out of it is used only to look for further mistakes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
@@ -13,7 +14,6 @@ use super::locate::PointAt;
 use super::node::{Kind, Mistake, Node};
 use super::path::{Path, Step};
 use super::shape::Shape;
-use crate::expect::{Complaint, Misfit};
 use crate::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
@@ -49,30 +49,23 @@ impl Problem {
         Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
     }
 
-    /// An expression that is wrong in some column of its text.
-    pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
-        let (column, message) = (complaint.column(text), &complaint.message);
-        let message = match text.trim() {
-            "" => format!("there is no expression: {message}"),
-            _ => format!("column {column} of `{text}`: {message}"),
-        };
-        let len = text.get(complaint.span.clone()).map_or(1, |part| part.chars().count().max(1));
-        let within = Some(Within { text: text.to_owned(), from: column - 1, len });
-        Self { hint: complaint.hint.clone(), within, ..Self::value(path, message) }
+    /// A value of whose text a part is wrong, given by its bytes.
+    pub(crate) fn part(
+        path: Path,
+        message: impl Into<String>,
+        text: &str,
+        part: Range<usize>,
+    ) -> Self {
+        let letters = |bytes| text.get(bytes).map(|part: &str| part.chars().count());
+        let from = letters(0..part.start).or_else(|| letters(0..text.len()));
+        let len = letters(part).map_or(1, |letters| letters.max(1));
+        let within = Within { text: text.to_owned(), from: from.unwrap_or_default(), len };
+        Self { within: Some(within), ..Self::value(path, message) }
     }
 
     /// Returns the problem of something that stands at a path.
     pub(crate) fn inside(self, at: &Path) -> Self {
         Self { path: at.join(&self.path.0), ..self }
-    }
-
-    /// A published number that cannot stand beside what is measured.
-    pub(crate) fn published(at: Path, misfit: Misfit) -> Self {
-        let path = match misfit.place {
-            Some(place) => at.index(place),
-            None => at,
-        };
-        Self::value(path, misfit.message).hint(misfit.hint)
     }
 
     /// Adds what to do about it.

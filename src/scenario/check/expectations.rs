@@ -7,6 +7,7 @@ use super::{Checked, Warning};
 use crate::expect::{Expr, Needs, Plan, Space};
 use crate::nearest::nearest;
 use crate::scenario::RecordSpec;
+use crate::scenario::complaint::{misplaced, unusable};
 use crate::scenario::spec::Scenario;
 use crate::workload::JobEntry;
 use crate::yaml::{Path, Problem};
@@ -18,13 +19,12 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
         let at = Path::of("expect").index(index);
         let text = &expected.that;
         match Expr::parse(text).and_then(|expr| expr.expectation(&Space::default())) {
-            Err(complaint) => found.problems.push(Problem::expression(at, &complaint, text)),
+            Err(complaint) => found.problems.push(unusable(at, &complaint, text)),
             Ok(plan) => {
                 if let Some(published) = &expected.published
                     && let Err(misfit) = plan.check_published(published)
                 {
-                    let at = at.clone().key("published");
-                    found.problems.push(Problem::published(at, misfit));
+                    found.problems.push(misplaced(at.clone().key("published"), misfit));
                 }
                 if let Some(setting) = unrecorded(&plan.needs(), scenario) {
                     let message = format!("`{text}` reads what this scenario does not record");

@@ -3,6 +3,7 @@
 use super::kind::{Kind, Nature, Shown, Use};
 use super::{ChartSpec, Layout};
 use crate::expect::{Needs, Plan, Space, Unit};
+use crate::scenario::unusable;
 use crate::yaml::{Path, Problem};
 
 impl ChartSpec {
@@ -62,7 +63,7 @@ fn add_expressions(
     for (_, text) in kind.expressions() {
         let plan = shown
             .plan(text, space)
-            .map_err(|complaint| Problem::expression(Path::of(key), &complaint, text))?;
+            .map_err(|complaint| unusable(Path::of(key), &complaint, text))?;
         needs.add(plan.needs());
         check_shape(shown, key, text, &plan)?;
         match &first {
