@@ -2,7 +2,7 @@
 //!
 //! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
 //! gives one record after the other. [`Opening`] shows what its format can be told by; what is made
-//! of the records of a format is said by a [`crate::workload::Format`].
+//! of the records of a format is said by a `Format` of the workload.
 //!
 //! | format | record | written by |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
-//! | our own table of jobs, CSV | [`list::Row`] | [`crate::workload`] |
-//! | our own list of jobs, YAML | [`list::Entry`] | [`crate::workload`] |
+//! | our own table of jobs, CSV | [`list::Row`] | `workload` |
+//! | our own list of jobs, YAML | [`list::Entry`] | `workload` |
 //!
 //! ```
 //! use mumakil::trace::{Records, Strictness, swim::SwimJob};

@@ -35,7 +35,7 @@ use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
-/// The chapter [`extending`](crate::guide::extending) of the guide has a whole policy, and the few lines
+/// The chapter `extending` of the guide has a whole policy, and the few lines
 /// that make a program of it.
 pub trait Scheduler: Send {
     /// Gets ready, before anything else is asked of it. May return what is to be called when the run is

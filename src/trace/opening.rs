@@ -1,6 +1,6 @@
 //! The opening of a trace file: its first record, by which its format is told, not by its name.
 //!
-//! Which formats there are is not known here: [`crate::workload::format`] asks each of them.
+//! Which formats there are is not known here: the workload's `format` asks each of them.
 
 use std::path::{Path, PathBuf};
 
