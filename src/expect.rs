@@ -62,7 +62,6 @@ pub use unit::Unit;
 pub use verdict::{State, Verdict};
 pub use words::{capital, in_words};
 
-pub(crate) use published::numbers_as_text;
 pub(crate) use space::combinations;
 
 /// Returns the name of each quantity that expressions know, what it has its numbers for, and what it

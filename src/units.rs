@@ -43,7 +43,7 @@ mod time;
 
 pub use number::{Count, Factor, Fraction};
 pub use size::{Bytes, Rate};
-pub(crate) use text::{NamedUnit, text_form};
+pub(crate) use text::NamedUnit;
 pub use time::{SimSpan, SimTime};
 
 /// A quantity that models compute with as a float, in the type's base unit.

@@ -1,7 +1,7 @@
 //! A node and a rack as people name them.
 
 use super::{RackId, TrackerId};
-use crate::units::text_form;
+use crate::text_form;
 
 /// A node as people name it: `node-1` is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,8 @@ use super::syntax::Syntax;
 use super::unit::Unit;
 
 /// Lets a visitor take numbers by their text.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! numbers_as_text {
     () => {
         fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
@@ -25,8 +27,6 @@ macro_rules! numbers_as_text {
         }
     };
 }
-
-pub(crate) use numbers_as_text;
 
 /// What was published: `nearly all`, `98 %`, or a number for each that is measured.
 #[derive(Clone, Debug, PartialEq)]

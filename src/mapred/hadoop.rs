@@ -216,7 +216,7 @@ impl Auto {
     }
 }
 
-crate::units::text_form! {
+crate::text_form! {
     Auto,
     name: "AutoOrDuration",
     expected: "`auto`, or a duration with a unit, such as 3s",
@@ -232,7 +232,7 @@ crate::units::text_form! {
     write: |self, to| to.collect_str(self),
 }
 
-crate::units::text_form! {
+crate::text_form! {
     Fuzz,
     name: "Fuzz",
     expected: "a duration such as 10ms, or a range such as -11ms..9ms",

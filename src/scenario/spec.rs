@@ -19,7 +19,8 @@ use crate::expect::Needs;
 use crate::fault::Fault;
 use crate::mapred::{Hadoop, Site, Speculation};
 use crate::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
-use crate::units::{SimSpan, text_form};
+use crate::text_form;
+use crate::units::SimSpan;
 use crate::workload::{JobEntry, WorkloadSpec};
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.

@@ -156,7 +156,7 @@ fn share(text: &str) -> Option<f64> {
     }
 }
 
-text::text_form! {
+crate::text_form! {
     Fraction,
     name: "Fraction",
     expected: "a share from 0 to 1, such as 0.05 or 5 %",
@@ -166,7 +166,7 @@ text::text_form! {
     write: |self, to| to.serialize_f64(self.0),
 }
 
-text::text_form! {
+crate::text_form! {
     Factor,
     name: "Factor",
     expected: "a factor of zero or more, such as 1.5 or 150 %",

@@ -107,7 +107,7 @@ fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result 
     write!(f, "{}{name}", bytes / size)
 }
 
-text::text_form! {
+crate::text_form! {
     Bytes,
     name: "Bytes",
     expected: "a size with a unit, such as 128MiB, 1GB or 64KiB",
@@ -125,7 +125,7 @@ text::text_form! {
     write: |self, to| to.collect_str(self),
 }
 
-text::text_form! {
+crate::text_form! {
     Rate,
     name: "Rate",
     expected: "a speed above zero, such as 80MB/s or 1Gb/s",

@@ -52,6 +52,8 @@ pub(super) fn sum_of_parts(text: &str, units: &[NamedUnit]) -> Option<f64> {
 
 /// Gives a quantity its text form: `FromStr`, `Display`, `Serialize`, `Deserialize`, `JsonSchema`.
 /// Where there is a most, `too_much` knows a text that is wrong for nothing but that, and says it.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! text_form {
     ($type:ident, name: $name:literal, expected: $expected:expr, pattern: $pattern:literal,
      parse: |$text:ident| $parse:expr,
@@ -139,4 +141,3 @@ macro_rules! text_form {
         }
     };
 }
-pub(crate) use text_form;

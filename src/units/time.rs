@@ -170,7 +170,7 @@ const UNITS: &[NamedUnit] = &[
     NamedUnit { name: "d", size: 86_400e6 },
 ];
 
-text::text_form! {
+crate::text_form! {
     SimSpan,
     name: "Duration",
     expected: "a duration with a unit, such as 3s, 200ms, 10min or 1h 30min",

@@ -13,7 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::canvas::{labels_of, named, values_of};
 use super::kind::{Footing, Kind};
 use super::{ChartSpec, Layout};
-use crate::expect::{Axis, Number, Space, Unit, numbers_as_text};
+use crate::expect::{Axis, Number, Space, Unit};
+use crate::numbers_as_text;
 use crate::yaml::{Path, Problem};
 
 /// What was published of a chart.
