@@ -3,6 +3,10 @@
 //! Mumakil begins with [`Hello`] and hears [`Wishes`]. From then on it asks [`Question`]s, each of which
 //! is [`Answer`]ed before anything else is asked. Instants and spans are whole microseconds of the
 //! run. Jobs and trackers are numbers from 0; two numbers side by side are of maps and reduces.
+//!
+//! Some types repeat those of [`mapred`] word by word, such as [`State`] and [`Reach`]. This is on purpose:
+//! programs of others read these words, so they are those of a [`VERSION`], whatever becomes of the names in
+//! the emulator. The conversions below are exhaustive, and a test pins the words.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -616,11 +620,79 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_schema_has_both_sides() {
-        let schema = schema().to_string();
-        for word in ["\"said\"", "\"heard\"", "patience_us", "unfinished", "truth_us", "in-line"] {
-            assert!(schema.contains(word), "{word}");
+    /// Adds the names of fields, those that must be there with a mark, and the words of choices.
+    fn words_of(schema: &Value, words: &mut Vec<String>) {
+        match schema {
+            Value::Object(fields) => {
+                let must: Vec<&Value> = fields
+                    .get("required")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                for (key, value) in fields {
+                    match (key.as_str(), value) {
+                        ("properties", Value::Object(names)) => {
+                            for (name, of) in names {
+                                let mark = if must.iter().any(|it| *it == name) { "!" } else { "" };
+                                words.push(format!("{name}{mark}"));
+                                words_of(of, words);
+                            }
+                        }
+                        ("enum", Value::Array(all)) => {
+                            words.extend(all.iter().filter_map(Value::as_str).map(str::to_owned));
+                        }
+                        ("const", Value::String(word)) => words.push(word.clone()),
+                        ("definitions", _) => {}
+                        _ => words_of(value, words),
+                    }
+                }
+            }
+            Value::Array(all) => all.iter().for_each(|one| words_of(one, words)),
+            _ => {}
         }
+    }
+
+    /// Programs of others speak these words. With others the protocol has another version.
+    #[test]
+    fn the_words_are_those_of_this_version() {
+        let mut lines = vec![format!("version: {VERSION}")];
+        let mut line = |name: &str, schema: &Value| {
+            let mut words = Vec::new();
+            words_of(schema, &mut words);
+            if !words.is_empty() {
+                lines.push(format!("{name}: {}", words.join(" ")));
+            }
+        };
+        for (side, schema) in schema().as_object().unwrap() {
+            line(side, schema);
+            for (name, definition) in schema["definitions"].as_object().unwrap() {
+                line(name, definition);
+            }
+        }
+        insta::assert_snapshot!(lines.join("\n"), @"
+        version: 1
+        said: hello! offer! tick! inherit! end!
+        Hello: protocol! mumakil! seed! hadoop! trackers! options!
+        Question: number! now_us! cluster news! tracker free near! not_here! progress!
+        Cluster: trackers! slots! occupied! unfinished! heartbeat_us!
+        News: submitted! initialised! job! running! job! counts! launched! attempt! job! attempt! state! ended! job! outcome!
+        Submitted: job! name! user! pool! priority! tasks! truth_us
+        Counts: job! pending! running! done! homeless!
+        Launched: job! attempt! tracker! locality
+        Kind: map reduce setup cleanup
+        Locality: node rack off_rack
+        State: unassigned running suspended commit_pending failed_unclean killed_unclean succeeded failed killed
+        Outcome: succeeded failed killed
+        heard: hello! answer! inherit!
+        Wishes: protocol! wants tick_us patience_us
+        Want: attempts progress all_offers truth
+        Answer: number! do
+        Deed: map! job! reach why reduce! job! why kill! attempt! why suspend! attempt! why resume! attempt! why refuse! job! kind! why!
+        Reach: node rack any
+        Coded: code! in-line place! code! in-line-far place! code! waited waited_us! code! share held share min_share code! sample code! ends-first code! delay waited_us! code! group-limit held share min_share code! over-share held share min_share code! other words! held share min_share
+        Kind: map reduce setup cleanup
+        Slot: map reduce
+        ");
     }
 }
