@@ -92,7 +92,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
-    Study(study::Arguments),
+    Study(Box<study::Arguments>),
     Compare(compare::Arguments),
     Branch(branch::Arguments),
     Explain(explain::Arguments),

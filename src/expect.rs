@@ -54,6 +54,7 @@ use crate::results::ReadError;
 pub use complaint::Complaint;
 pub use expectation::Expectation;
 pub use figure::{Figure, Misfit};
+pub use function::{FUNCTIONS, Function};
 pub use gap::{GapClass, KnownGap};
 pub use needs::Needs;
 pub use published::{Number, Published};

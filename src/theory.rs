@@ -2,13 +2,13 @@
 //! numbers.
 //!
 //! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
-//! expectation language has the forms as functions. A model takes jobs and answers with their whole
-//! course. `mumakil theory` prints both.
+//! expectation language has the forms as functions, and `mumakil theory` prints them. A model takes jobs
+//! and answers with their whole course.
 
 mod delay;
 pub mod fluid;
 
-pub use delay::{DelayedJob, FilledCluster, LongTasks, StickySlots, Waiting};
+pub use delay::{DelayedJob, StickySlots, Waiting};
 
 /// A number for which a form has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,76 +1,118 @@
-//! `mumakil theory`: what theory says, as tables to put measured numbers beside.
+//! `mumakil theory`: what the closed forms of delay scheduling come to, side by side.
 
-use serde::Serialize;
+use indexmap::IndexMap;
 
 use super::failure::Failure;
 use super::lines::Lines;
+use super::table::{Align, table};
 use super::terminal;
+use crate::expect::FUNCTIONS;
+use crate::nearest::nearest;
+use crate::theory::{DelayedJob, DomainError};
+use crate::units::tell::significant;
 
-mod delay;
-mod fluid;
+/// The cluster of the paper's experiments (Zaharia et al., EuroSys 2010), and its example of section 3.5.
+const PAPER: [(&str, f64); 6] = [
+    ("nodes", 100.0),
+    ("slots", 4.0),
+    ("replicas", 3.0),
+    ("jobs", 10.0),
+    ("tasks", 20.0),
+    ("locality", 0.95),
+];
+/// As many as the locality takes, unless they are given.
+const SKIPS: &str = "skips";
+/// Nobody compares more.
+const MOST_COLUMNS: usize = 20;
 
-/// Print what theory expects of delay scheduling and of ideal disciplines
+/// Print what theory expects of delay scheduling
 ///
-/// Without a command it is `delay`, and the options are its options.
+/// The closed forms are functions of the language of expectations: see `mumakil help metrics`. Several
+/// values of a number are a column each; of several numbers, a column for each combination.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Examples:
-  mumakil theory --jobs 5,10,20,50
-  mumakil theory fluid --job 0s:30s --job 10s:10s --job 15s:10s")]
-#[group(skip)]
+  mumakil theory jobs=5,10,20,50
+  mumakil theory nodes=620 slots=5 tasks=10,100 skips=0,50,100")]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    delay: delay::Arguments,
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    Delay(delay::Arguments),
-    Fluid(fluid::Arguments),
+    /// Nodes, slots (of a node), replicas, jobs, tasks, locality or skips, where they are not the paper's
+    #[arg(value_name = "NAME=NUMBER")]
+    numbers: Vec<String>,
 }
 
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        match self.command.unwrap_or(Command::Delay(self.delay)) {
-            Command::Delay(arguments) => arguments.run(),
-            Command::Fluid(arguments) => arguments.run(),
+        let mut asked = IndexMap::from(PAPER.map(|(name, number)| (name, vec![number])));
+        for text in &self.numbers {
+            let (name, numbers) = assignment(text)?;
+            asked.insert(name, numbers);
+        }
+        if MOST_COLUMNS < asked.values().map(Vec::len).product() {
+            return Err(Failure::input(format!("there are more than {MOST_COLUMNS} combinations")));
+        }
+        let mut columns = vec![IndexMap::new()];
+        for (name, numbers) in asked {
+            let with = |column: &IndexMap<_, _>, number| {
+                let mut column = column.clone();
+                column.insert(name, number);
+                column
+            };
+            columns = columns
+                .iter()
+                .flat_map(|column| numbers.iter().map(|number| with(column, *number)))
+                .collect();
+        }
+        Ok(terminal::print(&told(columns).map_err(Failure::input)?)?)
+    }
+}
+
+/// Returns the name and the numbers of `jobs=5,10`.
+fn assignment(text: &str) -> Result<(&'static str, Vec<f64>), Failure> {
+    let names = || PAPER.iter().map(|(name, _)| *name).chain([SKIPS]);
+    let (name, numbers) = text.split_once('=').unwrap_or((text, ""));
+    let Some(known) = names().find(|known| *known == name) else {
+        let hint = nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
+        let hint =
+            hint.unwrap_or_else(|| format!("there is {}", names().collect::<Vec<_>>().join(", ")));
+        return Err(Failure::input(format!("the closed forms have no `{name}`\n   = {hint}")));
+    };
+    let numbers: Result<Vec<f64>, _> = numbers.split(',').map(str::parse).collect();
+    let wrong = |_| {
+        Failure::input(format!("`{text}` has no numbers\n   = write `{known}=5` or `{known}=5,10`"))
+    };
+    Ok((known, numbers.map_err(wrong)?))
+}
+
+/// Returns a line of what all columns have in common, and a table of the rest and of the forms.
+fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<Lines, DomainError> {
+    for column in &mut columns {
+        if !column.contains_key(SKIPS) {
+            let [nodes, replicas, tasks] = ["nodes", "replicas", "tasks"].map(|name| column[name]);
+            let skips = DelayedJob { nodes, replicas, tasks }.skips_for(column["locality"])?;
+            column.insert(SKIPS, skips.ceil());
         }
     }
-}
-
-/// As what rows are printed.
-#[derive(Debug, clap::Args)]
-struct Form {
-    /// Print an array of objects
-    #[arg(long, conflicts_with = "csv")]
-    json: bool,
-    /// Print comma-separated values
-    #[arg(long)]
-    csv: bool,
-}
-
-impl Form {
-    /// Prints the rows, for people as `told` tells them.
-    fn print<R: Serialize>(&self, rows: &[R], told: fn(&[R]) -> Lines) -> Result<(), Failure> {
-        Ok(if self.json {
-            let json = serde_json::to_string_pretty(rows).expect("numbers are JSON");
-            terminal::print_file(&(json + "\n"))
-        } else if self.csv {
-            terminal::print_file(&csv_of(rows))
+    let row = |name: &str, numbers: Vec<String>, about: &str| {
+        [vec![name.to_owned()], numbers, vec![about.to_owned()]].concat()
+    };
+    let (mut common, mut rows) = (Vec::new(), Vec::new());
+    for (name, number) in &columns[0] {
+        if columns.iter().all(|column| column[name] == *number) {
+            common.push(format!("{name} {number}"));
         } else {
-            terminal::print(&told(rows))
-        }?)
+            let numbers = columns.iter().map(|column| column[name].to_string());
+            rows.push(row(name, numbers.collect(), ""));
+        }
     }
-}
-
-fn csv_of<R: Serialize>(rows: &[R]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        writer.serialize(row).expect("numbers are CSV");
+    for form in FUNCTIONS.iter().filter(|form| form.parameters != ["x"]) {
+        let answer = |column: &IndexMap<&str, f64>| {
+            let numbers: Vec<f64> = form.parameters.iter().map(|name| column[name]).collect();
+            form.compute(&numbers).map(|answer| significant(answer, 3))
+        };
+        let answers = columns.iter().map(answer).collect::<Result<_, _>>()?;
+        rows.push(row(form.name, answers, form.about));
     }
-    let bytes = writer.into_inner().expect("memory takes what is written");
-    String::from_utf8(bytes).expect("numbers are text")
+    let aligned =
+        [vec![Align::Left], vec![Align::Right; columns.len()], vec![Align::Left]].concat();
+    Ok(Lines::of(common.join(" · ")) + table(&rows, &aligned))
 }

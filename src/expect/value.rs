@@ -201,7 +201,9 @@ impl Element {
                 let band = if *relative { band * b.abs() } else { *band };
                 truth(Comparison::AtMost.holds((a - b).abs(), band))
             }
-            (Self::Function(function), _) => function.compute(numbers),
+            (Self::Function(function), _) => {
+                function.compute(numbers).map_err(|error| error.to_string())
+            }
             _ => Err("a wrong number of parts".to_owned()),
         }
     }

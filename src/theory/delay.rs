@@ -154,54 +154,6 @@ impl DelayedJob {
     }
 }
 
-/// A job that waits until others give its share back to it (section 3.1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FilledCluster {
-    /// `S`, the slots of the cluster, all of which are in use.
-    pub slots: f64,
-}
-
-impl FilledCluster {
-    /// Returns how long it takes until so many slots have become free, in lengths of a task:
-    /// equation (1)'s `F / S`. Waiting harms only jobs that would not take much longer than this.
-    ///
-    /// # Errors
-    /// Unless there are slots, and `share` is a number from zero to as many.
-    pub fn fill_time(self, share: f64) -> Result<f64, DomainError> {
-        let slots = self.slots;
-        check("slots", slots, (1.0..=MOST * MOST).contains(&slots), "a number from 1 up")?;
-        let allowed = "a number from 0 to the slots of the cluster";
-        check("share", share, (0.0..=slots).contains(&share), allowed)?;
-        Ok(share / slots)
-    }
-}
-
-/// Slots that long tasks hold (section 3.5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LongTasks {
-    /// `φ`, the share of the slots that they hold.
-    pub share: f64,
-    /// `R`, the copies of a block.
-    pub replicas: f64,
-    /// `L`, the slots of a node.
-    pub slots: f64,
-}
-
-impl LongTasks {
-    /// Returns the chance that they hold every slot near a block, `φ^(R L)`: waiting for one of
-    /// these would be in vain.
-    ///
-    /// # Errors
-    /// Unless there is a replica and a slot, and the share is one.
-    pub fn blocked(self) -> Result<f64, DomainError> {
-        count("replicas", self.replicas)?;
-        count("slots", self.slots)?;
-        let allowed = "a share from 0 to 1";
-        check("long", self.share, (0.0..=1.0).contains(&self.share), allowed)?;
-        Ok(self.share.powf(self.replicas * self.slots))
-    }
-}
-
 /// How long a job at the head of the line is skipped (section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
@@ -286,24 +238,6 @@ mod tests {
         near(job.head_of_line_locality().unwrap(), (1.0 - 0.5625 + 1.0 - 0.25) / 2.0, 1e-12);
         let everywhere = DelayedJob { replicas: 5.0, ..job };
         assert_eq!(everywhere.head_of_line_locality_of_distinct().unwrap(), 1.0);
-    }
-
-    #[test]
-    fn equation_1_gives_a_tenth_of_the_slots_in_a_tenth_of_a_task() {
-        let cluster = FilledCluster { slots: 3_100.0 };
-        near(cluster.fill_time(310.0).unwrap(), 0.1, 1e-12);
-        // Section 3.2: 27.1 slots a second, so 271 maps start within ten.
-        let task_time = 3_100.0 / 27.1;
-        near(cluster.fill_time(271.0).unwrap() * task_time, 10.0, 1e-9);
-        assert!(cluster.fill_time(3_101.0).is_err());
-    }
-
-    #[test]
-    fn long_tasks_on_four_fifths_of_the_slots_block_less_than_two_per_cent_of_the_blocks() {
-        let long = |share| LongTasks { share, replicas: 3.0, slots: 6.0 }.blocked();
-        near(long(0.8).unwrap(), 0.018, 1e-4);
-        assert_eq!((long(0.0).unwrap(), long(1.0).unwrap()), (0.0, 1.0));
-        assert!(long(1.1).is_err());
     }
 
     #[test]

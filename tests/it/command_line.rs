@@ -237,7 +237,6 @@ fn what_is_written_has_the_permissions_of_any_other_file() {
         "study study.yaml --quiet --shard 1/2 --out part-1",
         "study study.yaml --quiet --shard 2/2 --out part-2",
         "study merge part-1 part-2 --out whole",
-        "theory fluid --job 0s:30s --charts charts",
     ] {
         room.mumakil(command).assert().success();
     }
@@ -255,8 +254,7 @@ fn what_is_written_has_the_permissions_of_any_other_file() {
             assert_eq!(mode(&room.path(above.to_str().unwrap())), folder, "{}", above.display());
         }
     }
-    for name in ["jobs.yaml", "scaled.csv.gz", "compared.html", "charts/ps.svg", "whole/study.json"]
-    {
+    for name in ["jobs.yaml", "scaled.csv.gz", "compared.html", "whole/study.json"] {
         assert!(room.path(name).is_file(), "{name}");
     }
 }

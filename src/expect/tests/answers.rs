@@ -177,6 +177,7 @@ fn closed_forms_are_functions() {
     for (text, number) in [
         ("sticky_locality(jobs=1 / 10 %, replicas=1, slots=1)", 0.1),
         ("head_locality(10, 1, 1)", 0.1),
+        ("head_locality_distinct(4, 2, 2)", 0.625),
         ("delay_locality(10, 1, 1, skips=2)", 0.19),
         ("delay_locality_exact(10, 1, 1, skips=1)", 0.19),
         ("delay_locality_least(100, 3, 20, delay_skips(100, 3, 20, locality=95 %))", 0.95),
