@@ -6,6 +6,24 @@
 //! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
 //! machines comes from [`Nature`]; where blocks are then is the word of the [`NameNode`], and which outputs of
 //! maps are there that of [`MapOutputs`].
+//!
+//! # The floors
+//! A file here names the files that it needs, and only such as stand on a floor above its own. The names below are
+//! for other rooms.
+//!
+//! | floor | |
+//! |---|---|
+//! | `ids`, `locality`, `speculation`, `stall` | words: who is who, how far, and the answers to rare questions |
+//! | `hadoop`, `holders`, `reason`, `traced` | settings, reasons, and what traces say of tasks |
+//! | `spec` | a job as it is submitted |
+//! | `event`, `map_cache`, `replicas` | what happened; where maps find their input |
+//! | `heartbeat` | what a heartbeat and its answer carry |
+//! | `cost`, `job`, `message`, `unfetched` | how long work takes, a job in the books, all messages |
+//! | `outbox`, `truth` | what a core is and leaves; what oracles may know |
+//! | `fabric`, `map_outputs`, `name_node`, `nature`, `refusals`, `task_tracker` | the cores but one |
+//! | `ledger` | what the JobTracker knows |
+//! | `scheduler` | what a policy sees of it, and decides |
+//! | `job_tracker` | the JobTracker |
 
 mod cost;
 mod event;
@@ -17,6 +35,7 @@ mod ids;
 mod job;
 mod job_tracker;
 mod ledger;
+mod locality;
 mod map_cache;
 mod map_outputs;
 mod message;
@@ -33,11 +52,12 @@ mod stall;
 mod task_tracker;
 mod traced;
 mod truth;
+mod unfetched;
 
 pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
 pub use event::{
-    AttemptFact, AttemptState, Counts, Event, Fact, Incident, JobFact, LedgerFact, Locality,
-    MemberFact, Order, Outcome, Phases, Role, TrackerFact, WorldFact,
+    AttemptFact, AttemptState, Counts, Event, Fact, Incident, JobFact, LedgerFact, MemberFact,
+    Order, Outcome, Phases, Role, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;
 pub use hadoop::{
@@ -50,27 +70,30 @@ pub use heartbeat::{
 };
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
-pub use job::{Job, JobState, Tasks};
+pub use job::{Job, JobChange, JobEvent, JobState, Tasks};
 pub use job_tracker::JobTracker;
+pub use locality::Locality;
 pub use map_cache::Reach;
-pub use map_outputs::{MapOutput, MapOutputs};
+pub use map_outputs::MapOutputs;
 pub use message::{
-    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, Message, Stroke, ToFabric, ToInjector,
-    ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, Stroke, ToFabric,
+    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use outbox::{Calm, Core, Letter, Outbox, Stop};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
-pub use replicas::{Block, Copy, Reading, Replicas, Which};
+pub use replicas::{Copy, Reading, Replicas, Which};
 pub use scheduler::{
-    By, Complaint, Elsewhere, Expected, Farewell, JobChange, JobEvent, Launched, Offer, Orders,
-    Overhear, Policy, PolicyFailed, Precedence, Preemption, Scheduler, Setting, Site, Tell, View,
+    By, Complaint, Elsewhere, Farewell, Launched, Offer, Orders, Overhear, Policy, PolicyFailed,
+    Precedence, Preemption, Scheduler, Setting, Site, Tell, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]
 pub(crate) use scheduler::{bench, steps::steps_of};
-pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
+pub use spec::{
+    Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
+};
 pub use speculation::{Behind, Late, Rates, Rule, Speculation};
 pub use stall::{Held, Stall, Wait, Waiter, Waiting};
 pub use task_tracker::{Manner, TaskTracker};

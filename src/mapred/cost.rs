@@ -16,11 +16,15 @@ use std::sync::Arc;
 pub use self::doom::{Break, Doom, DoomKind};
 pub use self::effort::{Effort, Means, Part};
 pub use self::shared::Shared;
-use super::{
-    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Locality, Phase, Reading, Replicas,
-    Role, TaskId, TaskKind, Traced, TrackerId,
-};
-use crate::cluster::{Demand, Node, ReadRates, Topology};
+use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
+use crate::mapred::event::Role;
+use crate::mapred::hadoop::{CommitPending, Hadoop};
+use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
+use crate::mapred::locality::Locality;
+use crate::mapred::replicas::{Copy, Reading, Replicas};
+use crate::mapred::spec::JobSpec;
+use crate::mapred::traced::Traced;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, SimSpan};
 
@@ -67,7 +71,8 @@ impl Costs {
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
     pub(super) fn open(&self, files: &Replicas, launch: &Launch, on: TrackerId) -> Option<Reading> {
         let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
-        files.open(launch, on, &self.topology, rng)
+        let input = (&*launch.job, launch.attempt.task.index);
+        files.open(input, launch.locality, on, &self.topology, rng)
     }
 
     /// Returns the phases of an attempt on a tracker's node, which gets at its input so; without that,
@@ -316,7 +321,10 @@ fn subject(attempt: AttemptId) -> u64 {
 mod tests {
     use super::*;
     use crate::cluster::PerSlot;
-    use crate::mapred::{JobId, TracedTimes, TracedTry};
+    use crate::mapred::ids::JobId;
+    use crate::mapred::replicas::Which;
+    use crate::mapred::spec::{Input, Split};
+    use crate::mapred::traced::{TracedTimes, TracedTry};
     use crate::units::{Fraction, Rate};
 
     /// Lets this share of all attempts fail.
@@ -370,14 +378,13 @@ mod tests {
         let (node, costs) = costs(0.0);
         let mut job = JobSpec::bare(0, 1, 0);
         job.map.rate = Some(Rate::from_mb_per_s(100));
-        let split =
-            crate::mapred::Split { bytes: Bytes::new(100_000_000), holders: [TrackerId(1)].into() };
-        job.input = Some(crate::mapred::Input::Splits([split].into()));
+        let split = Split { bytes: Bytes::new(100_000_000), holders: [TrackerId(1)].into() };
+        job.input = Some(Input::Splits([split].into()));
         let launch = Launch { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
         // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
-        let from = Some(Copy { node: TrackerId(0), which: crate::mapred::Which::Later(0) });
+        let from = Some(Copy { node: TrackerId(0), which: Which::Later(0) });
         let local = plan(None).work.alone;
         let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
         assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));

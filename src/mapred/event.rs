@@ -5,10 +5,14 @@
 //! what the *JobTracker* says is when it learned of it, up to some heartbeats later, and the two
 //! disagree in between on purpose.
 
+use crate::mapred::locality::Locality;
 use std::sync::Arc;
 
-use super::{AttemptId, Block, Holders, JobId, JobSpec, PerSlot, Reason, TrackerId};
-use crate::cluster::{SlotKind, Speeds, Topology};
+use crate::cluster::{PerSlot, SlotKind, Speeds, TrackerId};
+use crate::mapred::holders::Holders;
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::reason::Reason;
+use crate::mapred::spec::{Block, JobSpec};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -305,17 +309,6 @@ pub enum Role {
     TaskCleanup,
 }
 
-/// How far a map's input is from the node that runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Locality {
-    /// On the node.
-    Node,
-    /// In the node's rack.
-    Rack,
-    /// Elsewhere.
-    OffRack,
-}
-
 /// The states of an attempt, in Hadoop's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptState {
@@ -449,30 +442,6 @@ impl Outcome {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::Killed => "killed",
-        }
-    }
-}
-
-impl Locality {
-    /// Returns how far an input is from a node; `None` if no node holds it.
-    pub fn of(node: TrackerId, holders: &[TrackerId], topology: &Topology) -> Option<Self> {
-        if holders.is_empty() {
-            None
-        } else if holders.contains(&node) {
-            Some(Self::Node)
-        } else if holders.iter().any(|holder| topology.rack(*holder) == topology.rack(node)) {
-            Some(Self::Rack)
-        } else {
-            Some(Self::OffRack)
-        }
-    }
-
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Rack => "rack",
-            Self::OffRack => "off-rack",
         }
     }
 }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::page_cache::PageCache;
-use super::{Core, FlowBegins, FlowId, FlowRate, Mail, Outbox, ToFabric, ToTracker, TrackerId};
-use crate::cluster::{FlowIndex, Reread, Resources, Sharing, Speeds};
+use crate::cluster::{FlowIndex, Reread, Resources, Sharing, Speeds, TrackerId};
+use crate::mapred::message::{FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToTracker};
+use crate::mapred::outbox::{Core, Outbox};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// The fabric of a cluster.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::line::{Behaviour, HadoopLine, Recovery};
-use super::Speculation;
+use crate::mapred::speculation::Speculation;
 use crate::random::Dist;
 use crate::units::{Count, Fraction, SimSpan};
 

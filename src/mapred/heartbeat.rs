@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{
-    AttemptId, AttemptState, JobId, JobSpec, Locality, PerSlot, Replicas, Role, TaskKind,
-    TracedTimes, TrackerId,
-};
+use crate::cluster::{PerSlot, TrackerId};
+use crate::mapred::event::{AttemptState, Role};
+use crate::mapred::ids::{AttemptId, JobId, TaskKind};
+use crate::mapred::locality::Locality;
+use crate::mapred::replicas::Replicas;
+use crate::mapred::spec::JobSpec;
+use crate::mapred::traced::TracedTimes;
 use crate::units::SimSpan;
 
 /// A heartbeat on its way.

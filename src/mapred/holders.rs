@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::JobId;
+use crate::mapred::ids::JobId;
 
 /// So many of them are named.
 const NAMED: usize = 3;

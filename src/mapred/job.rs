@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::map_cache::MapCache;
-use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, Replicas,
-    SlotKind, TaskId, TaskKind, TrackerId,
-};
+use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Counts, Outcome};
+use crate::mapred::heartbeat::Missing;
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
+use crate::mapred::map_cache::MapCache;
+use crate::mapred::replicas::Replicas;
+use crate::mapred::spec::{JobSpec, Priority};
 use crate::units::{SimSpan, SimTime};
 
 /// Where a job is in its life.
@@ -163,6 +165,32 @@ pub(super) struct Try {
     pub(super) progress: u32,
     /// How much of the task it does in a second, by its last report; only if slow tasks are looked for.
     pub(super) rate: f32,
+}
+
+/// News of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobEvent {
+    /// The job.
+    pub job: JobId,
+    /// What is new.
+    pub change: JobChange,
+}
+
+/// What is new about a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobChange {
+    /// It has arrived.
+    Submitted,
+    /// Its splits are read.
+    Initialised,
+    /// It gives tasks from here on.
+    Running,
+    /// The JobTracker has learned of an attempt's state.
+    Attempt(AttemptId, AttemptState),
+    /// More of its running tasks may be tried a second time, or fewer.
+    SlowTasks,
+    /// It is over.
+    Ended(Outcome),
 }
 
 /// How long tasks took.

@@ -14,14 +14,18 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::ledger::Ledger;
-use super::refusals::{REMEMBERED_FOR, Refusals};
-use super::{
-    Call, Core, Event, Fact, Hadoop, Heartbeat, Incident, JobId, LONGEST_PROBE, Mail, Orders,
-    Outbox, Outcome, Reason, Recovery, Scheduler, Speculation, Stop, ToInjector, ToJobTracker,
-    ToTracker, TrackerId, View, WorldFact,
-};
-use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
+use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
+use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
+use crate::mapred::hadoop::{Hadoop, Recovery};
+use crate::mapred::heartbeat::{Call, Heartbeat};
+use crate::mapred::ids::JobId;
+use crate::mapred::ledger::Ledger;
+use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
+use crate::mapred::outbox::{Core, Outbox, Stop};
+use crate::mapred::reason::Reason;
+use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
+use crate::mapred::scheduler::{Orders, Scheduler, View};
+use crate::mapred::speculation::Speculation;
 use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 

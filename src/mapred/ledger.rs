@@ -32,14 +32,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub(super) use self::launches::Wish;
-use super::job::{Job, JobState, Try};
-use super::map_cache::RackOrder;
-use super::refusals::Refusals;
-use super::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, LedgerFact, Load,
-    Outbox, Outcome, PerSlot, Replicas, Report, SlotKind, TaskId, ToTracker, TrackerId,
-};
-use crate::cluster::{FileId, Hdfs, Topology};
+use crate::cluster::{FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
+use crate::mapred::hadoop::Hadoop;
+use crate::mapred::heartbeat::{Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskId};
+use crate::mapred::job::{Job, JobState, Try};
+use crate::mapred::job::{JobChange, JobEvent};
+use crate::mapred::map_cache::RackOrder;
+use crate::mapred::message::{Load, ToTracker};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::refusals::Refusals;
+use crate::mapred::replicas::Replicas;
 use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 

@@ -13,8 +13,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::{Locality, TrackerId};
-use crate::cluster::Topology;
+use crate::cluster::{Topology, TrackerId};
+use crate::mapred::locality::Locality;
 
 /// How far from its input a map may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -393,7 +393,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::{Hdfs, Node, PerSlot, Placement};
-    use crate::mapred::{Input, Split};
+    use crate::mapred::spec::{Input, Split};
     use crate::units::Bytes;
 
     fn node(rack: u32) -> Node {

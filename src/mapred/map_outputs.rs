@@ -15,11 +15,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{
-    AttemptId, Core, Fact, Incident, JobId, Mail, Missing, Outbox, Reply, ToMapOutputs, ToTracker,
-    TrackerId,
-};
-use crate::cluster::Cut;
+use crate::cluster::{Cut, TrackerId};
+use crate::mapred::event::{Fact, Incident};
+use crate::mapred::heartbeat::{Missing, Reply};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::message::{Mail, MapOutput, ToMapOutputs, ToTracker};
+use crate::mapred::outbox::{Core, Outbox};
 use crate::units::SimTime;
 
 /// Which outputs of maps can be fetched.
@@ -56,17 +57,6 @@ struct Output {
     since: u32,
     /// The one with which it ceased to, if it has.
     until: Option<u32>,
-}
-
-/// An output that the JobTracker counts from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapOutput {
-    /// The attempt that left it.
-    pub map: AttemptId,
-    /// Where it lies.
-    pub at: TrackerId,
-    /// How many maps of the job had ended before this one.
-    pub order: u32,
 }
 
 impl Output {

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    AttemptId, Heartbeat, JobId, JobSpec, MapOutput, Missing, Outcome, Replicas, Reply, TrackerId,
-};
-use crate::cluster::{Cut, Reread, Speeds, Use};
+use crate::cluster::{Cut, Reread, Speeds, TrackerId, Use};
+use crate::mapred::event::Outcome;
+use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::replicas::Replicas;
+use crate::mapred::spec::JobSpec;
 use crate::units::{Bytes, SimSpan};
 
 /// What one kind of core is told.
@@ -217,6 +219,17 @@ pub enum ToMapOutputs {
     Spoilt(Box<AttemptId>),
     /// By the world: nodes are cut off from the others, or are so no more.
     Cut(Arc<Cut>),
+}
+
+/// An output that the JobTracker counts from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapOutput {
+    /// The attempt that left it.
+    pub map: AttemptId,
+    /// Where it lies.
+    pub at: TrackerId,
+    /// How many maps of the job had ended before this one.
+    pub order: u32,
 }
 
 /// Which mishap it is.
@@ -562,7 +575,7 @@ pub struct FlowRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::Event;
+    use crate::mapred::event::Event;
 
     #[test]
     fn messages_and_events_stay_small() {

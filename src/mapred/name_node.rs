@@ -22,12 +22,14 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::replicas::{Block, Later};
-use super::{
-    Core, Fact, Incident, Input, JobSpec, Outbox, Replicas, ToJobTracker, ToNameNode, TrackerId,
-    WorldFact,
-};
-use crate::cluster::Hdfs;
+use crate::cluster::{Hdfs, TrackerId};
+use crate::mapred::event::{Fact, Incident, WorldFact};
+use crate::mapred::message::{ToJobTracker, ToNameNode};
+use crate::mapred::outbox::{Core, Outbox};
+use crate::mapred::replicas::Later;
+use crate::mapred::replicas::Replicas;
+use crate::mapred::spec::Block;
+use crate::mapred::spec::{Input, JobSpec};
 use crate::random::{Purpose, stream};
 use crate::units::{Bytes, Rate, SimSpan, SimTime};
 

@@ -12,11 +12,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToMapOutputs, ToNameNode, ToNature,
-    ToTracker, TrackerId,
+use crate::cluster::{Speeds, TrackerId};
+use crate::mapred::event::{Fact, Incident};
+use crate::mapred::message::{
+    Mail, Stroke, ToFabric, ToMapOutputs, ToNameNode, ToNature, ToTracker,
 };
-use crate::cluster::Speeds;
+use crate::mapred::outbox::{Core, Outbox};
 use crate::random::{ChaCha8Rng, Dist};
 use crate::units::{SimSpan, SimTime};
 
@@ -312,7 +313,8 @@ impl Core for Nature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::WorldFact;
+    use crate::mapred::event::{Event, WorldFact};
+    use crate::mapred::outbox::Letter;
     use crate::random::{Purpose, stream};
 
     const NODE: TrackerId = TrackerId(0);
@@ -337,7 +339,7 @@ mod tests {
             let step = if *begins { ToNature::Begins } else { ToNature::Ends };
             nature.handle(at(0), &step(power(*number)), &mut out);
         }
-        let incident = |event: super::super::Event| match event.fact {
+        let incident = |event: Event| match event.fact {
             Fact::World(WorldFact::Incident { incident, .. }) => incident.words(),
             other => unreachable!("nature says {other:?}"),
         };
@@ -406,7 +408,7 @@ mod tests {
         ] {
             nature.handle(at(0), &step, &mut out);
         }
-        let cpu = |letter: &super::super::Letter| match &letter.mail {
+        let cpu = |letter: &Letter| match &letter.mail {
             Mail::Tracker(_, ToTracker::Speeds(speeds)) => Some(speeds.cpu),
             Mail::Fabric(ToFabric::Speeds(..)) => None,
             other => unreachable!("nature says {other:?}"),
@@ -432,7 +434,7 @@ mod tests {
         let mut hear = |now, msg| {
             let mut out = Outbox::default();
             nature.handle(now, &msg, &mut out);
-            let own = |letter: super::super::Letter| match letter.mail {
+            let own = |letter: Letter| match letter.mail {
                 Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
                 Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
                 _ => None,

@@ -5,7 +5,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Event, Fact, Mail, Message, Stall};
+use crate::mapred::event::{Event, Fact};
+use crate::mapred::message::{Mail, Message};
+use crate::mapred::stall::Stall;
 use crate::units::{SimSpan, SimTime};
 
 /// A state machine that an actor can run.

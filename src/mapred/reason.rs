@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{AttemptId, JobId};
+use crate::mapred::ids::{AttemptId, JobId};
 use crate::units::SimSpan;
 use crate::units::tell::{self, Detail};
 
@@ -289,7 +289,7 @@ fn seconds(span: SimSpan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{TaskId, TaskKind};
+    use crate::mapred::ids::{TaskId, TaskKind};
 
     #[test]
     fn a_reason_is_small_and_speaks() {

@@ -8,8 +8,12 @@
 
 use std::mem;
 
-use super::holders::{Held, Holders};
-use super::{Fact, JobFact, JobId, Outbox, PerSlot, Reason, SlotKind};
+use crate::cluster::{PerSlot, SlotKind};
+use crate::mapred::event::{Fact, JobFact};
+use crate::mapred::holders::{Held, Holders};
+use crate::mapred::ids::JobId;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::units::{SimSpan, SimTime};
 
 /// What has not happened for so long is over.
@@ -120,6 +124,7 @@ fn tell(now: SimTime, job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::event::Event;
 
     fn at(secs: u64) -> SimTime {
         SimTime::ZERO + SimSpan::from_secs(secs)
@@ -127,7 +132,7 @@ mod tests {
 
     /// Returns what was told: the code, from when to when in seconds, and how often.
     fn told(out: &Outbox) -> Vec<(&'static str, u64, u64, u32)> {
-        let tell = |event: &crate::mapred::Event| match event.fact {
+        let tell = |event: &Event| match event.fact {
             Fact::Job(_, JobFact::Refused { from, to, times, reason, .. }) => {
                 (reason.code(), from.as_millis() / 1_000, to.as_millis() / 1_000, times)
             }

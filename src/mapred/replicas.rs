@@ -13,8 +13,10 @@
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::{JobId, JobSpec, Launch, Locality, TrackerId};
-use crate::cluster::{BlockId, Hdfs, Topology};
+use crate::cluster::{Hdfs, Topology, TrackerId};
+
+use crate::mapred::locality::Locality;
+use crate::mapred::spec::{Block, JobSpec};
 use crate::random::ChaCha8Rng;
 use crate::units::SimSpan;
 
@@ -25,15 +27,6 @@ const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
 const MORE_ROUNDS: u64 = 3;
 /// How long it waits before that.
 const PAUSE: SimSpan = SimSpan::from_secs(3);
-
-/// What a map reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Block {
-    /// A block of a file, which other jobs may read as well.
-    OfFile(BlockId),
-    /// A split that a trace lists for a job's map.
-    OfTrace(JobId, u32),
-}
 
 /// A copy that was made since the file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +82,6 @@ impl Copy {
     pub(super) fn written(nodes: &[TrackerId]) -> impl Iterator<Item = Self> {
         let numbered = (0..).zip(nodes);
         numbered.map(|(number, node)| Self { node: *node, which: Which::First(number) })
-    }
-}
-
-impl Block {
-    /// Returns what a map reads, if its job has input.
-    pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
-        Some(job.input.as_ref()?.block(job.id, map))
     }
 }
 
@@ -160,30 +146,30 @@ impl Replicas {
         first.any(is_on) || later.any(|copy| is_on(&copy.node))
     }
 
-    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it, and
-    /// they are as near as the JobTracker thinks.
+    /// Returns how a job's map gets at its input on a node; none, if nothing has befallen the nodes that have
+    /// it, and they are as near as is expected.
     ///
     /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
     /// What is off when the NameNode tells this counts as off until the attempt has read.
     pub(super) fn open(
         &self,
-        launch: &Launch,
+        (job, map): (&JobSpec, u32),
+        expected: Option<Locality>,
         on: TrackerId,
         topology: &Topology,
         rng: impl FnOnce() -> ChaCha8Rng,
     ) -> Option<Reading> {
-        let map = launch.attempt.task.index;
         let mut first = Vec::new();
-        launch.job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
-        let block = Block::of(&launch.job, map)?;
+        job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
+        let block = Block::of(job, map)?;
         let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
         let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
         // The job's splits may tell of copies that are gone since.
-        let is_expected = Locality::of(on, &first, topology) == launch.locality;
+        let is_expected = Locality::of(on, &first, topology) == expected;
         if first.is_empty() || (!is_moved && is_expected) {
             return None;
         }
-        let mut left = self.listed(&launch.job, map, &first);
+        let mut left = self.listed(job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
@@ -226,7 +212,8 @@ mod tests {
 
     use super::*;
     use crate::cluster::{Node, PerSlot, Placement};
-    use crate::mapred::{Input, Split, TaskId, TaskKind};
+    use crate::mapred::ids::JobId;
+    use crate::mapred::spec::{Input, Split};
     use crate::random::{Purpose, stream};
     use crate::units::Bytes;
 
@@ -247,13 +234,11 @@ mod tests {
         let topology = Arc::new(Topology::from_nodes([0, 0, 0, 1].map(node).to_vec()));
         let holders = holders.iter().copied().map(TrackerId).collect();
         let input = Input::Splits([Split { bytes: Bytes::new(1), holders }].into());
-        let job = Arc::new(JobSpec { input: Some(input), ..JobSpec::bare(0, 1, 0) });
-        let attempt = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(number);
+        let job = JobSpec { input: Some(input), ..JobSpec::bare(0, 1, 0) };
         let mut files = Replicas::new(Hdfs::new(1, topology.clone(), 3, Placement::Hadoop));
         change(&mut files);
         let rng = || stream(1, Purpose::Source, u64::from(number));
-        let launch = Launch { locality, ..Launch::work(attempt, job) };
-        files.open(&launch, TrackerId(0), &topology, rng)
+        files.open((&job, 0), locality, TrackerId(0), &topology, rng)
     }
 
     fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {

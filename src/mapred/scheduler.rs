@@ -11,7 +11,8 @@ mod precedence;
 pub(crate) mod steps;
 mod wrapper;
 
-use crate::mapred::HadoopLine;
+use crate::mapred::hadoop::HadoopLine;
+use crate::mapred::spec::Expected;
 use std::mem;
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -24,14 +25,18 @@ use serde::de::DeserializeOwned;
 pub use self::precedence::{By, Precedence};
 use self::steps::step;
 pub(crate) use self::wrapper::Wrapper;
-use super::job::Job;
-use super::ledger::{Ledger, Wish};
-use super::{
-    AttemptId, AttemptState, Directive, Fact, Holding, JobId, Launch, LedgerFact, Locality,
-    MemberFact, Order, Outbox, Outcome, PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
-};
-use crate::cluster::Topology;
-use crate::units::{Bytes, SimSpan, SimTime};
+use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, MemberFact, Order};
+use crate::mapred::heartbeat::{Directive, Launch, Report};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::job::{Job, JobEvent};
+use crate::mapred::ledger::{Ledger, Wish};
+use crate::mapred::locality::Locality;
+use crate::mapred::map_cache::Reach;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::{Holding, Reason};
+use crate::mapred::truth::Truth;
+use crate::units::{SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
@@ -216,34 +221,6 @@ pub struct Site<'s> {
     pub jobs: Vec<Expected<'s>>,
 }
 
-/// What is known of a job before it arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Expected<'s> {
-    /// Its user.
-    pub user: &'s str,
-    /// The pool that it names, if it names one.
-    pub pool: Option<&'s str>,
-    /// The memory of an attempt; none for a kind of which it has no tasks.
-    pub memory: PerSlot<Bytes>,
-}
-
-impl<'s> Expected<'s> {
-    /// Returns what is known of a job that has tasks of these kinds.
-    pub fn new(
-        user: &'s str,
-        pool: Option<&'s str>,
-        has_tasks: PerSlot<bool>,
-        memory: PerSlot<Bytes>,
-    ) -> Self {
-        let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
-        Self {
-            user,
-            pool,
-            memory: PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) },
-        }
-    }
-}
-
 /// What is wrong with a policy's options, or seems so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -255,32 +232,6 @@ pub struct Complaint {
     pub hint: String,
     /// Whether it can be used all the same.
     pub is_warning: bool,
-}
-
-/// News of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JobEvent {
-    /// The job.
-    pub job: JobId,
-    /// What is new.
-    pub change: JobChange,
-}
-
-/// What is new about a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobChange {
-    /// It has arrived.
-    Submitted,
-    /// Its splits are read.
-    Initialised,
-    /// It gives tasks from here on.
-    Running,
-    /// The JobTracker has learned of an attempt's state.
-    Attempt(AttemptId, AttemptState),
-    /// More of its running tasks may be tried a second time, or fewer.
-    SlowTasks,
-    /// It is over.
-    Ended(Outcome),
 }
 
 /// What a policy may know.

@@ -14,8 +14,9 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Block, Expected, JobId, PerSlot, Traced, TrackerId};
-use crate::cluster::{BlockId, FileId, Hdfs};
+use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, SlotKind, TrackerId};
+use crate::mapred::ids::JobId;
+use crate::mapred::traced::Traced;
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Rate, SimSpan};
 
@@ -52,6 +53,34 @@ pub struct JobSpec {
     pub memory: PerSlot<Bytes>,
     /// What a trace says of single tasks; it goes before the costs.
     pub traced: Option<Arc<Traced>>,
+}
+
+/// What is known of a job before it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expected<'s> {
+    /// Its user.
+    pub user: &'s str,
+    /// The pool that it names, if it names one.
+    pub pool: Option<&'s str>,
+    /// The memory of an attempt; none for a kind of which it has no tasks.
+    pub memory: PerSlot<Bytes>,
+}
+
+impl<'s> Expected<'s> {
+    /// Returns what is known of a job that has tasks of these kinds.
+    pub fn new(
+        user: &'s str,
+        pool: Option<&'s str>,
+        has_tasks: PerSlot<bool>,
+        memory: PerSlot<Bytes>,
+    ) -> Self {
+        let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
+        Self {
+            user,
+            pool,
+            memory: PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) },
+        }
+    }
 }
 
 impl JobSpec {
@@ -139,6 +168,22 @@ pub struct Split {
     pub bytes: Bytes,
     /// The nodes that hold it; none, if the trace does not say.
     pub holders: Box<[TrackerId]>,
+}
+
+/// The block that a map reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Block {
+    /// A block of a file, which other jobs may read as well.
+    OfFile(BlockId),
+    /// A split that a trace lists for a job's map.
+    OfTrace(JobId, u32),
+}
+
+impl Block {
+    /// Returns the block that a map reads, if its job has input.
+    pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
+        Some(job.input.as_ref()?.block(job.id, map))
+    }
 }
 
 impl Input {

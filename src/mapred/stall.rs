@@ -3,10 +3,10 @@
 //! This is a verdict, not a guess: nothing was due any more that could change a slot or a job. The
 //! JobTracker finds it out together with the clock (see [`Calm`](super::Calm)) and says it once.
 
+use crate::cluster::{PerSlot, SlotKind};
 use std::fmt;
 use std::sync::Arc;
 
-use super::{PerSlot, SlotKind};
 use crate::units::tell::counted;
 
 /// How many lines of a kind are told.

@@ -17,17 +17,21 @@ mod tests;
 use std::mem::offset_of;
 use std::sync::Arc;
 
-pub(in crate::mapred) use self::attempt::longest_trial;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use self::pulse::Pulse;
-use super::{
-    AttemptFact, AttemptId, AttemptState, Behaviour, CommitPending, Core, Costs, Directive, Fact,
-    FailedFetch, FlowBegins, FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, MapsDone,
-    Missing, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker,
-    ToMapOutputs, ToTracker, TrackerFact, TrackerId,
+use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
+use crate::mapred::cost::{Costs, Shared};
+use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};
+use crate::mapred::hadoop::{Behaviour, CommitPending};
+use crate::mapred::heartbeat::{
+    Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Reply, Status,
 };
-use crate::cluster::{Demand, Node, Speeds};
+use crate::mapred::ids::AttemptId;
+use crate::mapred::message::{
+    FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToJobTracker, ToMapOutputs, ToTracker,
+};
+use crate::mapred::outbox::{Core, Outbox};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// How long Hadoop's clients wait before they try again where nobody listens. After ten times the

@@ -4,7 +4,8 @@
 //! them: an attempt that the trace has takes the time and ends as it did there, scaled by how far
 //! its input was then and is now; any other is made up from the job's distributions.
 
-use super::{AttemptId, Locality, TaskKind};
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::locality::Locality;
 use crate::random::Dice;
 use crate::units::SimSpan;
 
@@ -211,7 +212,7 @@ impl Cdf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{JobId, TaskId};
+    use crate::mapred::ids::{JobId, TaskId};
     use crate::random::mumak::Stories;
     use crate::random::{Purpose, stream};
 

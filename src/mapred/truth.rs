@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Costs, Job, Launch, SlotKind, TaskId, TaskKind, TrackerId};
-use crate::cluster::Node;
+use crate::cluster::{Node, SlotKind, TrackerId};
+use crate::mapred::cost::Costs;
+use crate::mapred::heartbeat::Launch;
+use crate::mapred::ids::{TaskId, TaskKind};
+use crate::mapred::job::Job;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Factor, SimSpan};
 

@@ -91,6 +91,30 @@ fn a_module_names_only_those_above_it() {
     assert!(upwards.is_empty(), "{upwards:#?}");
 }
 
+/// The floors stand in the head of the room. A file is named where it is, and not through the room's own list; tests
+/// may let the cores of one floor play together.
+#[test]
+fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
+    let text = fs::read_to_string(root().join("src/mapred.rs")).unwrap();
+    let floors: Vec<&str> = text.lines().filter(|line| line.starts_with("//! | `")).collect();
+    let floor = |name: &str| floors.iter().position(|floor| floor.contains(&format!("`{name}`")));
+    let mut wrong = Vec::new();
+    for source in sources("src/mapred").into_iter().filter(|it| !it.path.contains("/tests")) {
+        let own = source.path["src/mapred/".len()..].split(['/', '.']).next().unwrap();
+        let its = floor(own).unwrap_or_else(|| panic!("{} stands on no floor", source.path));
+        for (line, code) in source.code() {
+            for rest in code.split("crate::mapred::").skip(1) {
+                let is_end = |c: char| !c.is_alphanumeric() && c != '_';
+                let name = rest.split(is_end).next().unwrap_or_default();
+                if name != own && floor(name).is_none_or(|other| its <= other) {
+                    wrong.push(format!("{}:{line} names {name}", source.path));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn charts_and_pages_know_no_hadoop() {
     let ground = ["units", "statistics", "chart", "page"];

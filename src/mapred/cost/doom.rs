@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::subject;
-use crate::mapred::{AttemptId, Launch, Phase, SlotKind, TrackerId};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::ids::AttemptId;
 use crate::random::{Purpose, stream};
 use crate::units::{Bytes, Fraction};
 

@@ -13,8 +13,10 @@ use super::subject;
 use crate::cluster::{
     BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::replicas::Copy;
 use crate::mapred::replicas::{Which, nearest};
-use crate::mapred::{AttemptId, Copy, Input, JobSpec, TaskKind};
+use crate::mapred::spec::{Input, JobSpec};
 use crate::random::{Purpose, stream};
 
 /// What attempts share, and where their input lies.
@@ -140,7 +142,8 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::cluster::{FileId, Placement};
-    use crate::mapred::{JobId, Split, TaskId};
+    use crate::mapred::ids::{JobId, TaskId};
+    use crate::mapred::spec::Split;
     use crate::units::{Bytes, Count};
 
     /// Six nodes in two racks, and nothing but what their maps read.

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{ClusterSpec, FileId, Hdfs, PageCacheSpec, ReadRates, Topology, TrackerId};
-use crate::mapred::{
-    AttemptFact, AttemptId, Costs, Directive, Fact, Hadoop, Heartbeat, Input, JobId, JobSpec,
-    Launch, Manner, MapsDone, Outcome, PerSlot, Reply, Shared, Split, TaskId, TaskKind,
-    TaskTracker, ToJobTracker,
+use crate::cluster::{
+    ClusterSpec, FileId, Hdfs, PageCacheSpec, PerSlot, ReadRates, Topology, TrackerId,
 };
+use crate::mapred::cost::{Costs, Shared};
+use crate::mapred::event::{AttemptFact, Fact, Outcome};
+use crate::mapred::hadoop::Hadoop;
+use crate::mapred::heartbeat::{Directive, Heartbeat, Launch, MapsDone, Reply};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
+use crate::mapred::message::ToJobTracker;
+use crate::mapred::spec::{Input, JobSpec, Split};
+use crate::mapred::task_tracker::{Manner, TaskTracker};
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Rate, SimTime};
 

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use super::JobTracker;
-use crate::mapred::{
-    AttemptId, AttemptState, Call, CommitPending, Directive, Heartbeat, Mail, MapsDone, Missing,
-    Offer, Outbox, Outcome, PerSlot, Reply, Report, SlotKind, Status, TaskKind, ToJobTracker,
-    ToTracker, TrackerId,
+use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Outcome};
+use crate::mapred::hadoop::CommitPending;
+use crate::mapred::heartbeat::{
+    Call, Directive, Heartbeat, MapsDone, Missing, Reply, Report, Status,
 };
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::message::{Mail, ToJobTracker, ToTracker};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::scheduler::Offer;
 use crate::units::{SimSpan, SimTime};
 
 impl JobTracker {

@@ -12,13 +12,22 @@ mod trackers;
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{Cut, FileId, Node, Placement};
-use crate::mapred::{
-    AttemptId, AttemptState, Behind, Directive, Fact, FailedFetch, FailedMaps, Input, Job,
-    JobChange, JobEvent, JobSpec, Launch, LaunchExpiry, LedgerFact, MapOutputs, Missing, Offer,
-    PerSlot, Phase, Preemption, Reach, Reason, Replicas, Reply, Report, Role, Rule, SlotKind,
-    Status, TaskId, TaskKind, ToMapOutputs,
+use crate::cluster::{Cut, FileId, Node, PerSlot, Placement, SlotKind};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, Role};
+use crate::mapred::hadoop::{FailedMaps, LaunchExpiry};
+use crate::mapred::heartbeat::{
+    Directive, FailedFetch, Launch, Missing, Phase, Reply, Report, Status,
 };
+use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
+use crate::mapred::job::{Job, JobChange, JobEvent};
+use crate::mapred::map_cache::Reach;
+use crate::mapred::map_outputs::MapOutputs;
+use crate::mapred::message::ToMapOutputs;
+use crate::mapred::reason::Reason;
+use crate::mapred::replicas::Replicas;
+use crate::mapred::scheduler::{Offer, Preemption};
+use crate::mapred::spec::{Input, JobSpec};
+use crate::mapred::speculation::{Behind, Rule};
 use crate::units::{Bytes, Count, Fraction};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it

@@ -4,11 +4,15 @@ use std::cmp::Reverse;
 
 use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
+use crate::mapred::hadoop::FailedMaps;
+use crate::mapred::heartbeat::{Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobState, Stage, Try};
-use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobFact, JobId, LedgerFact, MapOutput,
-    Order, Outbox, Outcome, Reason, Report, SlotKind, TaskId, TaskKind, TrackerId,
-};
+use crate::mapred::message::MapOutput;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::units::SimTime;
 
 impl Ledger {

@@ -5,8 +5,10 @@
 //! anew from the tries of every task.
 
 use super::Ledger;
+use crate::cluster::{PerSlot, SlotKind};
+use crate::mapred::event::{Event, Fact, JobFact, LedgerFact};
+use crate::mapred::ids::TaskId;
 use crate::mapred::job::{Job, JobState, Stage, Task, Try};
-use crate::mapred::{Event, Fact, JobFact, LedgerFact, PerSlot, SlotKind, TaskId};
 use crate::units::SimTime;
 
 impl Ledger {
@@ -193,11 +195,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cluster::{Hdfs, Node, Placement, Topology};
+    use crate::cluster::{Hdfs, Node, Placement, Topology, TrackerId};
+    use crate::mapred::hadoop::Hadoop;
+    use crate::mapred::ids::{AttemptId, JobId, TaskKind};
     use crate::mapred::ledger::Wish;
-    use crate::mapred::{
-        AttemptId, Hadoop, JobId, JobSpec, Outbox, Reach, Reason, TaskKind, TrackerId,
-    };
+    use crate::mapred::map_cache::Reach;
+    use crate::mapred::outbox::Outbox;
+    use crate::mapred::reason::Reason;
+    use crate::mapred::spec::JobSpec;
 
     const NOW: SimTime = SimTime::ZERO;
     const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);

@@ -14,7 +14,11 @@
 //! A node whose health script complains is blacklisted in any case, as long as it does.
 
 use super::{Ledger, Tracker};
-use crate::mapred::{AttemptId, AttemptState, Fact, JobId, MemberFact, Outbox, Reason, TrackerId};
+use crate::cluster::TrackerId;
+use crate::mapred::event::{AttemptState, Fact, MemberFact};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::units::{SimSpan, SimTime};
 
 /// A fault is forgiven when there was none for longer than this.

@@ -7,10 +7,12 @@
 //! what counts.
 
 use super::Ledger;
+use crate::mapred::event::{AttemptState, Outcome};
+use crate::mapred::heartbeat::{FailedFetch, Missing};
+use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::job::Stage;
-use crate::mapred::{
-    AttemptId, AttemptState, FailedFetch, JobId, MapOutput, Missing, Outbox, Outcome, ToMapOutputs,
-};
+use crate::mapred::message::{MapOutput, ToMapOutputs};
+use crate::mapred::outbox::Outbox;
 use crate::units::SimTime;
 
 /// A map has failed only after so many complaints of its output: Hadoop's constant.

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Heat, Ledger, entry};
-use crate::cluster::{FileId, TrackerId};
+use crate::cluster::{FileId, PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{Fact, JobFact, Outcome};
+use crate::mapred::ids::{JobId, TaskKind};
+use crate::mapred::job::JobChange;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
-use crate::mapred::{
-    Fact, Input, JobChange, JobFact, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split,
-    TaskKind, ToInjector,
-};
+use crate::mapred::message::ToInjector;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::spec::{Input, JobSpec, Split};
 use crate::random::mumak::Stories;
 use crate::units::SimTime;
 
@@ -248,7 +250,8 @@ fn place(spec: &mut Arc<JobSpec>, stories: &mut Stories) {
 mod tests {
     use super::*;
     use crate::cluster::{Hdfs, HdfsSpec, Node, Topology};
-    use crate::mapred::{Hadoop, Replicas};
+    use crate::mapred::hadoop::Hadoop;
+    use crate::mapred::replicas::Replicas;
     use crate::units::Bytes;
 
     const NOW: SimTime = SimTime::ZERO;

@@ -5,12 +5,16 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::{Ledger, entry, is_a_few};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome, Role};
+use crate::mapred::hadoop::{Hadoop, LaunchExpiry};
+use crate::mapred::heartbeat::{Directive, Launch};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::{Job, Stage, Task, Try};
+use crate::mapred::locality::Locality;
 use crate::mapred::map_cache::{Reach, Verdict};
-use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, LedgerFact,
-    Locality, Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
-};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::units::{SimSpan, SimTime};
 
 /// A decision to launch.

@@ -13,11 +13,13 @@
 //! it is remembered: who wants a job to be killed would ask again.
 
 use super::Ledger;
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, JobFact, Outcome};
+use crate::mapred::heartbeat::{Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
+use crate::mapred::job::JobChange;
 use crate::mapred::job::{Job, JobState, Stage, Task};
-use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, JobChange, JobFact, JobId, Outbox, Outcome, Report,
-    SlotKind, TaskId, TaskKind, TrackerId,
-};
+use crate::mapred::outbox::Outbox;
 use crate::units::SimTime;
 
 impl Ledger {

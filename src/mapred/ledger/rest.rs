@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::Ledger;
 use super::launches::bars;
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::AttemptState;
+use crate::mapred::hadoop::LaunchExpiry;
+use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobState, Stage, Try};
-use crate::mapred::task_tracker::longest_trial;
-use crate::mapred::{
-    AttemptState, Calm, Held, LaunchExpiry, SlotKind, Stall, TaskId, TaskKind, TrackerId, Wait,
-    Waiter, Waiting,
-};
+use crate::mapred::outbox::Calm;
+use crate::mapred::stall::{Held, Stall, Wait, Waiter, Waiting};
+use crate::mapred::unfetched::longest_trial;
 use crate::units::{SimSpan, SimTime};
 
 impl Ledger {
@@ -165,7 +167,7 @@ impl Ledger {
     }
 
     /// Returns whether a launch will be given up for not being reported.
-    fn will_expire(&self, attempt: crate::mapred::AttemptId) -> bool {
+    fn will_expire(&self, attempt: AttemptId) -> bool {
         let Some(record) = self.attempt(attempt) else { return false };
         let reports = &self.trackers[record.tracker.index()].reports;
         let is_reported = || reports.iter().any(|report| report.attempt == attempt);

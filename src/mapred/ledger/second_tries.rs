@@ -5,13 +5,16 @@
 //! they have one attempt. A policy is not asked and need not know.
 
 use super::{Ledger, entry};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::AttemptState;
+use crate::mapred::heartbeat::Launch;
+use crate::mapred::ids::{JobId, TaskId, TaskKind};
 use crate::mapred::job::{Job, Stage, Task, Tasks, Try};
+use crate::mapred::job::{JobChange, JobEvent};
 use crate::mapred::ledger::launches::bars;
+use crate::mapred::locality::Locality;
+use crate::mapred::outbox::Outbox;
 use crate::mapred::speculation::{Alone, Begun, Field, Rule, Seconds};
-use crate::mapred::{
-    AttemptState, JobChange, JobEvent, JobId, Launch, Locality, Outbox, SlotKind, TaskId, TaskKind,
-    TrackerId,
-};
 use crate::units::{SimSpan, SimTime};
 
 use super::Wish;

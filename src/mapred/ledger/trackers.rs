@@ -1,11 +1,13 @@
 //! Trackers: they join, they may be kept out, and they are given up with all that lay on them.
 
 use super::{Ledger, Tracker};
+use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, Incident, LedgerFact, MemberFact, Order, Outcome};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::Stage;
-use crate::mapred::{
-    AttemptId, AttemptState, Fact, Incident, JobId, LedgerFact, MemberFact, Order, Outbox, Outcome,
-    PerSlot, Reason, SlotKind, TaskId, TaskKind, ToMapOutputs, TrackerId,
-};
+use crate::mapred::message::ToMapOutputs;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
 use crate::units::SimTime;
 
 impl Ledger {

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::cluster::{Node, PerSlot, Placement, Topology};
-use crate::mapred::{Mail, Split};
+use crate::mapred::message::Mail;
+use crate::mapred::spec::Split;
 
 const PATIENCE: SimSpan = SimSpan::from_secs(630);
 

@@ -6,12 +6,15 @@
 use std::sync::Arc;
 
 use super::{Offer, Orders, Scheduler, View};
-use crate::cluster::{Hdfs, Node, Placement, Topology};
+use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{Fact, JobFact, Outcome};
+use crate::mapred::hadoop::Hadoop;
+use crate::mapred::heartbeat::Directive;
+use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::ledger::Ledger;
-use crate::mapred::{
-    AttemptId, Directive, Fact, Hadoop, Holding, Input, JobFact, JobId, JobSpec, Outbox, Outcome,
-    PerSlot, Reason, SlotKind, SlotShare, Split, TrackerId,
-};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::{Holding, Reason, SlotShare};
+use crate::mapred::spec::{Input, JobSpec, Split};
 use crate::units::{Bytes, Fraction, SimSpan, SimTime};
 
 /// A policy, and the cluster that it works for.

@@ -1,7 +1,10 @@
 //! Policies around policies: what one does not do itself, the other does.
 
 use super::{Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
-use crate::mapred::{AttemptId, Holding, JobId, Reason, SlotKind, TrackerId, Truth};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::reason::{Holding, Reason};
+use crate::mapred::truth::Truth;
 use crate::units::SimSpan;
 
 /// A policy around another, to which it passes on whatever it is told or asked.

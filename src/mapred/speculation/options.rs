@@ -1,5 +1,6 @@
 //! What scenarios say of second attempts: a rule by its name, or with its options.
 
+use crate::cluster::SlotKind;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -8,7 +9,6 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::mapred::SlotKind;
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// Whether slow tasks are tried a second time, and by which rule they are found.

@@ -2,23 +2,22 @@
 //!
 //! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
 //! forgets the number, so that the timer finds nobody. How a phase goes on in between is told in
-//! [`going`], and what becomes of what a reduce cannot fetch in [`unfetched`].
+//! [`going`], and what becomes of what a reduce cannot fetch in [`unfetched`](crate::mapred::unfetched).
 
 mod going;
-mod unfetched;
 
 use std::mem::offset_of;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use self::going::{Flow, Gathering, next_poll};
-pub(in crate::mapred) use self::unfetched::longest_trial;
 use super::course::{Course, at_pace};
-use crate::cluster::Speeds;
-use crate::mapred::{
-    AttemptId, AttemptState, Break, Effort, JobSpec, Launch, Phase, Phases, Plan, Report, Role,
-    SlotKind, TaskKind,
-};
+use crate::cluster::{SlotKind, Speeds};
+use crate::mapred::cost::{Break, Effort, Plan};
+use crate::mapred::event::{AttemptState, Phases, Role};
+use crate::mapred::heartbeat::{Launch, Phase, Report};
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::spec::JobSpec;
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// An attempt on its tracker.

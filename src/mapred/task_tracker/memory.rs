@@ -110,7 +110,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{JobId, TaskId, TaskKind};
+    use crate::mapred::ids::{JobId, TaskId, TaskKind};
 
     fn attempt(index: u32) -> AttemptId {
         TaskId { job: JobId(0), kind: TaskKind::Reduce, index }.attempt(0)

@@ -9,9 +9,13 @@ use std::mem;
 use rand::RngExt;
 
 use super::Manner;
-use crate::mapred::{
-    Call, Costs, Draws, Fact, Fuzz, Mail, Outbox, ToTracker, TrackerFact, TrackerId,
-};
+use crate::cluster::TrackerId;
+use crate::mapred::cost::Costs;
+use crate::mapred::event::{Fact, TrackerFact};
+use crate::mapred::hadoop::{Draws, Fuzz};
+use crate::mapred::heartbeat::Call;
+use crate::mapred::message::{Mail, ToTracker};
+use crate::mapred::outbox::Outbox;
 use crate::random::mumak::JavaRandom;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{SimSpan, SimTime};

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
-use crate::mapred::{
-    Call, Doom, DoomKind, Fuzz, Hadoop, HadoopLine, JobId, JobSpec, MapsDone, Missing, Phase,
-    Report, TaskBytes, TaskId, TaskKind,
-};
+use crate::mapred::cost::{Doom, DoomKind};
+use crate::mapred::hadoop::{Fuzz, Hadoop, HadoopLine};
+use crate::mapred::heartbeat::{Call, MapsDone, Missing, Phase, Report};
+use crate::mapred::ids::{JobId, TaskId, TaskKind};
+use crate::mapred::spec::{JobSpec, TaskBytes};
 use crate::random::Dist;
 use crate::units::{Bytes, Fraction, Rate};
 

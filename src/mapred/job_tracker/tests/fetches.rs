@@ -1,7 +1,7 @@
 //! Outputs of maps that reduces cannot fetch.
 
 use super::*;
-use crate::mapred::JobFact;
+use crate::mapred::event::JobFact;
 
 #[test]
 fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {

@@ -1,7 +1,8 @@
 //! Heartbeats: served one after the other, answered once, and what a reply brings.
 
 use super::*;
-use crate::mapred::{HadoopLine, JobFact, MemberFact};
+use crate::mapred::event::{JobFact, MemberFact};
+use crate::mapred::hadoop::HadoopLine;
 
 #[test]
 fn a_free_slot_gets_a_map_and_the_reply_takes_the_time_of_serving() {

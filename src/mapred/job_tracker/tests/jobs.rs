@@ -1,7 +1,8 @@
 //! Jobs: they are read, set up, run, cleaned up, and end.
 
 use super::*;
-use crate::mapred::{HadoopLine, JobFact};
+use crate::mapred::event::JobFact;
+use crate::mapred::hadoop::HadoopLine;
 
 #[test]
 fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {

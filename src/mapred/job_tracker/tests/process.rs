@@ -1,10 +1,10 @@
 //! The JobTracker's process stands still, or dies and is started again.
 
 use super::*;
-use crate::mapred::{
-    HadoopLine, JobFact, MemberFact,
-    replicas::{Block, Later},
-};
+use crate::mapred::event::{JobFact, MemberFact};
+use crate::mapred::hadoop::HadoopLine;
+use crate::mapred::replicas::Later;
+use crate::mapred::spec::Block;
 
 #[test]
 fn while_its_process_stands_still_heartbeats_and_jobs_wait() {

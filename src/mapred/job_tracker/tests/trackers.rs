@@ -1,7 +1,7 @@
 //! Trackers that are missed, blacklisted, unwell or excluded.
 
 use super::*;
-use crate::mapred::MemberFact;
+use crate::mapred::event::MemberFact;
 
 #[test]
 fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {

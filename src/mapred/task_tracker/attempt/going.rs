@@ -10,11 +10,14 @@
 
 use std::sync::Arc;
 
-use super::unfetched::Unfetched;
 use super::{Attempt, Next};
 use crate::cluster::{Demand, Speeds};
+use crate::mapred::cost::{Effort, Means};
+use crate::mapred::event::AttemptState;
+use crate::mapred::heartbeat::{MapsDone, Missing, Phase};
+use crate::mapred::ids::AttemptId;
 use crate::mapred::task_tracker::course::at_pace;
-use crate::mapred::{AttemptId, AttemptState, Effort, MapsDone, Means, Missing, Phase};
+use crate::mapred::unfetched::Unfetched;
 use crate::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.

@@ -1,7 +1,7 @@
 //! What reduces fetch, of which maps, and what they cannot.
 
 use super::*;
-use crate::mapred::HadoopLine;
+use crate::mapred::hadoop::HadoopLine;
 
 #[test]
 fn a_shuffle_ends_after_the_last_map_and_not_before() {

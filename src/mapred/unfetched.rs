@@ -8,7 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::mapred::{AttemptId, JobId, Missing, TrackerId};
+use crate::cluster::TrackerId;
+use crate::mapred::heartbeat::Missing;
+use crate::mapred::ids::{AttemptId, JobId};
 use crate::units::{SimSpan, SimTime};
 
 /// How long a machine is left alone, but for what each failure adds.
@@ -25,7 +27,7 @@ const PATIENCE: u32 = 30;
 
 /// Returns for how long a reduce of a job of so many maps tries what it cannot fetch, until it gives up: at most
 /// a month, for with each ten maps beyond three hundred it is a third longer.
-pub(in crate::mapred) fn longest_trial(maps: u32) -> SimSpan {
+pub(super) fn longest_trial(maps: u32) -> SimSpan {
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
     let mut all = SimSpan::ZERO;
     for failures in 1..patience(maps) {
@@ -143,7 +145,7 @@ impl Unfetched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{TaskId, TaskKind};
+    use crate::mapred::ids::{TaskId, TaskKind};
 
     fn missing(index: u32, at: u32, is_lost: bool) -> Missing {
         let map = TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0);
