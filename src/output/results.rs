@@ -324,7 +324,7 @@ mod tests {
                 "job,alone_ms,name\n0,3,a\n1,x,b\n",
                 "alone.csv:3: column `alone_ms`: `x` is not a whole number",
             ),
-            ("alone_ms,name\n3,a\n", "alone.csv:2: there is no column `job`"),
+            ("alone_ms,name\n3,a\n", "alone.csv:1: there is no column `job`"),
             ("job,name\n3\n", "alone.csv:2: 1 fields where 2 are expected"),
         ] {
             let (_folder, results) = results(&[("alone.csv", table)]);

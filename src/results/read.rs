@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
 
-use super::table::{Cells, TableRow};
+use super::table::{Cells, Column, ColumnInfo, TableRow};
 use crate::units::SimTime;
 
 /// What a run has left.
@@ -84,8 +84,7 @@ pub fn read_rows<R: TableRow>(
 ) -> Result<(), ReadError> {
     let mut reader = csv::Reader::from_reader(from);
     let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
-    let place = |column: &str| heading.iter().position(|name| name == column);
-    let places: Vec<_> = R::COLUMNS.iter().map(|column| place(column.info.name)).collect();
+    let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
         let line = record.position().map_or(0, csv::Position::line);
@@ -94,6 +93,17 @@ pub fn read_rows<R: TableRow>(
             .map_err(|message| ReadError::row(path, line, message))?;
     }
     Ok(())
+}
+
+/// Returns where each column stands; `None` for one that is missing and may be empty.
+fn places<R: TableRow>(heading: &csv::StringRecord) -> Result<Vec<Option<usize>>, String> {
+    let place = |column: &Column<R>| {
+        let ColumnInfo { name, may_be_empty, .. } = column.info;
+        let place = heading.iter().position(|heading| heading == name);
+        let is_well = place.is_some() || may_be_empty;
+        is_well.then_some(place).ok_or_else(|| format!("there is no column `{name}`"))
+    };
+    R::COLUMNS.iter().map(place).collect()
 }
 
 /// Why what a run has left cannot be read.

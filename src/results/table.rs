@@ -79,7 +79,7 @@ impl ColumnInfo {
 #[derive(Debug)]
 pub struct Cells<'a> {
     record: &'a csv::StringRecord,
-    /// Where each column stands, if the file has it.
+    /// Where each column stands; `None` for one that the file lacks and that may be empty.
     places: &'a [Option<usize>],
     next: Range<usize>,
 }
@@ -95,9 +95,6 @@ impl<'a> Cells<'a> {
     /// If it holds what the column cannot.
     pub fn next<T: Cell>(&mut self, column: &str) -> Result<T, String> {
         let place = self.next.next().and_then(|column| self.places[column]);
-        if place.is_none() && !T::MAY_BE_EMPTY {
-            return Err(format!("there is no column `{column}`"));
-        }
         let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
     }
