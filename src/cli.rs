@@ -224,8 +224,7 @@ mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
     use crate::workload::JobEntry;
-    use crate::workload::exchange::TraceJob;
-    use crate::workload::format::{Contents, Format, Target, other};
+    use crate::workload::format::{Contents, Format, Target, TraceJob, other};
 
     /// A policy that does not last.
     struct Fragile;

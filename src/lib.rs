@@ -55,7 +55,7 @@
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`files`] | what the files of a run are called |
 //! | [`disk`] | what changes the disk, in one place |
-//! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
+//! | [`trace`] | files of records: read exactly, with a place for every mistake, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
 //! | [`results`] | the rows of a run's tables: each column told once |

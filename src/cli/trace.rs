@@ -14,8 +14,7 @@ use crate::trace::Strictness;
 use crate::units::Bytes;
 use crate::units::tell::counted;
 use crate::workload::Formats;
-use crate::workload::exchange::Trace;
-use crate::workload::format::Format;
+use crate::workload::format::{Format, Trace};
 
 mod convert;
 mod inspect;

@@ -134,6 +134,11 @@ impl RecordFault {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// Returns the same fault, at this byte of the record.
+    pub fn at(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+
     /// Returns the same fault, of this job.
     pub fn of(self, job: Option<&str>) -> Self {
         Self { job: job.map(clip), ..self }
@@ -152,7 +157,7 @@ impl RecordFault {
 
 /// Shortens what a message quotes, which may be as long as a record, and takes out what would
 /// move a terminal's cursor.
-pub(super) fn clip(text: &str) -> String {
+pub fn clip(text: &str) -> String {
     const LONGEST: usize = 200;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use super::TraceError;
+use super::error::TraceError;
 use super::text::hex;
 use crate::files;
 

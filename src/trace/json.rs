@@ -7,12 +7,15 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess};
 use serde::ser::Serialize;
 use serde_json::value::RawValue;
 
-use super::FirstFew;
 use super::error::{RecordFault, clip};
+use super::first_few::FirstFew;
 use super::words::plain;
 
-/// Reads an object.
-pub(super) fn parse<T: DeserializeOwned>(
+/// Reads an object; names that it does not know are added to `unknown`.
+///
+/// # Errors
+/// With what is wrong in it, and at which of its bytes.
+pub fn parse<T: DeserializeOwned>(
     object: &[u8],
     unknown: &mut FirstFew<String>,
 ) -> Result<T, RecordFault> {
@@ -84,13 +87,19 @@ fn bare(error: &serde_json::Error) -> String {
 }
 
 /// Writes an object on a line of its own.
-pub(super) fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> {
     serde_json::to_writer(&mut to, record)?;
     to.write_all(b"\n")
 }
 
 /// Reads null as the default.
-pub(super) fn nullable<'de, D, T>(from: D) -> Result<T, D::Error>
+///
+/// # Errors
+/// If it is neither null nor what it should be.
+pub fn nullable<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,
@@ -99,14 +108,18 @@ where
 }
 
 /// A count that may be unknown: −1 or null in the file.
-pub(super) mod count {
+pub mod count {
     use std::fmt;
     use std::marker::PhantomData;
 
     use serde::de::{self, Deserializer, Unexpected};
     use serde::ser::Serializer;
 
-    pub(in crate::trace) fn serialize<S, N>(count: &Option<N>, to: S) -> Result<S::Ok, S::Error>
+    /// Writes −1 for one that is unknown.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn serialize<S, N>(count: &Option<N>, to: S) -> Result<S::Ok, S::Error>
     where
         S: Serializer,
         N: Copy + Into<u64>,
@@ -117,7 +130,11 @@ pub(super) mod count {
         }
     }
 
-    pub(in crate::trace) fn deserialize<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
+    /// Reads −1 and null as one that is unknown.
+    ///
+    /// # Errors
+    /// If it is another number below zero, one too large, or none.
+    pub fn deserialize<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
     where
         D: Deserializer<'de>,
         N: TryFrom<i64>,

@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::RecordFault;
+use super::error::{RecordFault, TextPlace, TraceError};
+use super::json;
 use super::text::Text;
-use super::{TextPlace, TraceError, json};
 
 /// How a file begins.
 pub struct Opening {

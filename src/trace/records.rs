@@ -7,9 +7,10 @@ use std::path::Path;
 use rustc_hash::FxHashSet;
 
 use super::error::{RecordFault, clip};
+use super::error::{TextPlace, TraceError};
+use super::first_few::FirstFew;
 use super::json;
 use super::text::Text;
-use super::{TextPlace, TraceError};
 
 /// The longest id of a job, in bytes: all ids of a trace are remembered.
 const LONGEST_ID: usize = 1 << 10;
@@ -133,50 +134,6 @@ pub struct Suspicion {
     pub job: Option<String>,
     /// What is wrong.
     pub what: String,
-}
-
-/// The first few of many things of a kind, and how many there were.
-#[derive(Clone, Debug)]
-pub struct FirstFew<T> {
-    /// How many there were.
-    pub count: u64,
-    /// The first of them, at most twenty.
-    pub first: Vec<T>,
-}
-
-impl<T> Default for FirstFew<T> {
-    fn default() -> Self {
-        Self { count: 0, first: Vec::new() }
-    }
-}
-
-impl<T> FirstFew<T> {
-    const FEW: usize = 20;
-
-    pub(crate) fn add(&mut self, item: T) {
-        self.count += 1;
-        if self.first.len() < Self::FEW {
-            self.first.push(item);
-        }
-    }
-
-    /// Adds all of another.
-    pub(crate) fn append(&mut self, other: Self) {
-        self.count += other.count;
-        self.first.extend(other.first);
-        self.first.truncate(Self::FEW);
-    }
-}
-
-impl FirstFew<String> {
-    /// Counts a name; keeps it if it is a new one.
-    pub(super) fn add_name(&mut self, name: String) {
-        if self.first.contains(&name) {
-            self.count += 1;
-        } else {
-            self.add(name);
-        }
-    }
 }
 
 impl<T: Record> Records<T> {
@@ -401,21 +358,47 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::trace::swim::SwimJob;
 
-    fn pass(text: &'static str, strictness: Strictness) -> Records<SwimJob> {
-        Records::from_reader("t.tsv", text.as_bytes(), strictness).unwrap()
+    /// A job of which the file says when it came.
+    #[derive(Debug)]
+    struct Stamp {
+        id: String,
+        at: u64,
     }
 
-    const TRACE: &str =
-        "a\t1\t1\t0\t0\t0\nb\t2\n\na\t3\t1\t0\t0\t0\nc\t2\t1\t0\t0\t0\nd\t0\t0\t0\t0\t0\n";
+    impl Record for Stamp {
+        const NAME: &'static str = "stamp";
+        const FRAMING: Framing = Framing::Line;
+
+        fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
+            let line = str::from_utf8(line).unwrap();
+            let (id, at) = line.split_once(' ').ok_or_else(|| {
+                RecordFault::new("no time").of((!line.is_empty()).then_some(line))
+            })?;
+            Ok(Self { id: id.to_owned(), at: at.parse().unwrap() })
+        }
+
+        fn job(&self) -> Option<&str> {
+            Some(&self.id)
+        }
+
+        fn submitted(&self) -> Option<u64> {
+            Some(self.at)
+        }
+    }
+
+    fn pass(text: &'static str, strictness: Strictness) -> Records<Stamp> {
+        Records::from_reader("t.txt", text.as_bytes(), strictness).unwrap()
+    }
+
+    const TRACE: &str = "a 1\nb\n\na 3\nc 2\nd 0\n";
 
     #[test]
     fn a_strict_pass_ends_at_the_first_error() {
         let mut jobs = pass(TRACE, Strictness::Strict);
         assert_eq!(jobs.next().unwrap().unwrap().id, "a");
         let error = jobs.next().unwrap().unwrap_err().to_string();
-        assert_eq!(error, "t.tsv:2: job \"b\": 2 columns, expected 6 to 8");
+        assert_eq!(error, "t.txt:2: job \"b\": no time");
         assert!(jobs.next().is_none());
         assert_eq!(jobs.notes().skipped.count, 0);
     }
@@ -431,10 +414,10 @@ mod tests {
         assert_eq!(
             errors,
             [
-                "t.tsv:2: job \"b\": 2 columns, expected 6 to 8",
-                "t.tsv:3: the line is empty",
-                "t.tsv:4: job \"a\": another job before it has the same id",
-                "t.tsv:6: job \"d\": submitted 2 s before the job above it\n  \
+                "t.txt:2: job \"b\": no time",
+                "t.txt:3: no time",
+                "t.txt:4: job \"a\": another job before it has the same id",
+                "t.txt:6: job \"d\": submitted 2 s before the job above it\n  \
                  hint: sort the trace by the time of submission",
             ]
         );
@@ -443,14 +426,14 @@ mod tests {
     #[test]
     fn a_gzip_that_is_cut_off_says_how_far_it_goes() {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(b"a\t1\t1\t0\t0\t0\nb\t2\t1\t0\t0\t0\n").unwrap();
+        encoder.write_all(b"a 1\nb 2\n").unwrap();
         let mut bytes = encoder.finish().unwrap();
         bytes.truncate(bytes.len() - 1);
         let pass = |strictness| {
-            Records::<SwimJob>::from_reader("t", Cursor::new(bytes.clone()), strictness).unwrap()
+            Records::<Stamp>::from_reader("t", Cursor::new(bytes.clone()), strictness).unwrap()
         };
         let error = pass(Strictness::Strict).find_map(Result::err).unwrap().to_string();
-        assert_eq!(error, "t:3: the gzip is damaged behind byte 24 of its text, after job \"b\"");
+        assert_eq!(error, "t:3: the gzip is damaged behind byte 8 of its text, after job \"b\"");
         let mut jobs = pass(Strictness::Lenient);
         assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
         assert_eq!((jobs.notes().skipped.count, jobs.sha256().is_some()), (1, true));
@@ -458,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_pipe_is_refused_before_it_is_read() {
-        let error = Records::<SwimJob>::open(Path::new("/dev/zero"), Strictness::Strict);
+        let error = Records::<Stamp>::open(Path::new("/dev/zero"), Strictness::Strict);
         let TraceError::Read { source, .. } = error.err().unwrap() else { panic!("unread") };
         assert_eq!(source.to_string(), "it is not a regular file; save it to one first");
     }
@@ -473,7 +456,7 @@ mod tests {
 
     #[test]
     fn an_id_without_end_is_refused() {
-        let text: &str = format!("{}\t1\t1\t0\t0\t0\n", "x".repeat(1_025)).leak();
+        let text: &str = format!("{} 1\n", "x".repeat(1_025)).leak();
         let error = pass(text, Strictness::Strict).next().unwrap().unwrap_err().to_string();
         assert!(error.ends_with("xxx…\": an id of 1025 bytes"), "{error}");
         assert!(error.len() < 300);
@@ -485,7 +468,7 @@ mod tests {
         fs::create_dir(folder.path().join("folder")).unwrap();
         for name in ["missing", "folder"] {
             let path = folder.path().join(name);
-            let error = Records::<SwimJob>::open(&path, Strictness::Lenient).err().unwrap();
+            let error = Records::<Stamp>::open(&path, Strictness::Lenient).err().unwrap();
             assert!(matches!(error, TraceError::Read { .. }), "{error}");
             assert_eq!(error.to_string(), format!("cannot read the trace {}", path.display()));
         }

@@ -15,7 +15,7 @@ use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::error::{RecordFault, clip};
-use super::{TextPlace, TraceError};
+use super::error::{TextPlace, TraceError};
 
 /// The longest line, in bytes.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;

@@ -12,6 +12,9 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
+    /// The largest size that a scenario may name: an exbibyte.
+    pub const LARGEST: Self = Self(1 << 60);
+
     /// Returns a number of bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
@@ -84,8 +87,8 @@ const UNITS: &[NamedUnit] = &[
     NamedUnit { name: "Tb", size: 125e9 },
 ];
 
-/// The largest size or speed that a scenario may name: an exbibyte.
-const MOST: f64 = 1_152_921_504_606_846_976.0;
+/// The largest size or speed that a scenario may name.
+const MOST: f64 = Bytes::LARGEST.0 as f64;
 
 /// Writes whole bytes in the largest unit of which they are a multiple.
 fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -4,7 +4,7 @@
 //! however many follow it. A job that is tied to no other is a chain by itself: so a query is one
 //! chain whatever it is made of.
 
-use super::Workload;
+use super::arrivals::Workload;
 use crate::mapred::JobId;
 
 impl Workload {

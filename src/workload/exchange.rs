@@ -8,91 +8,16 @@
 mod reshape;
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 
-use super::format::{Contents, Format, Formats, other};
-use super::list::List;
-use super::{JobEntry, TakenNames};
-use crate::trace::rumen::Outcome;
-use crate::trace::{FirstFew, Notes, Record, Records, Strictness, Suspicion, TraceError};
+use super::format::{Contents, ForeignJob, Format, Formats, List, Trace, TraceJob, other};
+use super::jobs::JobEntry;
+use super::shared::TakenNames;
+use crate::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
 use crate::units::{Bytes, SimSpan};
 
 pub use reshape::{Folding, ReshapeError, Scaling};
-
-/// A file of jobs.
-#[derive(Debug)]
-pub struct Trace {
-    /// Its format.
-    pub format: &'static dyn Format,
-    /// Its jobs, in the order of the file.
-    pub jobs: Vec<TraceJob>,
-    /// Records that were left out because they are broken.
-    pub skipped: FirstFew<TraceError>,
-    /// Records that were kept though something is wrong with them.
-    pub suspicious: FirstFew<Suspicion>,
-    /// The SHA-256 of the file, if it was read.
-    pub sha256: Option<String>,
-}
-
-/// A job as its file has it.
-#[derive(Debug)]
-pub enum TraceJob {
-    /// In a format of another tool.
-    Foreign(Box<dyn ForeignJob>),
-    /// In a list of our own.
-    Own(Box<JobEntry>),
-}
-
-/// A job in a format of another tool.
-pub trait ForeignJob: Debug {
-    /// Returns the name of the job, which is the `number`th of its file.
-    fn name(&self, number: u64) -> String;
-
-    /// Returns the job as a scenario would list it, if there is anything to run.
-    ///
-    /// # Errors
-    /// With why it cannot be run.
-    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
-
-    /// Returns when the job is submitted.
-    fn submit(&self) -> SimSpan;
-
-    /// Moves the job as a whole to where it is submitted at another time.
-    fn set_submit(&mut self, submit: SimSpan);
-
-    /// Notes how long after the job before it the job is submitted, where a format says that too.
-    fn set_gap(&mut self, _gap: SimSpan) {}
-
-    /// Puts in the place of each size in bytes what `scale` makes of it.
-    fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
-
-    /// Returns what became of the job and of its attempts, where a format says that.
-    fn endings(&self) -> Option<Endings> {
-        None
-    }
-
-    /// Returns what is said of the job that a list of our own cannot say.
-    fn beyond_a_list(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Writes the job as its file has it.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
-}
-
-/// What became of a job and of its attempts; nothing where that is not known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endings {
-    /// Of the job.
-    pub job: Option<Outcome>,
-    /// Of each attempt.
-    pub attempts: Vec<Option<Outcome>>,
-}
 
 impl Trace {
     /// Reads a file of jobs in one of some formats. `block` is the size of a block.

@@ -10,20 +10,15 @@
 //! can name such a file. `tests/it/own_format.rs` has all of one in a file.
 //!
 //! [`Record`]: crate::trace::Record
-//! [`ForeignJob`]: super::exchange::ForeignJob
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::io;
 use std::path::Path;
 
-use super::JobEntry;
-use super::exchange::{Trace, TraceJob};
-use super::list::{JobList, JobTable, List};
-use super::rumen::{RumenJobs, RumenTopology};
-use super::sls::{SlsJobs, SlsNodes, SlsSynth};
-use super::swim::SwimJobs;
-use crate::trace::{First, Opening, Strictness, TextPlace, TraceError};
-use crate::units::Bytes;
+use super::jobs::JobEntry;
+use crate::mapred::Outcome;
+use crate::trace::{First, FirstFew, Opening, Strictness, Suspicion, TextPlace, TraceError};
+use crate::units::{Bytes, SimSpan};
 
 /// A format of files.
 pub trait Format: Send + Sync {
@@ -120,6 +115,92 @@ pub struct Target {
     pub make: fn(&JobEntry, Bytes) -> TraceJob,
 }
 
+/// A list of jobs that was read.
+#[derive(Debug)]
+pub struct List {
+    /// The jobs, in the order of the file.
+    pub jobs: Vec<JobEntry>,
+    /// What was left out because it is broken.
+    pub skipped: FirstFew<TraceError>,
+    /// Jobs that come before those above them.
+    pub suspicious: FirstFew<Suspicion>,
+    /// The SHA-256 of the file.
+    pub sha256: Option<String>,
+}
+
+/// A file of jobs.
+#[derive(Debug)]
+pub struct Trace {
+    /// Its format.
+    pub format: &'static dyn Format,
+    /// Its jobs, in the order of the file.
+    pub jobs: Vec<TraceJob>,
+    /// Records that were left out because they are broken.
+    pub skipped: FirstFew<TraceError>,
+    /// Records that were kept though something is wrong with them.
+    pub suspicious: FirstFew<Suspicion>,
+    /// The SHA-256 of the file, if it was read.
+    pub sha256: Option<String>,
+}
+
+/// A job as its file has it.
+#[derive(Debug)]
+pub enum TraceJob {
+    /// In a format of another tool.
+    Foreign(Box<dyn ForeignJob>),
+    /// In a list of our own.
+    Own(Box<JobEntry>),
+}
+
+/// A job in a format of another tool.
+pub trait ForeignJob: Debug {
+    /// Returns the name of the job, which is the `number`th of its file.
+    fn name(&self, number: u64) -> String;
+
+    /// Returns the job as a scenario would list it, if there is anything to run.
+    ///
+    /// # Errors
+    /// With why it cannot be run.
+    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
+
+    /// Returns when the job is submitted.
+    fn submit(&self) -> SimSpan;
+
+    /// Moves the job as a whole to where it is submitted at another time.
+    fn set_submit(&mut self, submit: SimSpan);
+
+    /// Notes how long after the job before it the job is submitted, where a format says that too.
+    fn set_gap(&mut self, _gap: SimSpan) {}
+
+    /// Puts in the place of each size in bytes what `scale` makes of it.
+    fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
+
+    /// Returns what became of the job and of its attempts, where a format says that.
+    fn endings(&self) -> Option<Endings> {
+        None
+    }
+
+    /// Returns what is said of the job that a list of our own cannot say.
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Writes the job as its file has it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// What became of a job and of its attempts; nothing where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endings {
+    /// Of the job.
+    pub job: Option<Outcome>,
+    /// Of each attempt.
+    pub attempts: Vec<Option<Outcome>>,
+}
+
 impl fmt::Debug for dyn Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -140,23 +221,9 @@ impl PartialEq for dyn Format {
 
 /// The formats that can be read.
 #[derive(Clone, Debug)]
-pub struct Formats(Vec<&'static dyn Format>);
+pub struct Formats(pub(super) Vec<&'static dyn Format>);
 
 impl Formats {
-    /// Returns the formats that Mumakil reads by itself.
-    pub fn builtin() -> Self {
-        Self(vec![
-            &SwimJobs,
-            &RumenJobs,
-            &RumenTopology,
-            &SlsJobs,
-            &SlsNodes,
-            &SlsSynth,
-            &JobTable,
-            &JobList,
-        ])
-    }
-
     /// Adds a format; one of the same name gives way.
     pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
         self.0.retain(|known| *known != format);
@@ -220,6 +287,7 @@ pub(crate) fn other(path: &Path, found: &dyn Format, expected: &'static str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::list::format::JobTable;
 
     fn of(text: &str) -> Result<&'static str, String> {
         let folder = tempfile::TempDir::new().unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::LeftOut;
+use super::arrivals::LeftOut;
 use crate::cluster::{Topology, TrackerId};
 use crate::trace::{TextPlace, TraceError};
 

@@ -7,9 +7,9 @@
 
 use std::cmp::Reverse;
 
+use super::arrivals::{Arrival, BatchId, Way, Workload};
 use super::stress::{Due, Step};
 use super::submission::Pacing;
-use super::{Arrival, BatchId, Way, Workload};
 use crate::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
 use crate::units::SimTime;
 

@@ -8,14 +8,15 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_yaml::{Mapping, Value};
 
-use super::{Arrival, BatchId, ReduceShares, Site, Submission, Way, Workload};
+use super::arrivals::{Arrival, BatchId, Way, Workload};
+use super::shares::ReduceShares;
+use super::submission::Submission;
 use crate::cluster::FileId;
 use crate::mapred::{
     Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
     TaskTimes, Traced,
 };
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
-pub(super) use crate::trace::swim::MOST_BYTES;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 use crate::yaml;
 
@@ -345,7 +346,7 @@ impl JobEntry {
                 let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
                 faults.push(("input", message));
             }
-            (Some(maps), None) if MOST_BYTES / block_size < maps => {
+            (Some(maps), None) if Bytes::LARGEST.get() / block_size < maps => {
                 let message = "a block for each map is more than 1EiB of input";
                 faults.push(("maps", message.to_owned()));
             }
@@ -420,7 +421,7 @@ impl JobEntry {
         }
     }
 
-    fn spec(
+    pub(super) fn spec(
         &self,
         id: JobId,
         name: &str,
@@ -529,37 +530,6 @@ impl Workload {
             warm_up: SimSpan::ZERO,
             left_out: Vec::new(),
             looks_twice: false,
-        }
-    }
-}
-
-impl Workload {
-    /// Adds jobs that somebody submits at their instants, whatever else arrives. They are numbered
-    /// behind all others, so that these keep their numbers, and with them their luck.
-    pub(crate) fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &Site<'_>) {
-        let block = site.cluster.hdfs.block;
-        let file_of = |arrival: &Arrival| match arrival.spec.input {
-            Some(Input::File { file, .. }) => Some(file.0 + 1),
-            Some(Input::Splits(_)) | None => None,
-        };
-        let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
-        let mut files = (next..).map(FileId);
-        for entry in entries {
-            let batch = BatchId(self.names.len() as u32);
-            self.names.push(entry.name.clone());
-            self.follows.push(Vec::new());
-            for copy in entry.copies() {
-                let id = self.arrivals.len() as u32;
-                let file = files.next().expect("as many files as jobs");
-                let spec = copy.spec(JobId(id), &copy.name, file, site.seed, block, site.class_of);
-                self.arrivals.push(Arrival {
-                    spec: Arc::new(spec),
-                    place: id,
-                    batch,
-                    delay: copy.submit,
-                    way: Way::Later,
-                });
-            }
         }
     }
 }

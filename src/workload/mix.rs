@@ -18,10 +18,10 @@ use rand::seq::SliceRandom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::{MERGE, MOST_BYTES, heap, no_noise, yes};
-use super::{
-    FoundJobs, JobEntry, Penalty, ReduceShares, Site, Source, SourceKind, TaskCount, in_order,
-};
+use super::jobs::{JobEntry, MERGE, Penalty, TaskCount, heap, in_order, no_noise, yes};
+use super::shares::ReduceShares;
+use super::site::Site;
+use super::source::{FoundJobs, Source, SourceKind};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
 use crate::trace::TraceError;
@@ -358,7 +358,7 @@ impl Mix {
         let reduces = lot.draw(Aspect::Reduces, &of.reduces);
         let writers = if reduces.get() == 0 { maps } else { reduces };
         let all = |bytes: Bytes, tasks: TaskCount| {
-            Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(MOST_BYTES))
+            Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))
         };
         let input = of.map_input.as_ref().map(|input| all(lot.draw(Aspect::MapInput, input), maps));
         let rank = family.rank;

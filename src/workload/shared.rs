@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::JobEntry;
+use super::jobs::JobEntry;
 use crate::units::Bytes;
 
 /// The names of a list's jobs, those made by `count` too, as far as the list has been read.

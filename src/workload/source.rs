@@ -12,9 +12,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
-use super::exchange::Trace;
-use super::format::Format;
-use super::{JobEntry, LeftOut, Site};
+use super::arrivals::LeftOut;
+use super::format::{Format, Trace, other};
+use super::jobs::JobEntry;
+use super::site::Site;
 use crate::trace::{Strictness, TraceError, TraceFile};
 use crate::yaml::{self, Path, Problem};
 
@@ -143,7 +144,7 @@ impl FoundJobs {
         let path = file.find(site.folder);
         let found = site.formats.recognise(&path)?;
         if found != format {
-            return Err(super::format::other(&path, found, format.name()));
+            return Err(other(&path, found, format.name()));
         }
         let trace = Trace::read_as(format, &path, site.cluster.hdfs.block, strictness)?;
         file.pin(site.folder, trace.sha256.as_deref())?;

@@ -8,7 +8,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
-use super::{JobEntry, Source, Submission};
+use super::jobs::JobEntry;
+use super::source::Source;
+use super::submission::Submission;
 use crate::mapred::Auto;
 use crate::random::Dist;
 use crate::trace::TraceFile;

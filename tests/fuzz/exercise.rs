@@ -10,14 +10,14 @@ use mumakil::emulation::{EmulationError, Options, Prepared, emulate};
 use mumakil::expect::{Expr, Space};
 use mumakil::scenario::{self, Draft, Registry, Starter};
 use mumakil::study::{Plan, Study};
-use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
-use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
-use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::Formats;
-use mumakil::workload::exchange::Trace;
-use mumakil::workload::list::{self, List};
+use mumakil::workload::format::{List, Trace};
+use mumakil::workload::list;
+use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
+use mumakil::workload::sls::{SlsJob, SlsRack, Synth};
+use mumakil::workload::swim::SwimJob;
 
 pub(crate) fn swim(bytes: &[u8]) {
     read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));

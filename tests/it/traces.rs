@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use mumakil::emulation::Prepared;
 use mumakil::scenario::{self, Registry};
-use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
-use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::workload::Formats;
+use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
+use mumakil::workload::swim::SwimJob;
 use proptest::prelude::*;
 
 use crate::{Room, files, root};

@@ -5,8 +5,8 @@ use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::units::tell::counted;
 use crate::workload::Formats;
-use crate::workload::exchange::{Trace, TraceJob, converted};
-use crate::workload::format::Contents;
+use crate::workload::exchange::converted;
+use crate::workload::format::{Contents, Trace, TraceJob};
 
 /// Convert a trace into another format
 ///

@@ -7,14 +7,13 @@ use super::Input;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::terminal;
+use crate::mapred::Outcome;
 use crate::mapred::TaskTimes;
 use crate::trace::FirstFew;
-use crate::trace::rumen::Outcome;
 use crate::units::tell::{self, counted, decimal_size, span};
 use crate::units::{Bytes, Count};
-use crate::workload::exchange::{Endings, Trace};
-use crate::workload::format::{Contents, GeneratorSize, HostFile};
-use crate::workload::{Formats, JobEntry};
+use crate::workload::JobEntry;
+use crate::workload::format::{Contents, Endings, Formats, GeneratorSize, HostFile, Trace};
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
 #[derive(Debug, clap::Args)]
@@ -126,7 +125,7 @@ fn outcomes(trace: &Trace, lines: &mut Lines) {
         trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
     let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
         let kinds = [
-            (Some(Outcome::Success), "succeeded"),
+            (Some(Outcome::Succeeded), "succeeded"),
             (Some(Outcome::Failed), "failed"),
             (Some(Outcome::Killed), "killed"),
             (None, "unknown"),

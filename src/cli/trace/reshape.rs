@@ -6,7 +6,8 @@ use crate::cli::terminal;
 use crate::units::tell::counted;
 use crate::units::{Factor, SimSpan};
 use crate::workload::Formats;
-use crate::workload::exchange::{Folding, Scaling, Trace};
+use crate::workload::exchange::{Folding, Scaling};
+use crate::workload::format::Trace;
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
 ///

@@ -9,11 +9,11 @@ use rand::RngExt;
 use rand::seq::index;
 use rustc_hash::FxHashMap;
 
-use super::{JobEntry, Trace, TraceJob};
 use crate::random::{Purpose, stream};
 use crate::units::{Bytes, Factor, Quantity, SimSpan};
-use crate::workload::file_clashes;
-use crate::workload::jobs::MOST_BYTES;
+use crate::workload::format::{Trace, TraceJob};
+use crate::workload::jobs::JobEntry;
+use crate::workload::shared::file_clashes;
 
 /// Why a trace cannot be made into another one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -301,12 +301,13 @@ impl TraceJob {
 
     /// Multiplies the bytes of the job; returns whether it says any.
     fn scale_sizes(&mut self, factor: f64) -> bool {
-        let scaled = |bytes: u64| (bytes as f64 * factor).round().min(MOST_BYTES as f64) as u64;
+        let scaled =
+            |bytes: u64| (bytes as f64 * factor).round().min(Bytes::LARGEST.as_f64()) as u64;
         let mut has_bytes = false;
         // A size is a sum of so many alike, and stays one.
         let mut scale = |bytes: u64, alike: u64| {
             has_bytes |= 0 < bytes;
-            scaled(bytes / alike).saturating_mul(alike).min(MOST_BYTES)
+            scaled(bytes / alike).saturating_mul(alike).min(Bytes::LARGEST.get())
         };
         match self {
             Self::Foreign(job) => job.scale_sizes(&mut |size| scale(size, 1)),

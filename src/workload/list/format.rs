@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::{List, write_table, write_yaml};
-use crate::trace::list::Row;
+use super::file::{write_table, write_yaml};
+use super::record::Row;
 use crate::trace::{FirstFew, Record, Records};
 use crate::units::Bytes;
-use crate::workload::JobEntry;
-use crate::workload::exchange::TraceJob;
-use crate::workload::format::{Contents, Format, Target};
+use crate::workload::format::{Contents, Format, List, Target, TraceJob};
+use crate::workload::jobs::JobEntry;
 
 /// The format of tables.
 pub(in crate::workload) struct JobTable;

@@ -4,12 +4,24 @@
 //! A run, an inspection and a conversion of a trace speak of the same jobs because they ask here.
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::RumenModel;
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::record::LoggedJob;
 use crate::trace::Record;
-use crate::trace::rumen::{LoggedAttempt, LoggedJob, LoggedTask, Outcome, TaskType};
 use crate::units::{Count, SimSpan};
-use crate::workload::TaskCount;
+use crate::workload::jobs::TaskCount;
+
+/// How a Rumen trace is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RumenModel {
+    /// Each task as it went.
+    Measured,
+    /// As Mumak does, quirks and all.
+    Mumak,
+}
 
 /// A job of which there is something to run.
 pub(super) struct Admitted<'a> {

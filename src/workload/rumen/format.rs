@@ -3,18 +3,18 @@
 use std::io;
 use std::path::Path;
 
-use super::admitted::{Admitted, Numbered, map_time};
-use super::{RumenModel, priority, reduce_times};
+use super::admitted::{Admitted, Numbered, RumenModel, map_time};
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::record::{self, LoggedJob};
+use super::source::{priority, reduce_times};
+use super::topology::LoggedTopology;
 use crate::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
-use crate::trace::rumen::{
-    self, LoggedAttempt, LoggedJob, LoggedTask, LoggedTopology, Outcome, TaskType,
-};
 use crate::trace::{Record, Records, Strictness, TraceError};
 use crate::units::{Bytes, SimSpan};
-use crate::workload::JobEntry;
-use crate::workload::exchange::{Endings, ForeignJob, Trace, TraceJob};
-use crate::workload::format::{Contents, Format, HostFile, Target};
-use crate::workload::jobs::{MOST_BYTES, Phases};
+use crate::workload::format::{
+    Contents, Endings, ForeignJob, Format, HostFile, Target, Trace, TraceJob,
+};
+use crate::workload::jobs::{JobEntry, Phases};
 
 /// The format of jobs.
 pub(in crate::workload) struct RumenJobs;
@@ -95,8 +95,9 @@ impl ForeignJob for LoggedJob {
 
     fn endings(&self) -> Option<Endings> {
         let tasks = self.map_tasks.iter().chain(&self.reduce_tasks);
-        let attempts = tasks.flat_map(|task| &task.attempts).map(|attempt| attempt.result);
-        Some(Endings { job: self.outcome, attempts: attempts.collect() })
+        let attempts = tasks.flat_map(|task| &task.attempts);
+        let attempts = attempts.map(|attempt| attempt.result.map(Into::into)).collect();
+        Some(Endings { job: self.outcome.map(Into::into), attempts })
     }
 
     fn beyond_a_list(&self) -> Option<&'static str> {
@@ -126,7 +127,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     };
     let sum = |tries: &[Option<&LoggedAttempt>], of: fn(&LoggedAttempt) -> Option<u64>| {
         let known = tries.iter().flatten().filter_map(|logged| of(logged));
-        Bytes::new(known.fold(0, u64::saturating_add).min(MOST_BYTES))
+        Bytes::new(known.fold(0, u64::saturating_add).min(Bytes::LARGEST.get()))
     };
     let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
     let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
@@ -239,11 +240,11 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         user: Some(entry.user.clone()),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
         priority: Some(match entry.priority {
-            Priority::VeryLow => rumen::Priority::VeryLow,
-            Priority::Low => rumen::Priority::Low,
-            Priority::Normal => rumen::Priority::Normal,
-            Priority::High => rumen::Priority::High,
-            Priority::VeryHigh => rumen::Priority::VeryHigh,
+            Priority::VeryLow => record::Priority::VeryLow,
+            Priority::Low => record::Priority::Low,
+            Priority::Normal => record::Priority::Normal,
+            Priority::High => record::Priority::High,
+            Priority::VeryHigh => record::Priority::VeryHigh,
         }),
         outcome: Some(Outcome::Success),
         submit_time: Some(submit),

@@ -3,15 +3,17 @@
 use std::io;
 use std::path::Path;
 
-use super::{REDUCE_PRIORITY, entry, generated};
+use super::jobs::{REDUCE_PRIORITY, entry, generated};
+use super::record::{SlsJob, SlsRack, SlsTask};
+use super::synth::Synth;
 use crate::cluster::Topology;
-use crate::trace::sls::{SlsJob, SlsRack, SlsTask, Synth};
 use crate::trace::{Records, Strictness, TextPlace, TraceError};
 use crate::units::{Bytes, SimSpan};
-use crate::workload::JobEntry;
-use crate::workload::exchange::{ForeignJob, Trace, TraceJob};
-use crate::workload::format::{Contents, Format, GeneratorSize, HostFile, Target};
+use crate::workload::format::{
+    Contents, ForeignJob, Format, GeneratorSize, HostFile, Target, Trace, TraceJob,
+};
 use crate::workload::hosts::Hosts;
+use crate::workload::jobs::JobEntry;
 
 /// The format of jobs.
 pub(in crate::workload) struct SlsJobs;

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::{Sizes, map_rate, reduce_rate};
-use crate::trace::swim::{SwimJob, has_columns};
+use super::record::{SwimJob, has_columns};
+use super::sizes::Sizes;
+use super::source::{map_rate, reduce_rate};
 use crate::units::{Bytes, SimSpan};
-use crate::workload::JobEntry;
-use crate::workload::exchange::{ForeignJob, Trace, TraceJob};
-use crate::workload::format::{Contents, Format, Target};
+use crate::workload::format::{Contents, ForeignJob, Format, Target, Trace, TraceJob};
+use crate::workload::jobs::JobEntry;
 
 /// The format.
 pub(in crate::workload) struct SwimJobs;

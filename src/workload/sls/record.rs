@@ -4,18 +4,12 @@
 //! object. The structs have the simulator's attributes, of its older and its newer releases, under
 //! names without the dots. Times of jobs are milliseconds.
 
-mod synth;
-
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-pub use synth::{Dist, Sample, Synth, SynthClass, SynthTask, SynthWorkload, TimeSample};
-
-use super::error::{RecordFault, clip};
-use super::json::{self, nullable};
-use super::records::Framing;
-use super::{FirstFew, Record};
+use crate::trace::json::{self, nullable};
+use crate::trace::{FirstFew, Framing, Record, RecordFault, clip};
 use crate::units::SimSpan;
 
 /// The latest instant of a file, and the longest duration: a hundred years.
@@ -255,8 +249,8 @@ mod tests {
         pass(text).collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
-    const JOBS: &str = include_str!("../../tests/fuzz/seeds/sls/jobs.json");
-    const NODES: &str = include_str!("../../tests/fuzz/seeds/sls/nodes.json");
+    const JOBS: &str = include_str!("../../../tests/fuzz/seeds/sls/jobs.json");
+    const NODES: &str = include_str!("../../../tests/fuzz/seeds/sls/nodes.json");
 
     #[test]
     fn jobs_read_back_as_written() {

@@ -7,9 +7,7 @@
 
 use serde_yaml::Mapping;
 
-use super::error::{RecordFault, clip};
-use super::records::Framing;
-use super::{FirstFew, Record};
+use crate::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
 /// A row of a table of jobs: the header, or a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +73,7 @@ impl Record for Entry {
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
             let at = error.location().map_or(0, |location| location.index());
-            RecordFault { at, ..RecordFault::new(clip(what.trim_start_matches(".[0]: "))) }
+            RecordFault::new(clip(what.trim_start_matches(".[0]: "))).at(at)
         })?;
         Ok(Self { fields })
     }

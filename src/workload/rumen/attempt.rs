@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Outcome;
+use crate::mapred;
 use crate::trace::json::{count, nullable};
 
 /// A task.
@@ -153,4 +153,24 @@ pub struct LoggedLocation {
     /// The rack and the host, the broader first.
     #[serde(deserialize_with = "nullable")]
     pub layers: Vec<String>,
+}
+
+/// How a job, a task or an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Outcome {
+    Success,
+    Failed,
+    Killed,
+}
+
+impl From<Outcome> for mapred::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Succeeded,
+            Outcome::Failed => Self::Failed,
+            Outcome::Killed => Self::Killed,
+        }
+    }
 }

@@ -8,15 +8,11 @@
 
 use std::io;
 
-use super::error::{RecordFault, clip};
-use super::records::Framing;
-use super::{FirstFew, Record};
+use crate::trace::{FirstFew, Framing, Record, RecordFault, clip};
 use crate::units::{Bytes, SimSpan};
 
 /// The latest submission and the longest gap, in seconds.
 const LONGEST_S: u64 = SimSpan::LONGEST.as_micros() / 1_000_000;
-/// The most bytes: an exbibyte, as in a scenario.
-pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// A job of a SWIM trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +69,8 @@ impl Record for SwimJob {
         if line.is_empty() {
             return Err(RecordFault::new("the line is empty"));
         }
-        let line = str::from_utf8(line).map_err(|error| RecordFault {
-            at: error.valid_up_to(),
-            ..RecordFault::new("the line is not a text in UTF-8")
+        let line = str::from_utf8(line).map_err(|error| {
+            RecordFault::new("the line is not a text in UTF-8").at(error.valid_up_to())
         })?;
         let columns: Vec<&str> = line.split('\t').collect();
         // What has no columns has no id either.
@@ -112,7 +107,7 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
         return Err(RecordFault::new("the id, column 1, is empty"));
     }
     let path = |index: usize| paths.get(index).map(|path| (*path).to_owned());
-    let bytes = |what, text| number(what, text, MOST_BYTES).map(Bytes::new);
+    let bytes = |what, text| number(what, text, Bytes::LARGEST.get()).map(Bytes::new);
     Ok(SwimJob {
         id: id.to_owned(),
         submit_s: number("submission, column 2", submit, LONGEST_S)?,

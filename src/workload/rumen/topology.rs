@@ -4,10 +4,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::trace::error::{RecordFault, clip};
 use crate::trace::json::{self, nullable};
-use crate::trace::records::Framing;
-use crate::trace::{FirstFew, Record};
+use crate::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
 /// The root of a topology, a rack, or a machine.
 ///

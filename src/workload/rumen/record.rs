@@ -8,21 +8,14 @@
 //! A job that ends before it begins can be read, since such jobs are in the published traces; it
 //! is noted as suspicious, and so is one with a task of more than a year.
 
-mod attempt;
-mod topology;
-
 use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-pub use attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
-pub use topology::LoggedTopology;
-
-use super::error::{RecordFault, clip};
-use super::json::{self, count, nullable};
-use super::records::Framing;
-use super::{FirstFew, Record};
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome};
+use crate::trace::json::{self, count, nullable};
+use crate::trace::{FirstFew, Framing, Record, RecordFault, clip};
 use crate::units::SimSpan;
 
 /// The latest instant of a trace, and the longest duration: a hundred years, of the epoch or in all.
@@ -150,16 +143,6 @@ pub enum JobType {
     Streaming,
     Pipes,
     Overall,
-}
-
-/// How a job, a task or an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say all")]
-pub enum Outcome {
-    Success,
-    Failed,
-    Killed,
 }
 
 /// A distribution of durations, in milliseconds.
@@ -351,6 +334,7 @@ const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]
 mod tests {
+    use super::super::attempt::TaskType;
     use super::*;
     use crate::trace::{Records, Strictness};
 
@@ -369,8 +353,8 @@ mod tests {
         String::from_utf8(text).unwrap()
     }
 
-    const OLDER: &str = include_str!("../../tests/fuzz/seeds/rumen/older.json");
-    const NEWER: &str = include_str!("../../tests/fuzz/seeds/rumen/newer.json");
+    const OLDER: &str = include_str!("../../../tests/fuzz/seeds/rumen/older.json");
+    const NEWER: &str = include_str!("../../../tests/fuzz/seeds/rumen/newer.json");
 
     #[test]
     fn an_older_trace_is_read_whole() {

@@ -8,10 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::list::List;
-use super::source::{FoundJobs, Source, SourceKind};
-use super::{JobEntry, Site};
 use crate::trace::{Strictness, TraceError, TraceFile};
+use crate::workload::format::List;
+use crate::workload::jobs::JobEntry;
+use crate::workload::site::Site;
+use crate::workload::source::{FoundJobs, Source, SourceKind};
 use crate::yaml::{Path, Problem};
 
 /// Jobs written out.

@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::trace::error::RecordFault;
 use crate::trace::json;
-use crate::trace::records::Framing;
-use crate::trace::{FirstFew, Record};
+use crate::trace::{FirstFew, Framing, Record, RecordFault};
 
 /// The most jobs that can be drawn: as many as an entry of a list may stand for.
 const MOST_JOBS: u32 = 1_000_000;
