@@ -2,9 +2,9 @@
 //! that it can be mended.
 //!
 //! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
-//! stand in them (`shape`), and a `Document` knows where each value was written. A tree becomes a
-//! typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a place in the text
-//! (`locate`, `finding`). What the keys mean is not known here.
+//! stand in them (`shape`); a `Document` is a stack of them, and knows where each value was written. A
+//! tree becomes a typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a
+//! place in the text (`locate`, `finding`). What the keys mean is not known here.
 
 mod document;
 mod finding;
@@ -23,7 +23,7 @@ pub use read::Problem;
 
 pub(crate) use document::{Document, Origin};
 pub(crate) use finding::print;
-pub(crate) use layer::Layer;
+pub(crate) use layer::lay;
 pub(crate) use node::write;
 pub(crate) use path::Step;
 pub(crate) use read::{MOST, read, read_whole};

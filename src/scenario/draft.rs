@@ -13,7 +13,7 @@ use super::{
 };
 use crate::files;
 use crate::yaml::{
-    Displaced, Document, Finding, Layer, MOST, Origin, Path, Problem, Spot, Step, read, tree,
+    Displaced, Document, Finding, MOST, Origin, Path, Problem, Spot, lay, read, tree,
 };
 
 /// A scenario that has been read but not understood yet.
@@ -78,20 +78,26 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns what stands at a key as a draft of its own, which begins afresh at these places.
-    pub(crate) fn within(&self, key: &str, afresh: Vec<Path>) -> Option<Self> {
-        let document = self.document.within(key, afresh)?;
-        Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced: Vec::new() })
+    /// Returns what stands at a key as a draft of its own: a scenario, or a list of such from the bottom.
+    pub(crate) fn within(&self, key: &str) -> Option<Self> {
+        let (document, displaced) = self.document.within(key, shape())?;
+        Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
+    }
+
+    /// Returns the draft without these keys.
+    pub(crate) fn without(&self, keys: &[&str]) -> Self {
+        let (document, displaced) = self.document.without(keys, shape());
+        Self { document, displaced, ..self.clone() }
     }
 
     /// Returns the tree with what was laid over it.
-    pub(crate) fn layer(&self) -> &Layer {
-        self.document.layer()
+    pub(crate) fn tree(&self) -> &Value {
+        self.document.tree()
     }
 
-    /// Takes a key and its value out of the tree.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.document.take(key)
+    /// Returns what was laid over each other, from the bottom.
+    pub(crate) fn layers(&self) -> Vec<Value> {
+        self.document.layers(shape())
     }
 
     /// Returns the keys of the tree with their values, in the order of the text.
@@ -155,7 +161,7 @@ impl Draft {
     }
 
     /// Returns what the text says at a key, whatever was laid over it.
-    pub(crate) fn written(&self, key: &str) -> Option<Value> {
+    pub(crate) fn written(&self, key: &str) -> Option<&Value> {
         self.document.written(key)
     }
 
@@ -167,7 +173,6 @@ impl Draft {
     /// Lays another draft over this one.
     pub(crate) fn lay_over(&mut self, over: &Self) {
         self.displaced.extend(self.document.lay(&over.document, shape()));
-        self.displaced.extend(over.displaced.iter().cloned());
         // Those of a key that is not laid over have their place in the other text only.
         self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
         self.findings.extend(over.findings.iter().cloned());
@@ -271,47 +276,55 @@ impl Draft {
 
     /// Returns what the user wrote with the presets under it, and the presets alone.
     fn complete(&self, problems: &mut Vec<Problem>) -> (Value, Value) {
-        let mut written = self.document.layer().clone();
-        let Some(root) = written.mapping_mut() else {
-            return (written.into_tree(), Mapping::new().into());
+        let Some(written) = self.document.tree().as_mapping() else {
+            return (self.document.tree().clone(), Mapping::new().into());
         };
-        // A key without a value is as if it were not there.
-        root.retain(|_, value| !value.is_null());
-        if !root.contains_key("workload") {
-            let problem = Problem::value(Path::default(), "the scenario has no `workload`");
-            problems.push(
-                Problem { path: Path::of("workload"), ..problem }
-                    .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`"),
-            );
-            root.insert("workload".into(), none_yet());
+        let mut presets = Mapping::new();
+        presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
+        for of in [HADOOP, CLUSTERS, WORKLOADS] {
+            let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
+            presets.insert(of.key.into(), preset);
         }
-        let mut plain = Mapping::new();
-        plain.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
-        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
-            let unnamed = presets.unnamed(&plain);
-            let preset = match root.get_mut(presets.key) {
-                Some(written) => presets.take(written, unnamed, problems),
-                None => unnamed,
+        let mut merged = Value::from(presets.clone());
+        for mut layer in self.document.layers(shape()) {
+            let (Value::Mapping(over), Value::Mapping(under)) = (&mut layer, &mut merged) else {
+                continue;
             };
-            plain.insert(presets.key.into(), preset);
+            for of in [HADOOP, CLUSTERS, WORKLOADS] {
+                of.unname(over, under, &presets[of.key]);
+            }
+            // A key without a value is as if it were not there.
+            over.retain(|key, value| {
+                if value.is_null() {
+                    under.shift_remove(key);
+                    under.extend(presets.get(key).map(|preset| (key.clone(), preset.clone())));
+                }
+                !value.is_null()
+            });
+            lay(&mut merged, layer, shape());
         }
-        // The presets are those that the user names, so they are kept even where one was replaced.
-        written.keep_under(&Path::default());
-        [HADOOP, CLUSTERS, WORKLOADS].iter().for_each(|of| written.keep_under(&Path::of(of.key)));
-        let mut merged = Layer::from(Value::from(plain.clone()));
-        let laid = merged.lay(written, shape());
-        // In one layer a source does not lie over the preset, it contradicts it.
-        for lost in laid.lost.iter().filter(|lost| lost.at == Path::of(WORKLOADS.key)) {
-            let own = lost.by.as_str().unwrap_or_default();
-            let Some((_, Step::Key(brought))) = lost.settings[0].split_last() else { continue };
-            let message =
-                format!("jobs come from one source, and the preset has `{brought}` already");
-            let hint =
-                format!("keep one of them; `{brought}: null` takes away what the preset brings");
-            problems.push(Problem::key(lost.at.key(own), message).hint(hint));
+        let workload = written.get(WORKLOADS.key).filter(|workload| !workload.is_null());
+        if workload.is_none() {
+            lay(&mut merged, none_yet(), shape());
         }
-        (merged.into_tree(), plain.into())
+        problems.extend(without_source(workload));
+        (merged, presets.into())
     }
+}
+
+/// Returns what is wrong if a workload has no source of jobs, or two.
+fn without_source(workload: Option<&Value>) -> Option<Problem> {
+    let at = Path::of(WORKLOADS.key);
+    let Some(workload) = workload else {
+        let problem = Problem::value(Path::default(), "the scenario has no `workload`")
+            .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`");
+        return Some(Problem { path: at, ..problem });
+    };
+    // In one layer a source does not lie over the preset, it contradicts it.
+    let (own, brought) = shape().at(&at).contradiction(workload.as_mapping()?)?;
+    let message = format!("jobs come from one source, and the preset has `{brought}` already");
+    let hint = format!("keep one of them; `{brought}: null` takes away what the preset brings");
+    Some(Problem::key(at.key(own.as_str().unwrap_or_default()), message).hint(hint))
 }
 
 /// Returns whether a section leaves nothing to its preset.
@@ -366,14 +379,17 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
 
 /// A workload of no jobs: lets the reading go on where the user's is missing.
 fn none_yet() -> Value {
-    Mapping::from_iter([(Value::from("jobs"), Value::Sequence(Vec::new()))]).into()
+    let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
+    only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
+    use crate::yaml::Step;
 
     fn laid(under: &str, over: &str) -> Draft {
         let mut draft = Draft::of("under.yaml", under).unwrap();
@@ -597,18 +613,27 @@ mod tests {
         fn layering_in_two_steps_is_layering_in_one(
             luck in proptest::collection::vec(any::<u8>(), 0..120),
         ) {
-            // Of the whole few layers meet in the sources of the workload.
-            for shape in [shape(), shape().at(&Path::of("workload"))] {
-                let mut luck = luck.iter().copied();
-                let [first, second, third] =
-                    [(); 3].map(|()| Layer::from(shape.some_mapping(&mut luck)));
-                let over = |mut under: Layer, over: &Layer| {
-                    under.lay(over.clone(), shape);
-                    under
-                };
-                let in_two = over(over(first.clone(), &second), &third);
-                let in_one = over(first, &over(second, &third));
-                prop_assert_eq!(in_two, in_one);
+            let mut luck = luck.into_iter();
+            let mut draft = || {
+                let mut tree = shape().some_mapping(&mut luck);
+                // Of the whole few layers meet in the sources of the workload.
+                tree["workload"] = shape().at(&Path::of("workload")).some_mapping(&mut luck);
+                Draft::of("layer.yaml", &serde_json::to_string(&tree).unwrap()).unwrap()
+            };
+            let [first, second, third] = [(); 3].map(|()| draft());
+            let over = |under: &Draft, over: &Draft| {
+                let mut draft = under.clone();
+                draft.lay_over(over);
+                draft
+            };
+            let in_two = over(&over(&first, &second), &third);
+            let in_one = over(&first, &over(&second, &third));
+            let written = serde_json::to_string(&json!({ "base": in_two.layers() })).unwrap();
+            let written = Draft::of("layer.yaml", &written).unwrap().within("base").unwrap();
+            for other in [in_one, written] {
+                prop_assert_eq!(in_two.tree(), other.tree());
+                let complete = |draft: &Draft| draft.complete(&mut Vec::new()).0;
+                prop_assert!(complete(&in_two) == complete(&other));
             }
         }
 
@@ -647,10 +672,8 @@ mod tests {
     #[test]
     fn a_key_that_stands_twice_is_shown_where_it_does() {
         let over = Draft::of("over.yaml", "sweep:\n  seed: 1\n  seed: 2").unwrap();
-        let mut rest = over.clone();
-        rest.take("sweep");
         let mut draft = Draft::of("under.yaml", "workload: fb2009").unwrap();
-        draft.lay_over(&rest);
+        draft.lay_over(&over.without(&["sweep"]));
         let error = draft.resolve(&Registry::builtin()).unwrap_err().to_string();
         assert!(error.contains("the key `seed` stands twice\n  --> over.yaml:3:3"), "{error}");
     }

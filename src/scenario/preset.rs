@@ -6,7 +6,7 @@
 use serde_yaml::{Mapping, Value};
 
 use super::schema::shape;
-use crate::yaml::{Layer, Path, Problem, tree};
+use crate::yaml::{Path, Problem, lay, tree};
 
 /// The presets of one key of a scenario.
 pub(super) struct Presets {
@@ -94,9 +94,8 @@ impl Presets {
         let mut own = parse(text);
         // To name a line in a layer is to begin anew with it; this one stands on the plain one.
         let named = own.as_mapping_mut()?.shift_remove(self.field);
-        let mut value = Layer::from(self.plain());
-        value.lay(own.into(), shape().at(&Path::of(self.key)));
-        let mut value = value.into_tree();
+        let mut value = self.plain();
+        lay(&mut value, own, shape().at(&Path::of(self.key)));
         if let Some(name) = named {
             value.as_mapping_mut()?.insert(self.field.into(), name);
         }
@@ -122,25 +121,23 @@ impl Presets {
         goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
     }
 
-    /// Takes the preset's name out of what the user wrote for the key, and returns the preset: `unnamed`
-    /// if none is named, and the plain one if there is none of this name.
-    pub(super) fn take(
+    /// Returns the preset that is named in what was written for the key: `unnamed` if none is, and the
+    /// plain one if there is none of this name.
+    pub(super) fn named(
         &self,
-        written: &mut Value,
+        written: Option<&Value>,
         unnamed: Value,
         problems: &mut Vec<Problem>,
     ) -> Value {
         let at = Path::of(self.key);
-        let (name, at) = match &mut *written {
-            Value::Mapping(map) => (map.shift_remove(self.field), at.key(self.field)),
-            Value::String(_) | Value::Number(_) => {
-                (Some(std::mem::replace(written, Mapping::new().into())), at)
-            }
+        let (name, at) = match written {
+            Some(Value::Mapping(map)) => (map.get(self.field), at.key(self.field)),
+            Some(Value::String(_) | Value::Number(_)) => (written, at),
             _ => (None, at),
         };
         let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
         let name = match name {
-            Value::String(name) => name,
+            Value::String(name) => name.clone(),
             // Without quotes `0.20` is the number 0.2; nobody means anything else by it.
             Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
             Value::Number(number) => number.to_string(),
@@ -156,6 +153,25 @@ impl Presets {
             problems.push(Problem::value(at, message).nearest(&name, self.names()));
             self.plain()
         })
+    }
+
+    /// Takes a preset's name out of a layer. Such a layer replaces all that lies under it: what it lies
+    /// over then is the preset, as it does where it, or what lies under it, is no mapping.
+    pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
+        let begins = match layer.get_mut(self.key) {
+            None | Some(Value::Null) => return,
+            Some(Value::Mapping(map)) => {
+                map.shift_remove(self.field).is_some_and(|name| !name.is_null())
+            }
+            Some(bare @ (Value::String(_) | Value::Number(_))) => {
+                *bare = Mapping::new().into();
+                true
+            }
+            Some(_) => true,
+        };
+        if begins || !under[self.key].is_mapping() {
+            under.insert(self.key.into(), preset.clone());
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::scheduler::{
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
-use crate::yaml::{Finding, LateShape, Layer, MOST, Path, Problem, Shape, Spot, Step, read, write};
+use crate::yaml::{Finding, LateShape, MOST, Path, Problem, Shape, Spot, Step, lay, read, write};
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
@@ -417,9 +417,9 @@ fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>,
     if says_nothing {
         return read(plain.clone(), &plain, shape, MOST);
     }
-    let mut options = Layer::from(plain.clone());
-    options.lay(written.clone().into(), shape);
-    read(options.into_tree(), &plain, shape, MOST)
+    let mut options = plain.clone();
+    lay(&mut options, written.clone(), shape);
+    read(options, &plain, shape, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.

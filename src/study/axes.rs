@@ -447,16 +447,6 @@ pub(super) fn listed(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Returns the path that is written as a list of its steps.
-pub(super) fn path_of(steps: &[Value]) -> Option<Path> {
-    let step = |step: &Value| match step {
-        Value::String(key) => Some(Step::Key(key.clone())),
-        Value::Number(index) => Some(Step::Index(index.as_u64()?.try_into().ok()?)),
-        _ => None,
-    };
-    Some(Path(steps.iter().map(step).collect::<Option<_>>()?))
-}
-
 /// Returns what each value is called.
 fn labels(values: &[(Path, Value)]) -> Vec<String> {
     let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();

@@ -16,7 +16,7 @@ use crate::files;
 use crate::mapred::Policy as _;
 use crate::scenario::Draft;
 use crate::trace::TraceFile;
-use crate::yaml::{Path as At, Step};
+use crate::yaml::Path as At;
 
 /// A file that the scenarios of a study name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -104,7 +104,7 @@ pub(super) fn words<'o>(
 /// Returns what has to be put into a draft so that it takes the files that are known: the allocation
 /// files from where they are kept, and of programs those of the same content only.
 pub(super) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
-    let tree = draft.layer().tree();
+    let tree = draft.tree();
     let of = |name: &Path| known.iter().find(|file| file.name == name);
     let mut puts = Vec::new();
     for (at, file) in allocations(tree) {
@@ -121,13 +121,4 @@ pub(super) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At
         }
     }
     puts
-}
-
-/// Returns a path as a list of its steps, which is what keys with dots need.
-pub(super) fn steps(path: &At) -> Value {
-    let step = |step: &Step| match step {
-        Step::Key(key) => Value::from(key.as_str()),
-        Step::Index(index) => Value::from(*index as u64),
-    };
-    path.0.iter().map(step).collect::<Vec<_>>().into()
 }

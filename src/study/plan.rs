@@ -449,7 +449,7 @@ impl Hashes {
     /// Notes the allocation files that a draft names; what it cannot read is told when that is resolved.
     fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
         let folder = draft.folder();
-        for (_, name) in named::allocations(draft.layer().tree()) {
+        for (_, name) in named::allocations(draft.tree()) {
             let said = self.said(&name);
             let kept = said.as_ref().map(|said| said.find(&folder));
             let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));

@@ -11,11 +11,9 @@ use std::path::Path;
 use serde_yaml::{Mapping, Value};
 
 use super::bring::{Bring, BringError, bring};
-use super::named::steps;
 use super::{Plan, Study, axes};
 use crate::files::{KEPT, STUDY_RESOLVED};
 use crate::output::{OutputError, copy_file, write_file};
-use crate::yaml::Path as At;
 
 /// Keeps a study, of which this is the plan, in its folder, with the files that its scenarios name;
 /// `command` is how it was called. A folder that has this study keeps what it says.
@@ -108,17 +106,12 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    let base = study.base.layer();
-    let mut written = base.tree().clone();
-    // What stands above it lies over it.
-    for key in ["name", "description"].into_iter().filter(|key| tree.contains_key(*key)) {
-        At::of(key).remove(&mut written);
-    }
-    tree.insert("base".into(), written);
-    let anew: Vec<Value> = base.begins_afresh().map(steps).collect();
-    if !anew.is_empty() {
-        tree.insert("anew".into(), anew.into());
-    }
+    // What stands above the base lies over it.
+    let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
+    let mut layers = study.base.without(&above).layers();
+    layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
+    let base = if layers.len() == 1 { layers.remove(0) } else { layers.into() };
+    tree.insert("base".into(), base);
     if !plan.files.is_empty() {
         tree.insert("files".into(), serde_yaml::to_value(&plan.files).expect("names are YAML"));
     }

@@ -56,13 +56,9 @@ struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
     /// The scenario over which the study is laid: a file beside the study, or one that Mumakil
-    /// brings, by its name; or the scenario itself.
+    /// brings, by its name; or the scenario itself, or a list of such, each of which lies over those before.
     #[schemars(schema_with = "base_schema")]
     base: Option<Value>,
-    /// Where the scenario in `base` replaces what a preset says, instead of lying over it. Mumakil
-    /// writes this into the folder of a study.
-    #[schemars(with = "Vec<Vec<serde_json::Value>>")]
-    anew: Vec<Vec<Value>>,
     /// What the files held that the scenarios name. Mumakil writes this into the folder of a study.
     files: Vec<NamedFile>,
     /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
@@ -86,7 +82,12 @@ struct Keys {
 }
 
 fn base_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "anyOf": [{ "type": "string" }, { "type": "object" }, { "type": "null" }] })
+    json_schema!({ "anyOf": [
+        { "type": "string" },
+        { "type": "object" },
+        { "type": "array", "items": { "type": "object" } },
+        { "type": "null" },
+    ] })
 }
 
 fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
@@ -133,10 +134,9 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
     schema
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 10] = [
     "experiment",
     "base",
-    "anew",
     "files",
     "sweep",
     "exclude",
@@ -169,8 +169,9 @@ impl Study {
     }
 
     fn read(draft: Draft, must_sweep: bool) -> Result<Self, ScenarioError> {
-        let mut rest = draft.clone();
-        let own = KEYS.into_iter().filter_map(|key| Some((Value::from(key), rest.take(key)?)));
+        let rest = draft.without(&KEYS);
+        let own =
+            KEYS.into_iter().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
         let own: Mapping = own.collect();
         let (keys, mut problems) =
             read::<Keys>(own.into(), &Mapping::new().into(), &Shape::default(), MOST);
@@ -221,12 +222,10 @@ impl Study {
         let needs = needs(&keys, &metrics, &space, &mut more);
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
-            Some(said) => match base(&draft, said, &keys.anew) {
-                Ok(mut base) => {
+            Some(said) => match base(&draft, said) {
+                Ok(base) => {
                     // These are about one run of it.
-                    for key in ["expect", "experiment"] {
-                        base.take(key);
-                    }
+                    let mut base = base.without(&["expect", "experiment"]);
                     base.lay_over(&rest);
                     base
                 }
@@ -346,18 +345,14 @@ enum BaseError {
 
 /// Returns the scenario that a study is based on: a file beside it, one that Mumakil brings, or what is
 /// written there.
-fn base(study: &Draft, said: &Value, anew: &[Vec<Value>]) -> Result<Draft, BaseError> {
+fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     let at = Path::of("base");
     if let Some(problem) = inside_of_name(study) {
         return Err(BaseError::Here(problem));
     }
-    if said.is_mapping() {
-        let afresh = anew.iter().map(|steps| axes::path_of(steps)).collect::<Option<_>>();
-        let Some(afresh) = afresh else {
-            let message = "expected lists of keys and numbers";
-            return Err(BaseError::Here(Problem::value(Path::of("anew"), message)));
-        };
-        return Ok(study.within("base", afresh).expect("it was read there"));
+    let layers = said.as_sequence().map_or(&[][..], Vec::as_slice);
+    if said.is_mapping() || !layers.is_empty() && layers.iter().all(Value::is_mapping) {
+        return Ok(study.within("base").expect("it was read there"));
     }
     let Some(name) = said.as_str() else {
         let message = "expected a file, the name of a scenario, or a scenario";
@@ -390,7 +385,7 @@ fn inside_of_name(study: &Draft) -> Option<Problem> {
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
     let written = study.written("base")?;
     let name = written.as_str()?;
-    let value = set.get(study.layer().tree()).map(axes::text).unwrap_or_default();
+    let value = set.get(study.tree()).map(axes::text).unwrap_or_default();
     let message = format!(
         "`base` is the name of a scenario, `{name}`: nothing can be set inside of it, but over it"
     );
@@ -528,28 +523,29 @@ mod tests {
     }
 
     #[test]
-    fn a_base_may_be_written_out_and_replace_what_a_preset_says() {
+    fn a_base_may_be_written_out_layer_by_layer() {
         let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
-        let base = |more: &str| {
-            let base = "base: {cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
-            let study = study(&format!("{base}\n{more}")).unwrap();
+        let resolved = |base: &str| {
+            let study = study(&format!("base: {base}")).unwrap();
             study.base.resolve(&Registry::builtin()).map_err(|error| error.to_string())
         };
-        assert_eq!(base("").unwrap().scenario.cluster.hdfs.replication.get(), 2);
+        let base = "{cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
+        for base in [base, &format!("[{base}, {{seed: 5}}]")] {
+            assert_eq!(resolved(base).unwrap().scenario.cluster.hdfs.replication.get(), 2);
+        }
         // What the preset says of blocks is gone, and nobody says it then.
-        let error = base("anew: [[cluster, hdfs]]").unwrap_err();
+        let gone = "{cluster: {preset: vm-8, hdfs: null}, workload: fb2009}";
+        let error = resolved(&format!("[{gone}, {{cluster: {{hdfs: {{replication: 2}}}}}}]"));
+        let error = error.unwrap_err();
         assert!(error.contains("missing field `block`"), "{error}");
-        assert!(error.contains("test.yaml:2:38   cluster.hdfs"), "{error}");
-        let error = study("base: 3").unwrap_err();
-        assert!(
-            error.contains("expected a file, the name of a scenario, or a scenario"),
-            "{error}"
-        );
-        let error = study("base: {workload: fb2009}\nanew: [[1.5]]").unwrap_err();
-        assert!(error.contains("expected lists of keys and numbers"), "{error}");
-        let error = study("base: {workload: fb2009, cluster: {nodes: x}}").unwrap();
-        let error = error.base.resolve(&Registry::builtin()).unwrap_err().to_string();
+        assert!(error.contains("test.yaml:2:82   cluster.hdfs"), "{error}");
+        let error = resolved("{workload: fb2009, cluster: {nodes: x}}").unwrap_err();
         assert!(error.contains("test.yaml:2:43   cluster.nodes"), "{error}");
+        for wrong in ["3", "[]", "[{workload: fb2009}, 3]"] {
+            let error = study(&format!("base: {wrong}")).unwrap_err();
+            let expected = "expected a file, the name of a scenario, or a scenario";
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -6,25 +6,36 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_yaml::Value;
+use serde_yaml::{Mapping, Value};
 
 use super::finding::{Excerpt, Finding, Spot, clip};
-use super::layer::{Laid, Layer, Lost};
+use super::layer::{Lost, find, lay_at};
 use super::locate::{PointAt, locate};
 use super::path::{Path, Step};
 use super::read::Problem;
 use super::shape::Shape;
 use super::tree;
 
-/// A text, and what lies over it.
+/// A text, and what lies over it: a stack of layers.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: Text,
-    layer: Layer,
-    /// Who wrote what, the last one on top; the first wrote everything.
-    writers: Vec<Writer>,
-    /// Where arguments have put something.
-    argued: Vec<Path>,
+    /// The layers from the bottom; the text is the first.
+    layers: Vec<Layer>,
+    /// All of them, laid over each other.
+    tree: Value,
+    /// The outermost nodes that each layer wrote, with its number; the last one is on top.
+    written: Vec<(Path, usize)>,
+}
+
+/// A value at a path, and where it was written.
+#[derive(Clone, Debug)]
+struct Layer {
+    target: Path,
+    /// How many steps of the path lead to the last entry of a list on the way.
+    entry: usize,
+    value: Arc<Value>,
+    origin: Origin,
 }
 
 /// A text and what stands for its file in messages.
@@ -32,16 +43,6 @@ pub(crate) struct Document {
 struct Text {
     file: Arc<str>,
     text: Arc<str>,
-}
-
-/// Somebody who wrote a node and what is in it.
-#[derive(Clone, Debug)]
-struct Writer {
-    origin: Origin,
-    /// What stands at the origin.
-    target: Path,
-    /// The node, at the target or around it: what exists only because of the target is its too.
-    node: Path,
 }
 
 /// Where a value was written.
@@ -84,6 +85,44 @@ impl Origin {
     }
 }
 
+impl Layer {
+    fn of(tree: Value, origin: Origin) -> Self {
+        Self { target: Path::default(), entry: 0, value: Arc::new(tree), origin }
+    }
+
+    /// Returns the value with the keys that lead to it, and the entry of a list that has these keys, or
+    /// the root.
+    fn tree(&self) -> (Path, Value) {
+        let (outer, keys) = self.target.0.split_at(self.entry);
+        let value = Value::clone(&self.value);
+        let tree = keys.iter().rev().fold(value, |value, step| match step {
+            Step::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
+            Step::Index(_) => unreachable!("behind the last entry of a list there are keys"),
+        });
+        (Path(outer.to_vec()), tree)
+    }
+
+    /// Returns the layer without these keys of the root, if something is left.
+    fn without(&self, keys: &[&str]) -> Option<Self> {
+        let mut rest = self.clone();
+        match self.target.0.first() {
+            Some(Step::Key(key)) if keys.contains(&key.as_str()) => return None,
+            Some(_) => {}
+            None => {
+                if let Value::Mapping(map) = Arc::make_mut(&mut rest.value) {
+                    map.retain(|key, _| key.as_str().is_none_or(|key| !keys.contains(&key)));
+                }
+            }
+        }
+        Some(rest)
+    }
+
+    /// Returns the steps from the target to a node in it.
+    fn inside<'p>(&self, path: &'p Path) -> Option<&'p [Step]> {
+        path.0.strip_prefix(&self.target.0[..])
+    }
+}
+
 impl Document {
     /// Reads a text; `file` stands for its file in messages. Keys that stand twice are problems of
     /// the document.
@@ -93,15 +132,8 @@ impl Document {
             Ok(tree) => {
                 let problems = tree.doubled.into_iter().map(doubled).collect();
                 let origin = Origin(Written::Text(text.clone(), Path::default()));
-                let everything = Path::default();
-                let writer = Writer { origin, target: everything.clone(), node: everything };
-                let document = Self {
-                    text,
-                    layer: tree.value.into(),
-                    writers: vec![writer],
-                    argued: Vec::new(),
-                };
-                Ok((document, problems))
+                let layers = [Layer::of(tree.value, origin)];
+                Ok((Self::of(text, layers, &Shape::default()).0, problems))
             }
             Err(error) => Err(Box::new(Finding {
                 message: error.message,
@@ -112,21 +144,37 @@ impl Document {
         }
     }
 
-    /// Returns what stands at a key as a document of its own, which begins afresh at these places.
-    pub(crate) fn within(&self, key: &str, afresh: Vec<Path>) -> Option<Self> {
-        let tree = self.layer.tree().get(key)?.clone();
-        let everything = Path::default();
-        let writer = Writer {
-            origin: Origin(Written::Text(self.text.clone(), everything.key(key))),
-            target: everything.clone(),
-            node: everything,
+    /// Lays layers over each other, the first of which is of the text; returns what is gone by that.
+    fn of(
+        text: Text,
+        layers: impl IntoIterator<Item = Layer>,
+        shape: &Shape,
+    ) -> (Self, Vec<Displaced>) {
+        let mut document =
+            Self { text, layers: Vec::new(), tree: Value::Null, written: Vec::new() };
+        let displaced = layers.into_iter().flat_map(|layer| document.push(layer, shape)).collect();
+        (document, displaced)
+    }
+
+    /// Returns what stands at a key as a document of its own: a layer, or a list of them from the bottom.
+    pub(crate) fn within(&self, key: &str, shape: &Shape) -> Option<(Self, Vec<Displaced>)> {
+        let at = Path::default().key(key);
+        let layer = |tree: &Value, at| {
+            Layer::of(tree.clone(), Origin(Written::Text(self.text.clone(), at)))
         };
-        Some(Self {
-            text: self.text.clone(),
-            layer: Layer::afresh_at(tree, afresh),
-            writers: vec![writer],
-            argued: Vec::new(),
-        })
+        let layers = match self.tree.get(key)? {
+            Value::Sequence(list) => {
+                (0..).zip(list).map(|(index, tree)| layer(tree, at.index(index))).collect()
+            }
+            tree => vec![layer(tree, at)],
+        };
+        Some(Self::of(self.text.clone(), layers, shape))
+    }
+
+    /// Returns the document without these keys of the root; and what is gone in the rest.
+    pub(crate) fn without(&self, keys: &[&str], shape: &Shape) -> (Self, Vec<Displaced>) {
+        let layers = self.layers.iter().filter_map(|layer| layer.without(keys));
+        Self::of(self.text.clone(), layers, shape)
     }
 
     /// Returns what stands for the file in messages.
@@ -139,25 +187,30 @@ impl Document {
         self.text.text.len()
     }
 
-    /// Returns the tree.
+    /// Returns all layers laid over each other.
     pub(crate) fn tree(&self) -> &Value {
-        self.layer.tree()
+        &self.tree
     }
 
-    /// Returns the layer of everything that was written.
-    pub(crate) fn layer(&self) -> &Layer {
-        &self.layer
+    /// Returns the layers from the bottom, each a tree. What was put into an entry of a list is part of
+    /// the layer that has the list.
+    pub(crate) fn layers(&self, shape: &Shape) -> Vec<Value> {
+        let mut trees: Vec<Value> = Vec::new();
+        for layer in &self.layers {
+            let (at, over) = layer.tree();
+            let is_there = |tree: &&mut Value| at.get(tree).is_some();
+            match trees.iter_mut().rev().find(is_there) {
+                Some(tree) if layer.entry != 0 => _ = lay_at(tree, &at, over, shape),
+                _ => trees.push(over),
+            }
+        }
+        trees
     }
 
-    /// Takes a key and its value out of the tree.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.layer.take(key)
-    }
-
-    /// Lays another document over this one; returns what is gone by that.
+    /// Lays the layers of another document over this one; returns what is gone by that.
     pub(crate) fn lay(&mut self, over: &Self, shape: &Shape) -> Vec<Displaced> {
-        let laid = self.layer.lay(over.layer.clone(), shape);
-        self.note(&laid, &over.writers)
+        let layers = over.layers.iter().cloned();
+        layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
 
     /// Lays a value over what is at a path; returns what is gone by that.
@@ -171,34 +224,25 @@ impl Document {
         origin: Origin,
         shape: &Shape,
     ) -> Result<Vec<Displaced>, String> {
-        let (target, laid) = self.layer.put(path, value, shape)?;
-        if matches!(origin.0, Written::Argument(_)) {
-            self.argued.push(target.clone());
-        }
-        let writer = Writer { origin, target, node: Path::default() };
-        Ok(self.note(&laid, &[writer]))
+        let (target, entry) = find(&self.tree, path, shape)?;
+        Ok(self.push(Layer { target, entry, value: Arc::new(value), origin }, shape))
     }
 
-    /// Notes who wrote what of a layer, and tells whose settings are gone by it.
-    fn note(&mut self, laid: &Laid, by: &[Writer]) -> Vec<Displaced> {
+    fn push(&mut self, layer: Layer, shape: &Shape) -> Vec<Displaced> {
+        let (at, over) = layer.tree();
+        let laid = lay_at(&mut self.tree, &at, over, shape);
+        let by = layer.origin.name();
         let displaced = laid.lost.iter().flat_map(|lost| self.displaced(lost, by)).collect();
-        for at in &laid.written {
-            for writer in by {
-                // Of what they wrote only this lies over the rest.
-                let node = if writer.node.contains(at) { at } else { &writer.node };
-                if at.contains(node) {
-                    self.writers.push(Writer { node: node.clone(), ..writer.clone() });
-                }
-            }
-        }
+        let number = self.layers.len();
+        self.written.extend(laid.written.into_iter().map(|node| (node, number)));
+        self.layers.push(layer);
         displaced
     }
 
-    fn displaced(&self, lost: &Lost, by: &[Writer]) -> Vec<Displaced> {
-        let chosen = lost.at.key(lost.by.as_str().unwrap_or_default());
+    fn displaced(&self, lost: &Lost, by: &str) -> Vec<Displaced> {
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
-            let of = wrote(&self.writers, setting).origin.name();
+            let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
         let of = |(of, settings): (&str, _)| Displaced {
@@ -212,41 +256,53 @@ impl Document {
                 Value::Sequence(_) => "[…]".to_owned(),
                 _ => "{…}".to_owned(),
             },
-            origin: wrote(by, &chosen).origin.name().to_owned(),
+            origin: by.to_owned(),
         };
         settings.into_iter().map(of).collect()
     }
 
+    /// Returns the number of the topmost layer that wrote a node.
+    fn number(&self, path: &Path) -> usize {
+        let topmost = self.written.iter().rev().find(|(node, _)| node.contains(path));
+        topmost.expect("the first has written everything").1
+    }
+
+    fn wrote(&self, path: &Path) -> &Layer {
+        &self.layers[self.number(path)]
+    }
+
     /// Returns where the value at a path was written.
     pub(crate) fn origin(&self, path: &Path) -> Origin {
-        let writer = wrote(&self.writers, path);
-        match (&writer.origin.0, writer.inside(path)) {
+        let layer = self.wrote(path);
+        match (&layer.origin.0, layer.inside(path)) {
             (Written::Text(text, at), Some(inside)) => {
                 Origin(Written::Text(text.clone(), at.join(inside)))
             }
-            _ => writer.origin.clone(),
+            _ => layer.origin.clone(),
         }
     }
 
     /// Returns whether what stands at a path was laid over the text.
     pub(crate) fn is_laid_over(&self, path: &Path) -> bool {
-        !std::ptr::eq(wrote(&self.writers, path), &self.writers[0])
+        self.number(path) != 0
     }
 
     /// Returns what an argument has put at a path or inside of it.
     pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
-        self.argued.iter().find(|target| path.contains(target))
+        let is_argument = |layer: &&Layer| matches!(layer.origin.0, Written::Argument(_));
+        let mut targets = self.layers.iter().filter(is_argument).map(|layer| &layer.target);
+        targets.find(|target| path.contains(target))
     }
 
     /// Returns what the text says at a key, whatever was laid over it.
-    pub(crate) fn written(&self, key: &str) -> Option<Value> {
-        tree(&self.text.text).ok()?.value.get(key).cloned()
+    pub(crate) fn written(&self, key: &str) -> Option<&Value> {
+        self.layers[0].value.get(key)
     }
 
     /// Returns a problem as users see it.
     pub(crate) fn finding(&self, problem: Problem) -> Finding {
-        let writer = wrote(&self.writers, &problem.path);
-        let mut place = match (&writer.origin.0, writer.inside(&problem.path)) {
+        let layer = self.wrote(&problem.path);
+        let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
             (Written::Argument(argument), _) => Spot::Argument(argument.to_string()),
             (Written::Text(text, at), Some(inside)) => text.locate(&at.join(inside), problem.part),
             (Written::Text(text, at), None) => text.locate(at, PointAt::Key),
@@ -261,19 +317,6 @@ impl Document {
             place,
         }
     }
-}
-
-impl Writer {
-    /// Returns the steps from the target to a node in it.
-    fn inside<'p>(&self, path: &'p Path) -> Option<&'p [Step]> {
-        path.0.strip_prefix(&self.target.0[..])
-    }
-}
-
-/// Returns who wrote a node last.
-fn wrote<'w>(writers: &'w [Writer], path: &Path) -> &'w Writer {
-    let last = writers.iter().rev().find(|writer| writer.node.contains(path));
-    last.expect("the first has written everything")
 }
 
 impl Text {
@@ -294,4 +337,57 @@ fn doubled(path: Path) -> Problem {
     };
     let problem = Problem::key(path, format!("the key `{key}` stands twice"));
     Problem { part: PointAt::SecondKey, ..problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shape() -> Shape {
+        Shape::of(&json!({ "properties": {
+            "disk": { "properties": { "count": {}, "rate": {} } },
+            "policy": { "oneOf": [
+                { "enum": ["fifo"] },
+                { "properties": { "old-0.20": { "properties": { "x": {} } } } },
+            ] },
+            "list": { "items": { "properties": { "a": {}, "b": {} } } },
+        } }))
+    }
+
+    fn put(yaml: &str, path: &str, value: i32) -> Document {
+        let mut document = Document::read("test.yaml", yaml).unwrap().0;
+        let origin = Origin::argument("--set");
+        document.put(&Path::of(path), value.into(), origin, &shape()).unwrap();
+        document
+    }
+
+    fn value(yaml: &str) -> Value {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    #[test]
+    fn an_entry_of_a_list_is_changed_where_it_stands() {
+        let document = put("list: [{a: 1}, {a: 2}]", "list.1.b", 3);
+        let all = value("list: [{a: 1}, {a: 2, b: 3}]");
+        assert_eq!(document.tree(), &all);
+        assert_eq!(document.argued(&Path::of("list")), Some(&Path::of("list[1].b")));
+        assert!(document.is_laid_over(&Path::of("list[1].b")));
+        assert!(!document.is_laid_over(&Path::of("list[1].a")));
+        // It has no layer of its own.
+        assert_eq!(document.layers(&shape()), [all]);
+    }
+
+    #[test]
+    fn a_name_with_a_point_in_it_is_one_key_of_a_path() {
+        for (path, result) in [
+            ("policy.old-0.20.x", "policy: {old-0.20: {x: 1}}"),
+            ("policy.old-0.20", "policy: {old-0.20: 1}"),
+            ("policy.old-0.21.x", "policy: {old-0: {'21': {x: 1}}}"),
+            ("disk.old-0.20.x", "disk: {old-0: {'20': {x: 1}}}"),
+        ] {
+            assert_eq!(put("{}", path, 1).tree(), &value(result), "{path}");
+        }
+    }
 }

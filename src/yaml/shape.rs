@@ -166,6 +166,20 @@ impl Shape {
         key.as_str().is_none_or(|key| !fields.contains_key(key))
     }
 
+    /// Returns what a mapping chooses beside its fields.
+    pub(super) fn chosen(&self, map: &Mapping) -> Vec<Value> {
+        let chosen = map.iter().filter(|(key, value)| self.is_beside(key) && !value.is_null());
+        chosen.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Returns what a mapping chooses although it has a name that brings something else, which it
+    /// neither changes nor takes away; and what that is.
+    pub(crate) fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
+        let brought = self.brought_by(self.name_of(map)?.1)?;
+        let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
+        Some((own, brought))
+    }
+
     /// Returns the field that says what the rest of a mapping is about, and what it says, if it does.
     pub(super) fn name_of<'v>(&self, map: &'v Mapping) -> Option<(&str, &'v Value)> {
         let Form::Struct { named_by: Some(field), .. } = &self.form else { return None };
