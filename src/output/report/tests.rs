@@ -225,10 +225,10 @@ fn nothing_of_a_scenario_is_markup() {
 #[test]
 fn a_run_in_which_no_job_ended_has_a_report() {
     let run = Run::new();
-    let heading = JOBS.lines().next().unwrap();
-    fs::write(run.folder.path().join("jobs.csv"), format!("{heading}\n")).unwrap();
-    let tasks = TASKS.lines().next().unwrap();
-    fs::write(run.folder.path().join("tasks.csv"), format!("{tasks}\n")).unwrap();
+    let heading = |table: &str| format!("{}\n", table.lines().next().unwrap());
+    let file = |name: &str| run.folder.path().join(name);
+    fs::write(file("jobs.csv"), complete::<JobRow>(&heading(JOBS))).unwrap();
+    fs::write(file("tasks.csv"), complete::<AttemptRow>(&heading(TASKS))).unwrap();
     assert_eq!(run.sections(), ["In short", "Slots", "Jobs", "How to repeat it"]);
 }
 
