@@ -1,8 +1,11 @@
 //! What changes the disk: every file that is made, written or renamed, in one place.
 //!
 //! Callers decide what is written where; here is only that it happens. So a test can let each of
-//! these operations fail, one after the other, see `failing`: a disk may be full at any of them.
+//! these operations fail, one after the other, see [`testing`]: a disk may be full at any of them.
 //! What removes files is not here: nobody is worse off if that fails.
+
+#[doc(hidden)]
+pub mod testing;
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -107,70 +110,5 @@ pub fn change<T>(at: &Path, how: impl FnOnce() -> io::Result<T>) -> io::Result<T
 
 /// Says whether an operation may begin: only a test says no.
 fn ask(path: &Path) -> io::Result<()> {
-    #[cfg(test)]
-    failing::ask(path)?;
-    let _ = path;
-    Ok(())
-}
-
-/// A disk that fails.
-#[cfg(test)]
-pub(crate) mod failing {
-    use parking_lot::Mutex;
-
-    use super::*;
-
-    /// A folder below which operations fail until this is dropped. Other tests of this process
-    /// write elsewhere.
-    pub(crate) struct Failing(PathBuf);
-
-    struct Plan {
-        below: PathBuf,
-        /// How many operations succeed.
-        good: usize,
-        /// How many fail then.
-        bad: usize,
-        /// Where the first failed.
-        failed: Option<PathBuf>,
-    }
-
-    static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
-
-    impl Failing {
-        /// Lets `bad` operations fail after so many `good` ones.
-        pub(crate) fn new(below: &Path, good: usize, bad: usize) -> Self {
-            let below = below.to_owned();
-            PLANS.lock().push(Plan { below: below.clone(), good, bad, failed: None });
-            Self(below)
-        }
-
-        /// Returns where the first operation failed.
-        pub(crate) fn failed(&self) -> Option<PathBuf> {
-            let plans = PLANS.lock();
-            plans.iter().find(|plan| plan.below == self.0).and_then(|plan| plan.failed.clone())
-        }
-    }
-
-    impl Drop for Failing {
-        fn drop(&mut self) {
-            PLANS.lock().retain(|plan| plan.below != self.0);
-        }
-    }
-
-    pub(super) fn ask(path: &Path) -> io::Result<()> {
-        let mut plans = PLANS.lock();
-        let Some(plan) = plans.iter_mut().find(|plan| path.starts_with(&plan.below)) else {
-            return Ok(());
-        };
-        if 0 < plan.good {
-            plan.good -= 1;
-            return Ok(());
-        }
-        if plan.bad == 0 {
-            return Ok(());
-        }
-        plan.bad -= 1;
-        plan.failed.get_or_insert_with(|| path.to_owned());
-        Err(io::Error::new(io::ErrorKind::StorageFull, "no room, says a test"))
-    }
+    if cfg!(debug_assertions) { testing::ask(path) } else { Ok(()) }
 }

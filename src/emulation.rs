@@ -5,10 +5,6 @@
 
 mod kept;
 mod prepared;
-#[cfg(test)]
-mod sabotage;
-#[cfg(test)]
-pub(crate) use sabotage::{PLANTED, Planted};
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -240,22 +236,22 @@ impl Prepared {
         registry: &Registry,
         options: Options,
     ) -> Result<Emulated, EmulationError> {
-        self.emulate_as(registry, options, |cast| cast)
+        self.emulate_as(registry, options, rules(&self.scenario), |cast| cast)
     }
 
-    /// Runs the scenario with the cast that `recast` makes of its own.
+    /// Runs the scenario by these rules of the checker, with the cast that `recast` makes of its own:
+    /// tests put cores there that make mistakes.
     pub(crate) fn emulate_as(
         &self,
         registry: &Registry,
         options: Options,
+        rules: Rules,
         recast: impl FnOnce(Cast) -> Cast,
     ) -> Result<Emulated, EmulationError> {
-        emulate_as(self, registry, options, rules(&self.scenario), recast)
+        emulate_as(self, registry, options, rules, recast)
     }
 }
 
-/// Runs a scenario by these rules, with the cast that `recast` makes of its own: tests put cores
-/// there that make mistakes.
 fn emulate_as(
     prepared: &Prepared,
     registry: &Registry,
@@ -455,7 +451,7 @@ fn two_digits(value: f64) -> f64 {
 }
 
 /// Returns what the invariant checker has to allow.
-fn rules(scenario: &Scenario) -> Rules {
+pub(crate) fn rules(scenario: &Scenario) -> Rules {
     let hadoop = &scenario.hadoop;
     Rules {
         cut_off: scenario.until.is_some(),

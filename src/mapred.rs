@@ -84,13 +84,13 @@ pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use outbox::{Calm, Core, Letter, Outbox, Stop};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Reading, Replicas, Which};
+#[doc(hidden)]
+pub use scheduler::testing;
 pub use scheduler::{
     By, Complaint, Elsewhere, Farewell, Launched, Offer, Orders, Overhear, Policy, PolicyFailed,
     Precedence, Preemption, Scheduler, Setting, Site, Tell, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
-#[cfg(test)]
-pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{
     Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
 };

@@ -19,8 +19,8 @@ mod job;
 mod read;
 mod slots;
 mod table;
-#[cfg(test)]
-pub(crate) mod testing;
+#[doc(hidden)]
+pub mod testing;
 mod waste;
 
 pub use alone::AloneRow;

@@ -14,6 +14,8 @@ mod node;
 mod path;
 mod read;
 mod shape;
+#[cfg(test)]
+pub(crate) mod testing;
 mod tree;
 
 pub use document::Displaced;
@@ -28,7 +30,5 @@ pub(crate) use node::write;
 pub(crate) use path::Step;
 pub(crate) use read::{MOST, read, read_whole};
 pub(crate) use shape::kept::kept;
-#[cfg(test)]
-pub(crate) use shape::kept::tests::Writer as ShapeWriter;
 pub(crate) use shape::{LateShape, Shape};
 pub(crate) use tree::read as tree;

@@ -13,7 +13,7 @@ use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::draw;
-use crate::emulation::{Emulated, EmulationError, Options, Prepared};
+use crate::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use crate::mapred::{
     AttemptFact, Event, Fact, MemberFact, Outcome, Scheduler, Stop, TaskId, WorldFact, Wrapper,
 };
@@ -162,7 +162,7 @@ impl Trial<'_> {
         };
         let emulated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = Prepared::new(scenario.clone(), self.registry)?;
-            prepared.emulate_as(self.registry, options, self.recast)
+            prepared.emulate_as(self.registry, options, rules(scenario), self.recast)
         }));
         match emulated {
             Ok(Ok(run)) => Ok(Some(run)),

@@ -1,7 +1,6 @@
 //! `--drive`: what carries the messages of a run.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::runtime::Transport;
 
@@ -9,19 +8,13 @@ use crate::runtime::Transport;
 pub(super) struct Drive {
     /// What carries messages on the virtual clock: `bare`, without actors, takes less time and gives
     /// the same results
-    #[arg(long = "drive", value_name = "DRIVE", default_value = "actors")]
+    #[arg(long = "drive", value_name = "DRIVE", default_value = "actors", value_parser = transports())]
     pub(super) transport: Transport,
 }
 
-impl ValueEnum for Transport {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Actors, Self::Bare]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::Actors => "actors",
-            Self::Bare => "bare",
-        }))
-    }
+fn transports() -> impl TypedValueParser<Value = Transport> {
+    PossibleValuesParser::new(["actors", "bare"]).map(|name| match &*name {
+        "bare" => Transport::Bare,
+        _ => Transport::Actors,
+    })
 }

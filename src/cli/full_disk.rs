@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::failure::Failure;
 use super::{Arguments, command};
-use crate::disk::failing::Failing;
+use crate::disk::testing::Failing;
 use crate::files::{REPORT, RESOLVED, STUDY, SUMMARY};
 use crate::output::HIDDEN;
 use crate::scenario::Registry;

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::builder::PossibleValue;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub(super) use self::at_work::AtWork;
 use self::at_work::Signs;
@@ -93,7 +93,7 @@ struct Run {
     shard: Option<Shard>,
     /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
     /// parts and for studies of more than 1,000 runs]
-    #[arg(long, value_name = "FORM")]
+    #[arg(long, value_name = "FORM", value_parser = forms())]
     keep: Option<Form>,
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -431,17 +431,11 @@ fn shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-impl ValueEnum for Form {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Folders, Self::Packed]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Folders => PossibleValue::new("folders"),
-            Self::Packed => PossibleValue::new("packed"),
-        })
-    }
+fn forms() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(["folders", "packed"]).map(|name| match &*name {
+        "folders" => Form::Folders,
+        _ => Form::Packed,
+    })
 }
 
 impl From<PlanError> for Failure {

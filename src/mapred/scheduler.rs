@@ -5,10 +5,10 @@
 //! launches what it likes, and every launch changes the counts at once, so that the next question
 //! is answered as the JobTracker would answer it. All questions are look-ups: none walks tasks.
 
-#[cfg(test)]
-pub(crate) mod bench;
 mod precedence;
 pub(crate) mod steps;
+#[doc(hidden)]
+pub mod testing;
 mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;

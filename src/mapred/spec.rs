@@ -101,46 +101,6 @@ impl JobSpec {
     }
 }
 
-#[cfg(test)]
-impl JobSpec {
-    /// Returns a job whose tasks read nothing and take no time, for tests to change.
-    pub(crate) fn bare(id: u32, maps: u32, reduces: u32) -> Self {
-        let noise = Dist::Constant(Factor::ONE);
-        Self {
-            id: JobId(id),
-            name: format!("job-{id}").into(),
-            user: "ann".into(),
-            pool: "research".into(),
-            names_pool: true,
-            class: "small".into(),
-            priority: Priority::Normal,
-            suspendable: true,
-            maps,
-            reduces,
-            input: None,
-            map: MapCost {
-                time: None,
-                rate: None,
-                noise: noise.clone(),
-                rack_penalty: Factor::ONE,
-                off_rack_penalty: Factor::ONE,
-                output: Bytes::ZERO,
-            },
-            reduce: ReduceCost {
-                shuffle_time: None,
-                shuffle: Bytes::ZERO.into(),
-                sort_time: SimSpan::ZERO.into(),
-                time: None,
-                rate: None,
-                noise,
-                output: Bytes::ZERO.into(),
-            },
-            memory: PerSlot::default(),
-            traced: None,
-        }
-    }
-}
-
 /// What a job's maps read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {

@@ -3,7 +3,7 @@
 use super::{CellKind, TableRow};
 
 /// Returns a table with all its columns: those that `text` lacks are empty, or zero if they must not be.
-pub(crate) fn complete<R: TableRow>(text: &str) -> String {
+pub fn complete<R: TableRow>(text: &str) -> String {
     let mut lines = text.lines().map(|line| line.trim().replace(' ', ""));
     let heading = lines.next().unwrap_or_default();
     let lacks = |name: &str| heading.split(',').all(|column| column != name);

@@ -87,7 +87,7 @@ fn wall_clock() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::Bench;
+    use crate::mapred::testing::Bench;
     use crate::mapred::{By, JobId, Orders, PerSlot, Precedence, Reach, Reason};
     use crate::units::SimSpan;
 

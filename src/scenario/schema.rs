@@ -191,11 +191,11 @@ mod tests {
 
     use super::super::registry::tests::registry;
     use super::*;
-    use crate::yaml::ShapeWriter;
+    use crate::yaml::testing::Writer;
 
     /// Returns the shapes that are to be kept, as text.
     fn made() -> String {
-        let mut writer = ShapeWriter::default();
+        let mut writer = Writer::default();
         let mut keep = |kind: &str, name: &str, schema: Schema| {
             let shape = Shape::of(schema.as_value());
             writer.keep(&format!("{kind}.{name}"), &shape);

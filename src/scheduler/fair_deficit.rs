@@ -438,7 +438,7 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut Part)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::Bench;
+    use crate::mapred::testing::Bench;
 
     /// Returns three trackers of four map slots.
     fn bench(pools: &str) -> Bench<FairDeficit> {

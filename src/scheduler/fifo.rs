@@ -280,8 +280,8 @@ fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::{Bench, input_on};
-    use crate::mapred::{Outcome, steps_of};
+    use crate::mapred::Outcome;
+    use crate::mapred::testing::{Bench, input_on, steps_of};
 
     /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
     fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {

@@ -5,8 +5,8 @@
 //! launched.
 
 use super::*;
-use crate::mapred::bench::Bench;
-use crate::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind, steps_of};
+use crate::mapred::testing::{Bench, steps_of};
+use crate::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind};
 
 /// What there is more and more of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -413,7 +413,7 @@ impl Scheduler for Hfsp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::Bench;
+    use crate::mapred::testing::Bench;
     use crate::mapred::{TaskId, TaskKind};
 
     /// In the virtual cluster the first job has two of three slots, at half the pace of time. Of 240 s and

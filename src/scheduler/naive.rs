@@ -194,7 +194,7 @@ impl Wrapper for FairSkip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::Bench;
+    use crate::mapred::testing::Bench;
 
     /// Returns how many reduces the two jobs hold on three trackers of one slot each: the first has
     /// more maps.

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mapred::bench::Bench;
+use crate::mapred::testing::Bench;
 use crate::mapred::{
     Input, JobId, JobSpec, Outcome, PerSlot, Policy, Priority, Reason, SlotKind, Split, TrackerId,
 };

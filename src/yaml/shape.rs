@@ -21,9 +21,9 @@ pub(super) mod kept;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
     /// What a mapping means here.
-    form: Form,
+    pub(super) form: Form,
     /// What the entries of a list are, if one may stand here.
-    items: Option<Arc<Self>>,
+    pub(super) items: Option<Arc<Self>>,
 }
 
 /// A shape that is made when it is first asked for: of all that can be chosen one file names little.
@@ -31,7 +31,7 @@ pub(crate) type LateShape = Arc<LazyLock<Shape, Box<dyn FnOnce() -> Shape + Send
 
 /// What a mapping means.
 #[derive(Clone, Debug, Default)]
-enum Form {
+pub(super) enum Form {
     /// Nothing that is known: no mapping belongs here, or any.
     #[default]
     Free,
@@ -56,10 +56,10 @@ enum Form {
 /// A choice beside the fields of a struct: one name with its options, of these or of others that
 /// are not known. Any key that is no field is such a name.
 #[derive(Clone, Debug, Default)]
-struct Beside {
-    names: IndexMap<String, Arc<Shape>>,
+pub(super) struct Beside {
+    pub(super) names: IndexMap<String, Arc<Shape>>,
     /// What is chosen by naming the struct so: a preset brings it.
-    brought: IndexMap<String, String>,
+    pub(super) brought: IndexMap<String, String>,
 }
 
 /// The shape of what nothing is known of.
@@ -267,52 +267,6 @@ impl Shape {
         let keys = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
         let keys = keys.filter_map(|(key, _)| key.as_str().map(str::to_owned));
         keys.filter(|key| !is_asked_for(key)).map(|key| at.key(&key)).collect()
-    }
-}
-
-/// What the shape of a scenario is made with before it is kept.
-#[cfg(test)]
-impl Shape {
-    /// Returns the shape of a choice of these names, or of others with options that are not known.
-    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
-        let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
-        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
-    }
-
-    fn late(shape: LateShape) -> Arc<Self> {
-        Arc::new(Self { form: Form::Late(shape), items: None })
-    }
-
-    /// Changes the shape of a field.
-    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
-        let Form::Struct { fields, .. } = &mut self.form else {
-            panic!("`{field}` is to be changed where there are no fields")
-        };
-        change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
-    }
-
-    /// Makes a bare value short for a mapping with this field, which gives all the others.
-    pub(crate) fn name_by(&mut self, field: &str) {
-        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
-            if !fields.contains_key(field) {
-                fields.shift_insert(0, field.to_owned(), Arc::default());
-            }
-            required.clear();
-            *named_by = Some(field.to_owned());
-        }
-    }
-
-    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
-    pub(crate) fn choose_beside(
-        &mut self,
-        names: IndexMap<String, LateShape>,
-        brought: IndexMap<String, String>,
-    ) {
-        let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
-        let Form::Struct { beside, .. } = &mut self.form else {
-            panic!("a choice is to stand beside fields where there are none")
-        };
-        *beside = Some(Beside { names, brought });
     }
 }
 

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Arguments {
     out: PathBuf,
     /// How runs are kept that are taken over: each in a folder, or many in a ZIP file [default: packed
     /// in studies of more than 1,000 runs]
-    #[arg(long, value_name = "FORM")]
+    #[arg(long, value_name = "FORM", value_parser = super::forms())]
     keep: Option<Form>,
     /// Print nothing but errors
     #[arg(long, short)]

@@ -1,12 +1,11 @@
 //! Steps of policies, by which tests tell how their work grows.
 //!
 //! A step is a question to the view, a task asked for, or one of many in a walk, a sort or a sum. Seconds
-//! would depend on the machine, steps do not. Only tests count them; elsewhere this is nothing.
+//! would depend on the machine, steps do not. They are counted where there are debug
+//! assertions, as in tests; elsewhere this is nothing.
 
-#[cfg(test)]
 use std::cell::Cell;
 
-#[cfg(test)]
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
@@ -14,13 +13,14 @@ thread_local! {
 /// Counts a step.
 #[inline(always)]
 pub(crate) fn step() {
-    #[cfg(test)]
-    TAKEN.with(|taken| taken.set(taken.get() + 1));
+    if cfg!(debug_assertions) {
+        TAKEN.with(|taken| taken.set(taken.get() + 1));
+    }
 }
 
 /// Returns how many steps something takes.
-#[cfg(test)]
-pub(crate) fn steps_of(act: impl FnOnce()) -> u64 {
+pub fn steps_of(act: impl FnOnce()) -> u64 {
+    assert!(cfg!(debug_assertions), "steps are counted where there are debug assertions");
     let before = TAKEN.get();
     act();
     TAKEN.get() - before

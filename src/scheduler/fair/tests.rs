@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::mapred::SlotKind::{Map, Reduce};
-use crate::mapred::bench::{Bench, input_on};
+use crate::mapred::testing::{Bench, input_on};
 use crate::mapred::{AttemptId, Outcome, Priority};
 
 /// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.

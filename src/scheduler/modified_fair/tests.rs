@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::mapred::JobId;
 use crate::mapred::SlotKind::{Map, Reduce};
-use crate::mapred::bench::{Bench, input_on};
+use crate::mapred::testing::{Bench, input_on};
 
 /// Returns so many trackers of four map slots; nobody waits for locality, unless it is said.
 fn bench(trackers: u32, options: &str) -> Bench<ModifiedFair> {

@@ -440,7 +440,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mapred::bench::{Bench, input_on};
+    use crate::mapred::testing::{Bench, input_on};
     use crate::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
 
     /// Offers every free map slot to the jobs in the order of their numbers.

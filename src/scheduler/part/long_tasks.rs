@@ -104,7 +104,7 @@ impl LongTasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::bench::Bench;
+    use crate::mapred::testing::Bench;
     use crate::mapred::{Offer, PerSlot, Reach, Reason, Scheduler, SlotKind};
 
     /// Launches the maps of the jobs in the order of their numbers, where they crowd no tracker.

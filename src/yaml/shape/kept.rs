@@ -125,93 +125,9 @@ impl Reader {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::collections::BTreeMap;
-    use std::fmt::Write;
-    use std::iter;
-
+mod tests {
     use super::*;
-
-    /// A shape gets a line of its own if it is longer than this.
-    const LONGEST_INLINE: usize = 40;
-
-    /// Writes what [`kept`] reads.
-    #[derive(Default)]
-    pub(crate) struct Writer {
-        /// The lines by their names: what stands at several places is written once.
-        lines: BTreeMap<String, String>,
-    }
-
-    impl Writer {
-        /// Keeps a shape under a name.
-        pub(crate) fn keep(&mut self, name: &str, shape: &Shape) {
-            let text = self.shape(name.rsplit('.').next().unwrap(), shape);
-            assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
-        }
-
-        /// Returns the lines.
-        pub(crate) fn text(&self) -> String {
-            self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
-        }
-
-        /// Returns what stands for a shape where it is the value of a key.
-        fn inline(&mut self, key: &str, shape: &Shape) -> String {
-            let text = self.shape(key, shape);
-            if text.len() <= LONGEST_INLINE {
-                return text;
-            }
-            if let Some((name, _)) = self.lines.iter().find(|(_, line)| **line == text) {
-                return format!("@{name}");
-            }
-            let mut names = iter::once(key.to_owned()).chain((2..).map(|n| format!("{key}-{n}")));
-            let name = names.find(|name| !self.lines.contains_key(name)).unwrap();
-            self.lines.insert(name.clone(), text);
-            format!("@{name}")
-        }
-
-        fn shape(&mut self, key: &str, shape: &Shape) -> String {
-            let mut text = match &shape.form {
-                Form::Free => "-".to_owned(),
-                Form::Late(late) => return self.shape(key, late),
-                Form::Map(value) => format!("<{}>", self.inline(key, value)),
-                Form::Choice { names, may_be_other } => {
-                    let mut text = if *may_be_other { "(?" } else { "(" }.to_owned();
-                    for (name, shape) in names {
-                        text += &format!(" {name}");
-                        if let Some(shape) = shape {
-                            text += &format!(":{}", self.inline(name, shape));
-                        }
-                    }
-                    text + ")"
-                }
-                Form::Struct { fields, required, named_by, beside } => {
-                    let mut text = "{".to_owned();
-                    for (name, shape) in fields {
-                        let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
-                        let must = if required.contains(name) { "!" } else { "" };
-                        text += &format!(" {name}{star}{must}");
-                        let shape = self.inline(name, shape);
-                        text += &if shape == "-" { String::new() } else { format!(":{shape}") };
-                    }
-                    if let Some(Beside { names, brought }) = beside {
-                        text += "|";
-                        for (name, shape) in names {
-                            text += &format!(" {name}:{}", self.inline(name, shape));
-                        }
-                        text += "|";
-                        for (name, brings) in brought {
-                            text += &format!(" {name}={brings}");
-                        }
-                    }
-                    text + "}"
-                }
-            };
-            if let Some(items) = &shape.items {
-                write!(text, "[{}]", self.inline(key, items)).unwrap();
-            }
-            text
-        }
-    }
+    use crate::yaml::testing::Writer;
 
     #[test]
     fn what_is_read_is_what_was_written() {

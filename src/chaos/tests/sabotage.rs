@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Options, Prepared, emulate_as, rules};
+use crate::emulation::{Options, Prepared, rules};
 use crate::mapred::{
     AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobFact, JobId,
     Launch, LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotKind,
@@ -81,19 +81,19 @@ fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: Cast) -> Cast
 }
 
 /// A mistake that can be planted, and how it is found.
-pub(crate) struct Planted {
-    pub(crate) name: &'static str,
+pub(super) struct Planted {
+    pub(super) name: &'static str,
     /// Puts it into a cast.
-    pub(crate) plant: fn(Cast) -> Cast,
+    pub(super) plant: fn(Cast) -> Cast,
     /// Words of a violation that it causes.
-    pub(crate) words: &'static str,
+    pub(super) words: &'static str,
     /// The first case of chaos, counted from one, in which the checker says them.
-    pub(crate) first_case: u64,
+    pub(super) first_case: u64,
 }
 
 /// All mistakes that chaos finds. It hardly ever breaks all disks that have a block before it is read, so
 /// those of the NameNode are found by their own scenarios alone.
-pub(crate) const PLANTED: [Planted; 12] = [
+pub(super) const PLANTED: [Planted; 12] = [
     Planted {
         name: "slot used twice",
         plant: first_tracker::<SlotUsedTwice>,
@@ -528,7 +528,7 @@ fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
     let rules = Rules { cut_off: false, ..rules(&scenario) };
     let options = Options { verify: true, ..Options::default() };
     let prepared = Prepared::new(scenario, &registry).unwrap();
-    let run = emulate_as(&prepared, &registry, options, rules, recast);
+    let run = prepared.emulate_as(&registry, options, rules, recast);
     let verifier = run.unwrap().verifier.unwrap();
     verifier.violations().iter().map(ToString::to_string).collect()
 }

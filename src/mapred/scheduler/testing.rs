@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+pub use super::steps::steps_of;
 use super::{Offer, Orders, Scheduler, View};
-use crate::cluster::{Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId};
+use crate::cluster::{Hdfs, Node, PerSlot, Placement, RackId, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Fact, JobFact, Outcome};
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::heartbeat::Directive;
@@ -14,12 +15,13 @@ use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Holding, Reason, SlotShare};
-use crate::mapred::spec::{Input, JobSpec, Split};
-use crate::units::{Bytes, Fraction, SimSpan, SimTime};
+use crate::mapred::spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split};
+use crate::random::Dist;
+use crate::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
 
 /// A policy, and the cluster that it works for.
-pub(crate) struct Bench<P> {
-    pub(crate) policy: P,
+pub struct Bench<P> {
+    pub policy: P,
     ledger: Ledger,
     now: SimTime,
     jobs: u32,
@@ -30,12 +32,12 @@ pub(crate) struct Bench<P> {
 
 impl<P: Scheduler> Bench<P> {
     /// Returns a cluster of so many trackers in one rack, which have all joined.
-    pub(crate) fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
+    pub fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
         Self::with_racks(policy, &vec![0; trackers as usize], slots)
     }
 
     /// Returns a cluster of trackers in these racks, which have all joined.
-    pub(crate) fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
+    pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
         let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
         let plain: Hadoop = serde_yaml::from_str(line).unwrap();
         let hadoop = Hadoop {
@@ -56,7 +58,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets it be so late.
-    pub(crate) fn at(&mut self, secs: f64) -> &mut Self {
+    pub fn at(&mut self, secs: f64) -> &mut Self {
         self.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
         self
     }
@@ -69,12 +71,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Submits a job of so many maps and reduces, as told; it gives tasks at once.
-    pub(crate) fn job(
-        &mut self,
-        maps: u32,
-        reduces: u32,
-        tell: impl FnOnce(&mut JobSpec),
-    ) -> JobId {
+    pub fn job(&mut self, maps: u32, reduces: u32, tell: impl FnOnce(&mut JobSpec)) -> JobId {
         let mut spec = JobSpec::bare(self.jobs, maps, reduces);
         tell(&mut spec);
         let id = spec.id;
@@ -87,12 +84,12 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Submits a job of a pool.
-    pub(crate) fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
+    pub fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
         self.job(maps, reduces, |spec| spec.pool = pool.into())
     }
 
     /// Lets the policy's time pass: what it does now and then, it does now.
-    pub(crate) fn tick(&mut self) -> &mut Self {
+    pub fn tick(&mut self) -> &mut Self {
         let Self { now, ledger, out, .. } = self;
         self.policy.tick(&mut Orders { now: *now, ledger, out });
         self.tell();
@@ -100,7 +97,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Returns how the policy says that its pools stand, each as `pool: held of share, at least so many`.
-    pub(crate) fn holdings(&self, kind: SlotKind) -> Vec<String> {
+    pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
         let mut told = Vec::new();
         let view = View { now: self.now, ledger: &self.ledger, heard: None };
         self.policy.holdings(&view, kind, &mut |name, Holding { held, share, min_share }| {
@@ -111,7 +108,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Returns which jobs with something to launch the policy says that it does not ask, and why.
-    pub(crate) fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
+    pub fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
         let mut told = Vec::new();
         let view = View { now: self.now, ledger: &self.ledger, heard: None };
         self.policy.withheld(&view, &mut |job, kind, reason| {
@@ -123,7 +120,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Returns what was refused since somebody asked for the first time, each by its code.
-    pub(crate) fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
+    pub fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
         let mut out = Outbox::default();
         self.ledger.refusals.get_or_insert_default().close(self.now, &mut out);
         let told = out.events.into_iter().filter_map(|event| match event.fact {
@@ -136,7 +133,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets a tracker ask; returns what is launched there.
-    pub(crate) fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
+    pub fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
         self.offer(tracker)
     }
 
@@ -172,7 +169,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets every tracker ask, one after the other, until nobody gets anything.
-    pub(crate) fn fill(&mut self) -> &mut Self {
+    pub fn fill(&mut self) -> &mut Self {
         for tracker in 0..self.running.len() as u32 {
             while !self.beat(tracker).is_empty() {}
         }
@@ -180,7 +177,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets an attempt end, well or not.
-    pub(crate) fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
+    pub fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
         self.running.iter_mut().for_each(|own| own.retain(|other| *other != attempt));
         match outcome {
             Outcome::Succeeded => self.ledger.succeed(self.now, attempt, &mut self.out),
@@ -190,7 +187,7 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets a number of a job's attempts of a kind succeed, the first ones first.
-    pub(crate) fn succeed(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
+    pub fn succeed(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
         let mut all: Vec<AttemptId> = self.running.iter().flatten().copied().collect();
         all.retain(|attempt| attempt.job() == job && attempt.slot() == kind);
         all.sort_unstable();
@@ -201,7 +198,7 @@ impl<P: Scheduler> Bench<P> {
 
     /// Carries out the kills that the policy has ordered; returns whose end they are. As at a tracker, an
     /// order for what has ended meanwhile does nothing.
-    pub(crate) fn kill(&mut self) -> Vec<AttemptId> {
+    pub fn kill(&mut self) -> Vec<AttemptId> {
         let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
         let mut killed: Vec<AttemptId> = orders
             .filter_map(|order| match order {
@@ -220,33 +217,89 @@ impl<P: Scheduler> Bench<P> {
     }
 
     /// Lets a job fail, as if the client knew; it is then to be cleaned up.
-    pub(crate) fn fail(&mut self, job: JobId) {
+    pub fn fail(&mut self, job: JobId) {
         self.ledger.hadoop.setup_cleanup = true;
         self.ledger.condemn(self.now, job, Outcome::Failed, &mut self.out);
         self.tell();
     }
 
     /// Lets the first job that is to be cleaned up have that done, and so end.
-    pub(crate) fn clean_up(&mut self) {
+    pub fn clean_up(&mut self) {
         let (tracker, kind) = (TrackerId(0), SlotKind::Map);
         let launch = self.ledger.launch_service(self.now, tracker, kind, &mut self.out);
         self.end(launch.expect("a job has failed").attempt, Outcome::Succeeded);
     }
 
     /// Returns what runs on a tracker, in the order of launching.
-    pub(crate) fn running(&self, tracker: u32) -> Vec<AttemptId> {
+    pub fn running(&self, tracker: u32) -> Vec<AttemptId> {
         self.running[tracker as usize].clone()
     }
 
     /// Returns how many attempts of a kind jobs run.
-    pub(crate) fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
+    pub fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
         let all = || self.running.iter().flatten().filter(|attempt| attempt.slot() == kind);
         jobs.map(|job| all().filter(|attempt| attempt.job() == job).count())
     }
 }
 
+#[doc(hidden)]
+impl JobSpec {
+    /// Returns a job whose tasks read nothing and take no time, for tests to change.
+    pub fn bare(id: u32, maps: u32, reduces: u32) -> Self {
+        let noise = Dist::Constant(Factor::ONE);
+        Self {
+            id: JobId(id),
+            name: format!("job-{id}").into(),
+            user: "ann".into(),
+            pool: "research".into(),
+            names_pool: true,
+            class: "small".into(),
+            priority: Priority::Normal,
+            suspendable: true,
+            maps,
+            reduces,
+            input: None,
+            map: MapCost {
+                time: None,
+                rate: None,
+                noise: noise.clone(),
+                rack_penalty: Factor::ONE,
+                off_rack_penalty: Factor::ONE,
+                output: Bytes::ZERO,
+            },
+            reduce: ReduceCost {
+                shuffle_time: None,
+                shuffle: Bytes::ZERO.into(),
+                sort_time: SimSpan::ZERO.into(),
+                time: None,
+                rate: None,
+                noise,
+                output: Bytes::ZERO.into(),
+            },
+            memory: PerSlot::default(),
+            traced: None,
+        }
+    }
+}
+
+#[doc(hidden)]
+impl Node {
+    /// Returns a node without a peculiarity.
+    pub fn plain(rack: u32, slots: PerSlot<u32>) -> Self {
+        Self {
+            rack: RackId(rack),
+            slots,
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+            swap: None,
+        }
+    }
+}
+
 /// Returns input that lies on these trackers, one for each map.
-pub(crate) fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
+pub fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
     let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
     Some(Input::Splits(holders.map(split).into()))
 }

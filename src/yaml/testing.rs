@@ -1,0 +1,135 @@
+//! Shapes as they are made and written before they are kept as text: a test compares the two.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::iter;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::shape::{Beside, Form, LateShape, Shape};
+
+impl Shape {
+    /// Returns the shape of a choice of these names, or of others with options that are not known.
+    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
+        let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
+        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
+    }
+
+    fn late(shape: LateShape) -> Arc<Self> {
+        Arc::new(Self { form: Form::Late(shape), items: None })
+    }
+
+    /// Changes the shape of a field.
+    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
+        let Form::Struct { fields, .. } = &mut self.form else {
+            panic!("`{field}` is to be changed where there are no fields")
+        };
+        change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
+    }
+
+    /// Makes a bare value short for a mapping with this field, which gives all the others.
+    pub(crate) fn name_by(&mut self, field: &str) {
+        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
+            if !fields.contains_key(field) {
+                fields.shift_insert(0, field.to_owned(), Arc::default());
+            }
+            required.clear();
+            *named_by = Some(field.to_owned());
+        }
+    }
+
+    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
+    pub(crate) fn choose_beside(
+        &mut self,
+        names: IndexMap<String, LateShape>,
+        brought: IndexMap<String, String>,
+    ) {
+        let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
+        let Form::Struct { beside, .. } = &mut self.form else {
+            panic!("a choice is to stand beside fields where there are none")
+        };
+        *beside = Some(Beside { names, brought });
+    }
+}
+
+/// A shape gets a line of its own if it is longer than this.
+const LONGEST_INLINE: usize = 40;
+
+/// Writes what `kept` reads.
+#[derive(Default)]
+pub(crate) struct Writer {
+    /// The lines by their names: what stands at several places is written once.
+    lines: BTreeMap<String, String>,
+}
+
+impl Writer {
+    /// Keeps a shape under a name.
+    pub(crate) fn keep(&mut self, name: &str, shape: &Shape) {
+        let text = self.shape(name.rsplit('.').next().unwrap(), shape);
+        assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
+    }
+
+    /// Returns the lines.
+    pub(crate) fn text(&self) -> String {
+        self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
+    }
+
+    /// Returns what stands for a shape where it is the value of a key.
+    fn inline(&mut self, key: &str, shape: &Shape) -> String {
+        let text = self.shape(key, shape);
+        if text.len() <= LONGEST_INLINE {
+            return text;
+        }
+        if let Some((name, _)) = self.lines.iter().find(|(_, line)| **line == text) {
+            return format!("@{name}");
+        }
+        let mut names = iter::once(key.to_owned()).chain((2..).map(|n| format!("{key}-{n}")));
+        let name = names.find(|name| !self.lines.contains_key(name)).unwrap();
+        self.lines.insert(name.clone(), text);
+        format!("@{name}")
+    }
+
+    fn shape(&mut self, key: &str, shape: &Shape) -> String {
+        let mut text = match &shape.form {
+            Form::Free => "-".to_owned(),
+            Form::Late(late) => return self.shape(key, late),
+            Form::Map(value) => format!("<{}>", self.inline(key, value)),
+            Form::Choice { names, may_be_other } => {
+                let mut text = if *may_be_other { "(?" } else { "(" }.to_owned();
+                for (name, shape) in names {
+                    text += &format!(" {name}");
+                    if let Some(shape) = shape {
+                        text += &format!(":{}", self.inline(name, shape));
+                    }
+                }
+                text + ")"
+            }
+            Form::Struct { fields, required, named_by, beside } => {
+                let mut text = "{".to_owned();
+                for (name, shape) in fields {
+                    let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
+                    let must = if required.contains(name) { "!" } else { "" };
+                    text += &format!(" {name}{star}{must}");
+                    let shape = self.inline(name, shape);
+                    text += &if shape == "-" { String::new() } else { format!(":{shape}") };
+                }
+                if let Some(Beside { names, brought }) = beside {
+                    text += "|";
+                    for (name, shape) in names {
+                        text += &format!(" {name}:{}", self.inline(name, shape));
+                    }
+                    text += "|";
+                    for (name, brings) in brought {
+                        text += &format!(" {name}={brings}");
+                    }
+                }
+                text + "}"
+            }
+        };
+        if let Some(items) = &shape.items {
+            write!(text, "[{}]", self.inline(key, items)).unwrap();
+        }
+        text
+    }
+}
