@@ -1,4 +1,5 @@
-//! Shapes as they are made and written before they are kept as text: a test compares the two.
+//! Shapes as they are made and written before they are kept as text, which a test compares, and layers of
+//! chance that fit a shape.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,10 +7,59 @@ use std::iter;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde_yaml::{Mapping, Value};
 
 use super::shape::{Beside, Form, LateShape, Shape};
 
 impl Shape {
+    /// Returns a mapping of this shape, made of so much luck: the less there is, the smaller.
+    pub(crate) fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
+        let mut draw = |of: usize| usize::from(luck.next().unwrap_or(0)) % of.max(1);
+        let keys: Vec<String> = match &self.form {
+            Form::Struct { .. } | Form::Choice { .. } => {
+                self.names().into_iter().map(str::to_owned).collect()
+            }
+            Form::Map(_) | Form::Free | Form::Late(_) => {
+                ["a", "b", "c"].map(str::to_owned).to_vec()
+            }
+        };
+        // So few keys that layers meet.
+        let most = if self.is_choice() { 1 } else { 1 + draw(4) };
+        let mut chosen: Vec<String> =
+            (0..most).map(|_| keys[draw(7) * keys.len() / 7].clone()).collect();
+        // To choose twice beside the fields is a mistake of its own.
+        let first = chosen.iter().find(|key| self.is_beside(&key.as_str().into())).cloned();
+        chosen.retain(|key| Some(key) == first.as_ref() || !self.is_beside(&key.as_str().into()));
+        let entry = |key: String| {
+            let value = match &self.form {
+                Form::Struct { named_by: Some(name), beside: Some(beside), .. } if *name == key => {
+                    let place = usize::from(luck.next().unwrap_or(0)) % (beside.brought.len() + 1);
+                    beside
+                        .brought
+                        .get_index(place)
+                        .map_or(Value::Null, |(name, _)| name.as_str().into())
+                }
+                _ => self.key(&key).some(luck),
+            };
+            (Value::from(key), value)
+        };
+        Mapping::from_iter(chosen.into_iter().map(entry)).into()
+    }
+
+    /// Returns something of this shape.
+    fn some(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
+        match luck.next().unwrap_or(0) % 8 {
+            0 => Value::Null,
+            1 => 7.into(),
+            2 => vec![Value::from(1)].into(),
+            3 => match (&self.form, self.names().last()) {
+                (Form::Choice { .. }, Some(name)) => (*name).into(),
+                _ => "x".into(),
+            },
+            _ => self.some_mapping(luck),
+        }
+    }
+
     /// Returns the shape of a choice of these names, or of others with options that are not known.
     pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
         let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
