@@ -55,11 +55,11 @@ instructions: build ## Count the instructions of the most used paths and compare
 	tests/instructions/run $(MUMAKIL)
 
 lint: ## Check format and lints; warnings are errors
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) clippy --all-targets -- -D warnings
 
 format: ## Format the sources
-	$(CARGO) fmt
+	$(CARGO) fmt --all
 
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps

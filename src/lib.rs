@@ -82,35 +82,17 @@
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test drives them by hand, and the actors around them are a few lines.
 
-pub mod chaos;
-pub mod chart;
+pub use mumakil_base::{disk, files, nearest, random, statistics, text_form, theory, units};
+pub use mumakil_core::{cluster, mapred, trace};
+pub use mumakil_draw::{chart, page};
+pub use mumakil_policies::{external, scheduler};
+pub use mumakil_results::{expect, explain, numbers_as_text, parting, results, table};
+pub use mumakil_run::{emulation, output, record, verify};
+pub use mumakil_runtime as runtime;
+pub use mumakil_scenario::{fault, scenario, workload};
+pub use mumakil_study::{chaos, study};
+pub use mumakil_yaml as yaml;
+
 pub mod cli;
-pub mod cluster;
-pub mod disk;
-pub mod emulation;
-pub mod expect;
-pub mod explain;
-pub mod external;
-pub mod fault;
-pub mod files;
 pub mod guide;
 pub mod live;
-pub mod mapred;
-pub mod nearest;
-pub mod output;
-pub mod page;
-pub mod parting;
-pub mod random;
-pub mod record;
-pub mod results;
-pub mod runtime;
-pub mod scenario;
-pub mod scheduler;
-pub mod statistics;
-pub mod study;
-pub mod theory;
-pub mod trace;
-pub mod units;
-pub mod verify;
-pub mod workload;
-pub mod yaml;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use actix::{Actor, Context, Handler, MessageResult};
 
 use super::drive::{Body, caught};
-use crate::mapred::{Event, Message, Outbox, ToJobTracker};
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
 /// What an actor knows of the drive that it is under.
 pub(super) trait Clock: Unpin + 'static {

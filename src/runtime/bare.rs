@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::{Ending, Play, RunStats};
-use crate::mapred::Message;
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Message;
 
 /// Runs the cores on the virtual clock, on this thread and without actors, until one of them stops
 /// the run or its time is up.

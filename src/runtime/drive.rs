@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
-use crate::mapred::{
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
     Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric,
     ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerFact,
     TrackerId,
 };
-use crate::units::SimTime;
 
 /// So many messages take milliseconds: often enough for a limit in seconds, and for nothing else.
 const LOOK_EVERY: u64 = 1 << 14;
@@ -153,7 +153,7 @@ pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
 }
 
 /// Returns what a panic said.
-pub(crate) fn words_of_panic(panic: &(dyn Any + Send)) -> String {
+pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without words".to_owned())

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::cluster::{Cut, NetworkSpec, PodId, RackId, Topology};
-use crate::mapred::{Letter, Mail, TrackerId};
-use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
-use crate::units::{Fraction, SimSpan, SimTime};
+use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::cluster::{Cut, NetworkSpec, PodId, RackId, Topology};
+use mumakil_core::mapred::{Letter, Mail, TrackerId};
 
 /// The network as messages see it.
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ impl Link {
 mod tests {
     use super::super::rig::{MS, beat, call, remark, tell};
     use super::*;
-    use crate::random::Shape;
+    use mumakil_base::random::Shape;
 
     const NEAR: Address = Address::Tracker(TrackerId(0));
     const AWAY: Address = Address::Tracker(TrackerId(1));

@@ -16,8 +16,8 @@ use actix::{Actor, Addr, System};
 use super::actor::{Clock, CoreActor, Delivery};
 use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::{Ending, Play, RunStats};
-use crate::mapred::Message;
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Message;
 
 /// Runs the cores on the virtual clock, on this thread, until one of them stops the run or its time
 /// is up.
@@ -105,8 +105,8 @@ mod tests {
     use super::super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen};
     use super::super::rig::{job_tracker, tell, told, witness};
     use super::*;
-    use crate::mapred::{Core, Stop, ToTracker};
-    use crate::units::SimSpan;
+    use mumakil_base::units::SimSpan;
+    use mumakil_core::mapred::{Core, Stop, ToTracker};
 
     #[test]
     fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {

@@ -3,8 +3,8 @@
 //! A run asks before it moves on, when nobody in it has anything left to do, so that it can stand
 //! still for as long as one likes and nobody in it notices: what it leaves does not depend on its pace.
 
-use crate::mapred::Event;
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Event;
 
 /// Says when a run on the virtual clock may move on.
 pub trait Pace: Send {

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::{Cast, EventSink, Links, Play};
-use crate::mapred::{
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::mapred::{
     Core, Event, Fact, JobId, Mail, MemberFact, Message, Outbox, Outcome, ToInjector, ToJobTracker,
     ToTracker, TrackerId,
 };
-use crate::random::Dist;
-use crate::units::{Fraction, SimSpan, SimTime};
 
 pub(super) const MS: SimSpan = SimSpan::from_millis(1);
 

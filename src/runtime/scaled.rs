@@ -23,8 +23,8 @@ use super::actor::{Clock, CoreActor, Delivery, HearOut};
 use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
-use crate::mapred::{Calm, Event, Mail, Message, Outbox, Stop};
-use crate::units::{SimSpan, SimTime};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Calm, Event, Mail, Message, Outbox, Stop};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
@@ -271,7 +271,7 @@ mod tests {
     use super::super::rig::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
     use super::super::rig::{job_tracker, tell, told, witness};
     use super::*;
-    use crate::mapred::{Core, ToTracker};
+    use mumakil_core::mapred::{Core, ToTracker};
 
     fn factor(factor: f64) -> impl Fn(Play) -> (RunStats, Ending) {
         move |play| run_scaled(play, factor)

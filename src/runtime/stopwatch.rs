@@ -10,7 +10,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{Offer, Scheduler, Wrapper};
+use mumakil_core::mapred::{Offer, Scheduler, Wrapper};
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
 const ALL_OF: u64 = 10_000;
@@ -87,9 +87,9 @@ fn wall_clock() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::testing::Bench;
-    use crate::mapred::{By, JobId, Orders, PerSlot, Precedence, Reach, Reason};
-    use crate::units::SimSpan;
+    use mumakil_base::units::SimSpan;
+    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::{By, JobId, Orders, PerSlot, Precedence, Reach, Reason};
 
     /// Launches a map of the first job wherever it is asked, and panics when it is told to.
     #[derive(Default)]

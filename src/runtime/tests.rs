@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
 use super::rig::{job_tracker, links, witness};
 use super::*;
-use crate::mapred::{Calm, Fact, FlowRate, Outbox, TrackerFact, TrackerId};
-use crate::random::Dist;
+use mumakil_base::random::Dist;
+use mumakil_core::mapred::{Calm, Fact, FlowRate, Outbox, TrackerFact, TrackerId};
 use parking_lot::Mutex;
 
 type Run = fn(Play) -> (RunStats, Ending);

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem::{self, ManuallyDrop};
 
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
 
 /// Microseconds of a slot, as a power of two.
 const SLOT_BITS: u32 = 12;

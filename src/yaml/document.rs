@@ -18,7 +18,7 @@ use super::tree;
 
 /// A text, and what lies over it: a stack of layers.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
+pub struct Document {
     text: Text,
     /// The layers from the bottom; the text is the first.
     layers: Vec<Layer>,
@@ -47,7 +47,7 @@ struct Text {
 
 /// Where a value was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin(Written);
+pub struct Origin(Written);
 
 #[derive(Clone, Debug)]
 enum Written {
@@ -72,7 +72,7 @@ pub struct Displaced {
 
 impl Origin {
     /// Returns the origin of what stands in an argument of the command line, such as `--set seed=5`.
-    pub(crate) fn argument(argument: &str) -> Self {
+    pub fn argument(argument: &str) -> Self {
         Self(Written::Argument(argument.into()))
     }
 
@@ -126,7 +126,7 @@ impl Layer {
 impl Document {
     /// Reads a text; `file` stands for its file in messages. Keys that stand twice are problems of
     /// the document.
-    pub(crate) fn read(file: &str, text: &str) -> Result<(Self, Vec<Problem>), Box<Finding>> {
+    pub fn read(file: &str, text: &str) -> Result<(Self, Vec<Problem>), Box<Finding>> {
         let text = Text { file: file.into(), text: text.into() };
         match tree(&text.text) {
             Ok(tree) => {
@@ -157,7 +157,7 @@ impl Document {
     }
 
     /// Returns what stands at a key as a document of its own: a layer, or a list of them from the bottom.
-    pub(crate) fn within(&self, key: &str, shape: &Shape) -> Option<(Self, Vec<Displaced>)> {
+    pub fn within(&self, key: &str, shape: &Shape) -> Option<(Self, Vec<Displaced>)> {
         let at = Path::default().key(key);
         let layer = |tree: &Value, at| {
             Layer::of(tree.clone(), Origin(Written::Text(self.text.clone(), at)))
@@ -172,29 +172,29 @@ impl Document {
     }
 
     /// Returns the document without these keys of the root; and what is gone in the rest.
-    pub(crate) fn without(&self, keys: &[&str], shape: &Shape) -> (Self, Vec<Displaced>) {
+    pub fn without(&self, keys: &[&str], shape: &Shape) -> (Self, Vec<Displaced>) {
         let layers = self.layers.iter().filter_map(|layer| layer.without(keys));
         Self::of(self.text.clone(), layers, shape)
     }
 
     /// Returns what stands for the file in messages.
-    pub(crate) fn file(&self) -> &std::path::Path {
+    pub fn file(&self) -> &std::path::Path {
         std::path::Path::new(&*self.text.file)
     }
 
     /// Returns how many bytes the text has.
-    pub(crate) fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.text.text.len()
     }
 
     /// Returns all layers laid over each other.
-    pub(crate) fn tree(&self) -> &Value {
+    pub fn tree(&self) -> &Value {
         &self.tree
     }
 
     /// Returns the layers from the bottom, each a tree. What was put into an entry of a list is part of
     /// the layer that has the list.
-    pub(crate) fn layers(&self, shape: &Shape) -> Vec<Value> {
+    pub fn layers(&self, shape: &Shape) -> Vec<Value> {
         let mut trees: Vec<Value> = Vec::new();
         for layer in &self.layers {
             let (at, over) = layer.tree();
@@ -208,7 +208,7 @@ impl Document {
     }
 
     /// Lays the layers of another document over this one; returns what is gone by that.
-    pub(crate) fn lay(&mut self, over: &Self, shape: &Shape) -> Vec<Displaced> {
+    pub fn lay(&mut self, over: &Self, shape: &Shape) -> Vec<Displaced> {
         let layers = over.layers.iter().cloned();
         layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
@@ -217,7 +217,7 @@ impl Document {
     ///
     /// # Errors
     /// With the reason, if there can be nothing at the path.
-    pub(crate) fn put(
+    pub fn put(
         &mut self,
         path: &Path,
         value: Value,
@@ -272,7 +272,7 @@ impl Document {
     }
 
     /// Returns where the value at a path was written.
-    pub(crate) fn origin(&self, path: &Path) -> Origin {
+    pub fn origin(&self, path: &Path) -> Origin {
         let layer = self.wrote(path);
         match (&layer.origin.0, layer.inside(path)) {
             (Written::Text(text, at), Some(inside)) => {
@@ -283,24 +283,24 @@ impl Document {
     }
 
     /// Returns whether what stands at a path was laid over the text.
-    pub(crate) fn is_laid_over(&self, path: &Path) -> bool {
+    pub fn is_laid_over(&self, path: &Path) -> bool {
         self.number(path) != 0
     }
 
     /// Returns what an argument has put at a path or inside of it.
-    pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
+    pub fn argued(&self, path: &Path) -> Option<&Path> {
         let is_argument = |layer: &&Layer| matches!(layer.origin.0, Written::Argument(_));
         let mut targets = self.layers.iter().filter(is_argument).map(|layer| &layer.target);
         targets.find(|target| path.contains(target))
     }
 
     /// Returns what the text says at a key, whatever was laid over it.
-    pub(crate) fn written(&self, key: &str) -> Option<&Value> {
+    pub fn written(&self, key: &str) -> Option<&Value> {
         self.layers[0].value.get(key)
     }
 
     /// Returns a problem as users see it.
-    pub(crate) fn finding(&self, problem: Problem) -> Finding {
+    pub fn finding(&self, problem: Problem) -> Finding {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
             (Written::Argument(argument), _) => Spot::Argument(argument.to_string()),

@@ -16,7 +16,6 @@ const MARK: Style = AnsiColor::Red.on_default().bold();
 /// Prints as an excerpt of the text with the place marked, without the leading `error: `; its lines
 /// have the colours of a terminal, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Finding {
     /// What is wrong.
     pub message: String,
@@ -62,7 +61,7 @@ pub struct Excerpt {
 }
 
 /// Prints findings after `error: `: all but the first bring their own.
-pub(crate) fn print(findings: &[Finding]) -> String {
+pub fn print(findings: &[Finding]) -> String {
     let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
     blocks.join("\n\nerror: ")
 }

@@ -16,26 +16,26 @@ use super::shape::Shape;
 
 /// What became of a tree over which another was laid.
 #[derive(Debug, Default)]
-pub(super) struct Laid {
+pub(crate) struct Laid {
     /// The outermost nodes that were written.
     pub(super) written: Vec<Path>,
     /// What is gone without having been named.
-    pub(super) lost: Vec<Lost>,
+    pub lost: Vec<Lost>,
 }
 
 /// Settings that are gone because the choice or preset to which they belong was replaced.
 #[derive(Debug)]
-pub(super) struct Lost {
+pub(crate) struct Lost {
     /// The settings.
-    pub(super) settings: Vec<Path>,
+    pub settings: Vec<Path>,
     /// Where something else stands now.
-    pub(super) at: Path,
+    pub at: Path,
     /// What stands there.
-    pub(super) by: Value,
+    pub by: Value,
 }
 
 /// Lays a tree over another one.
-pub(crate) fn lay(under: &mut Value, over: Value, shape: &Shape) {
+pub fn lay(under: &mut Value, over: Value, shape: &Shape) {
     lay_at(under, &Path::default(), over, shape);
 }
 

@@ -11,7 +11,7 @@ use super::path::{Path, Step};
 
 /// What of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PointAt {
+pub enum PointAt {
     /// Its value.
     Value,
     /// The key that it is the value of.

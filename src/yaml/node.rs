@@ -105,7 +105,7 @@ fn words(found: Unexpected<'_>) -> String {
 }
 
 /// Returns the tree of a value, its choices as they are read.
-pub(crate) fn write(value: &impl Serialize) -> Value {
+pub fn write(value: &impl Serialize) -> Value {
     singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
         .expect("what is read from a tree can be written as one")
 }

@@ -6,7 +6,7 @@ use serde_yaml::Value;
 
 /// One step from a node of the YAML to a node inside of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub enum Step {
     /// To the value of a key.
     Key(String),
     /// To an entry of a list.
@@ -15,12 +15,12 @@ pub(crate) enum Step {
 
 /// The steps from a node of the YAML, such as the root, to one inside of it; by default none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Path(pub(crate) Vec<Step>);
+pub struct Path(pub Vec<Step>);
 
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
     /// until it meets a list.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         for part in text.split('.') {
             let (key, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -54,28 +54,28 @@ impl Path {
     }
 
     /// Returns the path of what these steps lead to inside of this node.
-    pub(crate) fn join(&self, inside: &[Step]) -> Self {
+    pub fn join(&self, inside: &[Step]) -> Self {
         Self([&self.0[..], inside].concat())
     }
 
     /// Returns the path of a dotted text that the program itself names.
-    pub(crate) fn of(keys: &str) -> Self {
+    pub fn of(keys: &str) -> Self {
         Self::parse(keys).expect("a path in the source is well formed")
     }
 
     /// Returns the node around this one, and the last step; nothing for the root.
-    pub(crate) fn split_last(&self) -> Option<(Self, &Step)> {
+    pub fn split_last(&self) -> Option<(Self, &Step)> {
         let (last, parents) = self.0.split_last()?;
         Some((Self(parents.to_vec()), last))
     }
 
     /// Returns whether `self` is `other`, or around it.
-    pub(crate) fn contains(&self, other: &Self) -> bool {
+    pub fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
     /// Returns the node at this path.
-    pub(crate) fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+    pub fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             Step::Key(key) => node.as_mapping()?.get(key.as_str()),
             Step::Index(index) => node.as_sequence()?.get(*index),
@@ -91,7 +91,7 @@ impl Path {
     }
 
     /// Removes the node at this path; returns whether it was there.
-    pub(crate) fn remove(&self, root: &mut Value) -> bool {
+    pub fn remove(&self, root: &mut Value) -> bool {
         let Some((parent, last)) = self.split_last() else { return false };
         match (parent.get_mut(root), last) {
             (Some(Value::Mapping(map)), Step::Key(key)) => map.shift_remove(key.as_str()).is_some(),

@@ -14,29 +14,33 @@ use super::locate::PointAt;
 use super::node::{Kind, Mistake, Node};
 use super::path::{Path, Step};
 use super::shape::Shape;
-use crate::nearest::nearest;
+use mumakil_base::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    pub(crate) path: Path,
-    pub(crate) part: PointAt,
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+    /// Where in the tree it is.
+    pub path: Path,
+    /// Whether the key or the value is wrong.
+    pub part: PointAt,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
     /// What of the value's text is wrong, if not all of it.
-    pub(crate) within: Option<Within>,
+    pub within: Option<Within>,
 }
 
 /// A part of a text: where it begins and how long it is, in letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Within {
+pub struct Within {
     pub(crate) text: String,
     pub(crate) from: usize,
     pub(crate) len: usize,
 }
 
 /// So many mistakes are reported at most; who has more begins with these.
-pub(crate) const MOST: usize = 20;
+pub const MOST: usize = 20;
 
 impl Problem {
     /// A value that is wrong.
@@ -50,12 +54,7 @@ impl Problem {
     }
 
     /// A value of whose text a part is wrong, given by its bytes.
-    pub(crate) fn part(
-        path: Path,
-        message: impl Into<String>,
-        text: &str,
-        part: Range<usize>,
-    ) -> Self {
+    pub fn part(path: Path, message: impl Into<String>, text: &str, part: Range<usize>) -> Self {
         let letters = |bytes| text.get(bytes).map(|part: &str| part.chars().count());
         let from = letters(0..part.start).or_else(|| letters(0..text.len()));
         let len = letters(part).map_or(1, |letters| letters.max(1));
@@ -64,7 +63,7 @@ impl Problem {
     }
 
     /// Returns the problem of something that stands at a path.
-    pub(crate) fn inside(self, at: &Path) -> Self {
+    pub fn inside(self, at: &Path) -> Self {
         Self { path: at.join(&self.path.0), ..self }
     }
 
@@ -83,7 +82,7 @@ impl Problem {
 
 /// Reads a value of a shape, looking for up to `most` mistakes. The result is without mistakes if, and
 /// only if, no problem comes with it.
-pub(crate) fn read<T: DeserializeOwned>(
+pub fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
     shape: &Shape,
@@ -113,7 +112,7 @@ pub(crate) fn read<T: DeserializeOwned>(
 }
 
 /// Reads a value that stands by itself; the error is the first mistake.
-pub(crate) fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
+pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
     T::deserialize(Node(root)).map_err(|mistake| {
         let path = mistake.path();
         problem(&mistake, path, &Shape::default())
@@ -237,7 +236,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::units::{Count, SimSpan};
+    use mumakil_base::units::{Count, SimSpan};
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]

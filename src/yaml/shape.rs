@@ -19,7 +19,7 @@ pub(super) mod kept;
 
 /// What may stand at a node of a tree.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// What a mapping means here.
     pub(super) form: Form,
     /// What the entries of a list are, if one may stand here.
@@ -27,7 +27,7 @@ pub(crate) struct Shape {
 }
 
 /// A shape that is made when it is first asked for: of all that can be chosen one file names little.
-pub(crate) type LateShape = Arc<LazyLock<Shape, Box<dyn FnOnce() -> Shape + Send>>>;
+pub type LateShape = Arc<LazyLock<Shape, Box<dyn FnOnce() -> Shape + Send>>>;
 
 /// What a mapping means.
 #[derive(Clone, Debug, Default)]
@@ -67,13 +67,13 @@ static FREE: Shape = Shape { form: Form::Free, items: None };
 
 impl Shape {
     /// Reads the shape of a type from its schema, in which references may stand for types.
-    pub(crate) fn of(schema: &Json) -> Self {
+    pub fn of(schema: &Json) -> Self {
         let mut reader = Reader { root: schema, types: IndexMap::new() };
         Arc::unwrap_or_clone(reader.shape(schema))
     }
 
     /// Returns the shape of what a path leads to.
-    pub(crate) fn at(&self, path: &Path) -> &Self {
+    pub fn at(&self, path: &Path) -> &Self {
         path.0.iter().fold(self, |shape, step| match step {
             Step::Key(key) => shape.key(key),
             Step::Index(_) => shape.items.as_deref().map_or(&FREE, Self::made),
@@ -102,12 +102,12 @@ impl Shape {
     }
 
     /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
-    pub(crate) fn is_named_by(&self, key: &str) -> bool {
+    pub fn is_named_by(&self, key: &str) -> bool {
         matches!(&self.form, Form::Struct { named_by: Some(field), .. } if field == key)
     }
 
     /// Returns the names that are known as keys here, or as choices.
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub fn names(&self) -> Vec<&str> {
         match &self.form {
             Form::Struct { fields, beside, .. } => {
                 let chosen = beside.iter().flat_map(|beside| beside.names.keys());
@@ -135,7 +135,7 @@ impl Shape {
     }
 
     /// Returns a path in which every name that is known here is one key.
-    pub(crate) fn named(&self, path: &Path) -> Path {
+    pub fn named(&self, path: &Path) -> Path {
         let (mut at, mut steps) = (Path::default(), &path.0[..]);
         while let Some((step, behind)) = steps.split_first() {
             steps = behind;
@@ -174,7 +174,7 @@ impl Shape {
 
     /// Returns what a mapping chooses although it has a name that brings something else, which it
     /// neither changes nor takes away; and what that is.
-    pub(crate) fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
+    pub fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
         let brought = self.brought_by(self.name_of(map)?.1)?;
         let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
         Some((own, brought))

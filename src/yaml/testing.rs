@@ -13,7 +13,7 @@ use super::shape::{Beside, Form, LateShape, Shape};
 
 impl Shape {
     /// Returns a mapping of this shape, made of so much luck: the less there is, the smaller.
-    pub(crate) fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
+    pub fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
         let mut draw = |of: usize| usize::from(luck.next().unwrap_or(0)) % of.max(1);
         let keys: Vec<String> = match &self.form {
             Form::Struct { .. } | Form::Choice { .. } => {
@@ -61,7 +61,7 @@ impl Shape {
     }
 
     /// Returns the shape of a choice of these names, or of others with options that are not known.
-    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
+    pub fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
         let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
         Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
     }
@@ -71,7 +71,7 @@ impl Shape {
     }
 
     /// Changes the shape of a field.
-    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
+    pub fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
         let Form::Struct { fields, .. } = &mut self.form else {
             panic!("`{field}` is to be changed where there are no fields")
         };
@@ -79,7 +79,7 @@ impl Shape {
     }
 
     /// Makes a bare value short for a mapping with this field, which gives all the others.
-    pub(crate) fn name_by(&mut self, field: &str) {
+    pub fn name_by(&mut self, field: &str) {
         if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
             if !fields.contains_key(field) {
                 fields.shift_insert(0, field.to_owned(), Arc::default());
@@ -90,7 +90,7 @@ impl Shape {
     }
 
     /// Puts a choice beside the fields; some of what the struct can be named by implies one.
-    pub(crate) fn choose_beside(
+    pub fn choose_beside(
         &mut self,
         names: IndexMap<String, LateShape>,
         brought: IndexMap<String, String>,
@@ -108,20 +108,20 @@ const LONGEST_INLINE: usize = 40;
 
 /// Writes what `kept` reads.
 #[derive(Default)]
-pub(crate) struct Writer {
+pub struct Writer {
     /// The lines by their names: what stands at several places is written once.
     lines: BTreeMap<String, String>,
 }
 
 impl Writer {
     /// Keeps a shape under a name.
-    pub(crate) fn keep(&mut self, name: &str, shape: &Shape) {
+    pub fn keep(&mut self, name: &str, shape: &Shape) {
         let text = self.shape(name.rsplit('.').next().unwrap(), shape);
         assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
     }
 
     /// Returns the lines.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
     }
 

@@ -20,24 +20,24 @@ const DEEPEST: usize = 128;
 
 /// A document as read.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// Its values; of a doubled key the first.
-    pub(crate) value: Value,
+    pub value: Value,
     /// Keys that stand twice in a mapping.
-    pub(crate) doubled: Vec<Path>,
+    pub doubled: Vec<Path>,
 }
 
 /// Why a text is no YAML that could be a scenario.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TreeError {
+pub struct TreeError {
     /// What is wrong.
-    pub(crate) message: String,
+    pub message: String,
     /// The line and column, from 1, if they are known.
     pub(crate) at: Option<(usize, usize)>,
 }
 
 /// Reads a document. A text without any value is an empty mapping.
-pub(crate) fn read(text: &str) -> Result<Tree, TreeError> {
+pub fn read(text: &str) -> Result<Tree, TreeError> {
     refuse_deep_nesting(text)?;
     let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
     match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {

@@ -24,7 +24,7 @@ use indexmap::IndexMap;
 use super::{Beside, Form, LateShape, Shape};
 
 /// Returns the shape that a text keeps under a name.
-pub(crate) fn kept(text: &'static str, name: String) -> LateShape {
+pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
         Reader { text, rest: line.expect("the tests keep every shape") }.shape()
@@ -127,7 +127,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::testing::Writer;
+    use crate::testing::Writer;
 
     #[test]
     fn what_is_read_is_what_was_written() {

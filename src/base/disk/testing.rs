@@ -1,0 +1,62 @@
+//! A disk that fails, for tests: only where there are debug assertions.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+/// A folder below which operations fail until this is dropped. Other tests of this process
+/// write elsewhere.
+pub struct Failing(PathBuf);
+
+struct Plan {
+    below: PathBuf,
+    /// How many operations succeed.
+    good: usize,
+    /// How many fail then.
+    bad: usize,
+    /// Where the first failed.
+    failed: Option<PathBuf>,
+}
+
+static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
+
+impl Failing {
+    /// Lets `bad` operations fail after so many `good` ones.
+    pub fn new(below: &Path, good: usize, bad: usize) -> Self {
+        let may_fail = cfg!(debug_assertions);
+        assert!(may_fail, "no disk fails where there are no debug assertions");
+        let below = below.to_owned();
+        PLANS.lock().push(Plan { below: below.clone(), good, bad, failed: None });
+        Self(below)
+    }
+
+    /// Returns where the first operation failed.
+    pub fn failed(&self) -> Option<PathBuf> {
+        let plans = PLANS.lock();
+        plans.iter().find(|plan| plan.below == self.0).and_then(|plan| plan.failed.clone())
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        PLANS.lock().retain(|plan| plan.below != self.0);
+    }
+}
+
+pub(super) fn ask(path: &Path) -> io::Result<()> {
+    let mut plans = PLANS.lock();
+    let Some(plan) = plans.iter_mut().find(|plan| path.starts_with(&plan.below)) else {
+        return Ok(());
+    };
+    if 0 < plan.good {
+        plan.good -= 1;
+        return Ok(());
+    }
+    if plan.bad == 0 {
+        return Ok(());
+    }
+    plan.bad -= 1;
+    plan.failed.get_or_insert_with(|| path.to_owned());
+    Err(io::Error::new(io::ErrorKind::StorageFull, "no room, says a test"))
+}

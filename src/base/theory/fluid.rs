@@ -1,0 +1,147 @@
+//! Fluid models: what jobs get of a system that is divided at will, and when they end.
+//!
+//! The system has a capacity of one. A job brings work, measured in seconds of the whole system,
+//! and can use a share of at most [`FluidJob::most`] at once: a job of a few tasks does not fill a
+//! cluster, and with `most` at one for every job this is the single server of queueing theory.
+//! Nothing is whole here (no tasks, no slots) and nothing costs anything (no heartbeats, no
+//! preemption), so this is what a policy comes to on an ideal cluster.
+//!
+//! From M. Pastorelli, D. Carra, M. Dell'Amico, P. Michiardi: "HFSP: Bringing Size-Based Scheduling
+//! To Hadoop", 2015, section 2.1, for jobs that need only a part of the system, and E. Friedman,
+//! S. Henderson: "Fairness and Efficiency in Web Server Protocols", SIGMETRICS 2003, for FSP.
+//!
+//! Numbers are exact, since the order in which jobs end decides what FSP does: two jobs that end
+//! together do so here, however they got there. [`exact`] and [`approximate`] are the way in and
+//! out.
+//!
+//! ```
+//! use mumakil_base::theory::fluid::{Discipline, FluidJob, approximate, exact};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A job that fills the system, and one of 55 % for ten seconds.
+//! let number = |number| exact(number).expect("not infinite");
+//! let job = |arrival, size, most| FluidJob {
+//!     arrival: number(arrival),
+//!     size: number(size),
+//!     most: number(most),
+//!     weight: number(1.0),
+//! };
+//! let course = Discipline::Fsp.serve(&[job(0.0, 30.0, 1.0), job(10.0, 5.5, 0.55)])?;
+//! assert_eq!(course.order(), [1, 0]);
+//! assert_eq!(approximate(&course.jobs[0].finish), 35.5);
+//! # Ok(())
+//! # }
+//! ```
+
+mod course;
+mod flow;
+mod order;
+mod share;
+#[cfg(test)]
+mod tests;
+
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+
+pub use self::course::{Course, Interval, Served};
+use super::DomainError;
+
+/// A quotient of whole numbers of any length: seconds, work, a share.
+pub type Exact = BigRational;
+
+/// Returns the number that a float is written as: 0.55 is 11/20, though no float is. Infinities and
+/// what is no number have none.
+pub fn exact(number: f64) -> Option<Exact> {
+    let text = number.to_string();
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    format!("{whole}{part}/1{}", "0".repeat(part.len())).parse().ok()
+}
+
+/// Returns the float that is next to a number.
+pub fn approximate(number: &Exact) -> f64 {
+    number.to_f64().expect("a quotient is a number")
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FluidJob {
+    /// When it arrives, in seconds.
+    pub arrival: Exact,
+    /// Its work: how many seconds it would take with the whole system.
+    pub size: Exact,
+    /// The largest share of the system that it can use.
+    pub most: Exact,
+    /// Its weight, for [`Discipline::Gps`]; the others treat all jobs alike.
+    pub weight: Exact,
+}
+
+impl FluidJob {
+    fn check(&self) -> Result<(), DomainError> {
+        let check = |name, value: &Exact, holds, allowed| {
+            super::check(name, approximate(value), holds, allowed)
+        };
+        let zero = Exact::zero();
+        check("arrival", &self.arrival, zero <= self.arrival, "a number from 0 up")?;
+        check("size", &self.size, zero < self.size, "a number above 0")?;
+        let is_share = zero < self.most && self.most <= Exact::one();
+        check("most", &self.most, is_share, "a share above 0, up to 1")?;
+        check("weight", &self.weight, zero < self.weight, "a number above 0")
+    }
+}
+
+/// How the system is divided among the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Discipline {
+    /// Processor sharing: equal shares; what a job cannot use is shared among the others.
+    Ps,
+    /// Generalised processor sharing: the same in proportion to the weights.
+    Gps,
+    /// The fair sojourn protocol: one after another, in the order in which they would end under
+    /// [`Self::Ps`] if no more of them came. What a job cannot use goes to the next.
+    ///
+    /// A job that ends early goes on in the sharing that is only imagined. One that has ended
+    /// there but not really is before all those that have not. Jobs that end together are served
+    /// as they arrived.
+    ///
+    /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
+    /// of the system may: it cannot make up for what it has waited.
+    Fsp,
+    /// Shortest remaining processing time: the job with the least work left first. What it cannot
+    /// use goes to the next. Of equal jobs the one that can use more is before the other, and then
+    /// the one that arrived first.
+    Srpt,
+}
+
+impl Discipline {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ps, Self::Gps, Self::Fsp, Self::Srpt];
+
+    /// Returns its name: `ps`, `gps`, `fsp` or `srpt`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ps => "ps",
+            Self::Gps => "gps",
+            Self::Fsp => "fsp",
+            Self::Srpt => "srpt",
+        }
+    }
+
+    /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the earlier
+    /// in the list counts as first.
+    ///
+    /// With `n` jobs there are up to `2 n` intervals (under SRPT `n²`, if jobs overtake each other),
+    /// each with a share for every job, and the numbers grow longer with every one of them. FSP
+    /// imagines the sharing anew for every arrival: a hundred jobs take it seconds.
+    ///
+    /// # Errors
+    /// If a number of a job cannot be: only arrivals may be zero, and nobody can use more than all.
+    pub fn serve(self, jobs: &[FluidJob]) -> Result<Course, DomainError> {
+        jobs.iter().try_for_each(FluidJob::check)?;
+        Ok(match self {
+            Self::Ps => share::equally(jobs),
+            Self::Gps => share::by_weight(jobs),
+            Self::Fsp => order::by_virtual_finish(jobs),
+            Self::Srpt => order::by_work_left(jobs),
+        })
+    }
+}

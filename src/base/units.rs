@@ -1,0 +1,57 @@
+//! Quantities with their unit in the type, and the texts in which people write them.
+//!
+//! Time is an integer number of microseconds ([`SimTime`], [`SimSpan`]); sizes are whole bytes
+//! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats live inside models and reports and
+//! become integers once, here, with the rounding in the function's name. Every type reads the
+//! texts of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the
+//! same value, so that a resolved scenario loses nothing. How numbers are told to people, who want
+//! fewer digits, is in [`tell`].
+
+/// Lets amounts that are whole numbers of a unit be added up and taken from each other.
+macro_rules! amounts {
+    ($Amount:ident, $fits:literal) => {
+        impl $Amount {
+            /// Nothing.
+            pub const ZERO: Self = Self(0);
+
+            /// Returns what is left after `other`, or nothing.
+            pub const fn saturating_sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl std::ops::Add for $Amount {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.checked_add(other.0).expect($fits))
+            }
+        }
+
+        impl std::iter::Sum for $Amount {
+            fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+                amounts.fold(Self::ZERO, std::ops::Add::add)
+            }
+        }
+    };
+}
+
+mod number;
+mod size;
+pub mod tell;
+mod text;
+mod time;
+
+pub use number::{Count, Factor, Fraction};
+pub use size::{Bytes, Rate};
+pub use text::NamedUnit;
+pub use time::{SimSpan, SimTime};
+
+/// A quantity that models compute with as a float, in the type's base unit.
+pub trait Quantity: Copy {
+    /// The distance of two neighbours that a model must tell apart: none unless values are counts.
+    const STEP: f64 = 0.0;
+    /// Returns the value in the base unit.
+    fn as_f64(self) -> f64;
+    /// Returns the quantity nearest to `value`, which models keep finite and not negative.
+    fn from_f64(value: f64) -> Self;
+}

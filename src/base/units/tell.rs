@@ -1,0 +1,352 @@
+//! How numbers are told to people: on the console, in charts, in verdicts, of traces.
+//!
+//! Who tells a number says how closely it is looked at ([`Detail`]); which units there are, where
+//! one ends and the next begins, and that nobody reads of 60 seconds is the same for all. Numbers
+//! are told without a sign: a chart has the true minus, a file for programs the one of ASCII.
+
+use super::text::NamedUnit;
+
+/// How closely a number is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Detail {
+    /// In a line or column of its own: a tenth, and two units of the clock at most.
+    Glance,
+    /// Beside a mark of a chart, where there is little room: three digits, and no idle zeros.
+    Mark,
+    /// To be compared: in the unit and to the precision in which a number of this size is told.
+    Like(f64),
+}
+
+const fn unit(size: f64, name: &'static str) -> NamedUnit {
+    NamedUnit { size, name }
+}
+
+/// The units of times, in seconds.
+pub const TIMES: [NamedUnit; 6] = [
+    unit(86_400.0, "d"),
+    unit(3_600.0, "h"),
+    unit(60.0, "min"),
+    unit(1.0, "s"),
+    unit(1e-3, "ms"),
+    unit(1e-6, "µs"),
+];
+
+/// The units of sizes, in bytes.
+pub const SIZES: [NamedUnit; 6] = [
+    unit((1u64 << 50) as f64, "PiB"),
+    unit((1u64 << 40) as f64, "TiB"),
+    unit((1u64 << 30) as f64, "GiB"),
+    unit((1u64 << 20) as f64, "MiB"),
+    unit((1u64 << 10) as f64, "KiB"),
+    unit(1.0, "B"),
+];
+
+/// From here on a time is told in minutes: what is less is rounded to less than 60.0 s.
+const A_MINUTE: f64 = 59.95;
+
+/// Returns the first of these units that is not above a size, or the last.
+pub fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
+    let fits = |unit: &&NamedUnit| unit.size <= size;
+    *units.iter().find(fits).or(units.last()).expect("there is a unit")
+}
+
+/// Returns the unit in which a size is told that is rounded to such a step of it: what would be as much
+/// as one of the next unit is told in that.
+fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
+    let unit = unit_for(units, size);
+    let rounded = (in_unit(size, unit) / step).round() * step;
+    let next = units.iter().rev().find(|next| unit.size < next.size);
+    // What is a thousand but for the fractions of binary numbers is one.
+    let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
+    *next.filter(is_full).unwrap_or(&unit)
+}
+
+/// Returns a value in a unit. Of a small one a whole number makes the base unit, while its own size
+/// is no binary number: to divide by that would round 1.05 ms down.
+fn in_unit(value: f64, unit: NamedUnit) -> f64 {
+    if unit.size < 1.0 { value * (1.0 / unit.size).round() } else { value / unit.size }
+}
+
+/// Tells how many: `24,442`.
+pub fn count(number: u64) -> String {
+    in_thousands(&number.to_string())
+}
+
+/// Tells how many things: `1 job`, `2,000 jobs`, `2 classes`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = match number {
+        1 => "",
+        _ if thing.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{plural}", count(number))
+}
+
+/// Tells how many times as fast: `8.5x`, `21,000x`.
+pub fn times(factor: f64) -> String {
+    if factor < 10.0 { format!("{factor:.1}x") } else { format!("{}x", count(factor as u64)) }
+}
+
+/// Tells a share of a whole: `96.2 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Tells by how much two shares of a whole differ: `3.4 points`. Per cent would be of one of them.
+pub fn points(difference: f64) -> String {
+    format!("{:.1} points", difference * 100.0)
+}
+
+/// Tells seconds at a glance: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
+pub fn span(seconds: f64) -> String {
+    time(seconds, Detail::Glance)
+}
+
+/// Tells seconds.
+pub fn time(seconds: f64, detail: Detail) -> String {
+    match detail {
+        Detail::Glance if seconds < A_MINUTE => format!("{seconds:.1} s"),
+        Detail::Glance => clock(seconds, true),
+        Detail::Mark if seconds == 0.0 => "0 s".to_owned(),
+        Detail::Mark if seconds < A_MINUTE => {
+            // Three digits are whole numbers below a unit that has a thousand of the next one.
+            let step = if seconds < 1.0 { 1.0 } else { 0.1 };
+            let unit = unit_of_rounded(&TIMES, seconds, step);
+            format!("{} {}", significant(in_unit(seconds, unit), 3), unit.name)
+        }
+        Detail::Mark if seconds < 1e10 => clock(seconds, false),
+        Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
+        Detail::Like(0.0) => "0 s".to_owned(),
+        Detail::Like(like) if like < A_MINUTE => {
+            let unit = unit_of_rounded(&TIMES, like, 0.1);
+            format!("{:.1} {}", in_unit(seconds, unit), unit.name)
+        }
+        Detail::Like(_) => to_the_second(seconds),
+    }
+}
+
+/// Tells bytes.
+pub fn size(bytes: f64, detail: Detail) -> String {
+    let like = if let Detail::Like(like) = detail { like } else { bytes };
+    let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
+    let unit = unit_of_rounded(&SIZES, like, step);
+    let value = in_unit(bytes, unit);
+    let value = match detail {
+        Detail::Mark => significant(value, 3),
+        Detail::Glance | Detail::Like(_) if unit.size == 1.0 => format!("{value:.0}"),
+        Detail::Glance | Detail::Like(_) => format!("{value:.1}"),
+    };
+    format!("{value} {}", unit.name)
+}
+
+/// Tells bytes in powers of a thousand, to three digits: `1.26 MB`.
+pub fn decimal_size(bytes: f64) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut value = bytes;
+    let mut unit = 0;
+    while 999.5 <= value && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    let decimals = match value {
+        _ if unit == 0 => 0,
+        99.95.. => 0,
+        9.995.. => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// Tells a number without a unit as one of a size like this: four significant digits at least, and
+/// no more than it has.
+pub fn number(value: f64, like: f64) -> String {
+    let decimals = match like {
+        _ if value.fract() == 0.0 => 0,
+        1000.0.. => 0,
+        100.0.. => 1,
+        10.0.. => 2,
+        0.1.. => 3,
+        _ => 6,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// Tells a time in the two units of the clock that it fills.
+fn clock(seconds: f64, has_idle_zeros: bool) -> String {
+    let [seconds, minutes, hours] = [1.0, 60.0, 3_600.0].map(|unit| (seconds / unit).round());
+    let (small, ratio, names) = match () {
+        () if seconds < 3_600.0 => (seconds, 60.0, ["min", "s"]),
+        () if minutes < 1_440.0 => (minutes, 60.0, ["h", "min"]),
+        () => (hours, 24.0, ["d", "h"]),
+    };
+    let (large, rest) = (grouped((small / ratio).floor(), 0), small % ratio);
+    match rest == 0.0 && !has_idle_zeros {
+        true => format!("{large} {}", names[0]),
+        false => format!("{large} {} {rest:02} {}", names[0], names[1]),
+    }
+}
+
+/// Tells a time in hours, minutes and whole seconds.
+fn to_the_second(seconds: f64) -> String {
+    // Rounded first, so that there are no 60 seconds.
+    let whole = seconds.round();
+    let (hours, minutes, rest) = (whole / 3_600.0, whole % 3_600.0 / 60.0, whole % 60.0);
+    match whole {
+        3_600.0.. => {
+            format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor())
+        }
+        60.0.. => format!("{:.0} min {rest:02.0} s", minutes.floor()),
+        _ => format!("{rest:.0} s"),
+    }
+}
+
+/// Prints so many significant digits (all digits before the point), without idle zeros.
+pub fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-7..15).contains(&magnitude) {
+        return power(value);
+    }
+    let decimals = (digits - 1 - magnitude).max(0) as usize;
+    let text = grouped(value, decimals);
+    if decimals == 0 {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Prints `2×10⁻⁹`.
+pub fn power(value: f64) -> String {
+    let text = format!("{value:.2e}");
+    let (mantissa, exponent) = text.split_once('e').expect("the format writes an exponent");
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    let raised: String = exponent.chars().map(superscript).collect();
+    match mantissa {
+        "1" => format!("10{raised}"),
+        "-1" => format!("−10{raised}"),
+        _ => format!("{}×10{raised}", mantissa.replace('-', "−")),
+    }
+}
+
+fn superscript(c: char) -> char {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    c.to_digit(10).map_or('⁻', |digit| RAISED[digit as usize])
+}
+
+/// Prints a number with commas between the thousands and a true minus sign.
+pub fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = if value < 0.0 && !zero { "−" } else { "" };
+    format!("{sign}{}{rest}", in_thousands(whole))
+}
+
+/// Puts commas between the thousands of a whole number.
+fn in_thousands(digits: &str) -> String {
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if 0 < place && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_time_is_told_the_more_exactly_the_closer_it_is_looked_at() {
+        for (seconds, glance, mark, measured) in [
+            (0.0, "0.0 s", "0 s", "0 s"),
+            (0.000_34, "0.0 s", "340 µs", "340.0 µs"),
+            (0.001_05, "0.0 s", "1.05 ms", "1.1 ms"),
+            (0.44, "0.4 s", "440 ms", "440.0 ms"),
+            (9.06, "9.1 s", "9.06 s", "9.1 s"),
+            (60.0, "1 min 00 s", "1 min", "1 min 00 s"),
+            (848.0, "14 min 08 s", "14 min 08 s", "14 min 08 s"),
+            (11_100.0, "3 h 05 min", "3 h 05 min", "3 h 05 min 00 s"),
+            (11_140.0, "3 h 06 min", "3 h 06 min", "3 h 05 min 40 s"),
+            (176_400.0, "2 d 01 h", "2 d 01 h", "49 h 00 min 00 s"),
+        ] {
+            assert_eq!(time(seconds, Detail::Glance), glance);
+            assert_eq!(time(seconds, Detail::Mark), mark);
+            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+        }
+    }
+
+    #[test]
+    fn a_time_is_never_rounded_into_sixty_of_a_unit() {
+        for (seconds, glance, measured) in [
+            (59.94, "59.9 s", "59.9 s"),
+            (59.97, "1 min 00 s", "1 min 00 s"),
+            (3_599.4, "59 min 59 s", "59 min 59 s"),
+            (3_599.7, "1 h 00 min", "1 h 00 min 00 s"),
+            (7_199.0, "2 h 00 min", "1 h 59 min 59 s"),
+            (86_399.0, "1 d 00 h", "23 h 59 min 59 s"),
+        ] {
+            assert_eq!(time(seconds, Detail::Glance), glance);
+            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+        }
+    }
+
+    #[test]
+    fn nothing_is_rounded_to_a_thousand_of_a_unit() {
+        for (seconds, mark, measured) in [
+            (0.000_999_94, "1 ms", "999.9 µs"),
+            (0.000_999_96, "1 ms", "1.0 ms"),
+            (0.999_4, "999 ms", "999.4 ms"),
+            (0.999_96, "1 s", "1.0 s"),
+            (59.94, "59.9 s", "59.9 s"),
+        ] {
+            assert_eq!(time(seconds, Detail::Mark), mark);
+            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+        }
+        for (bytes, mark, measured) in [
+            (1_023.4, "1,023 B", "1023 B"),
+            (1_023.6, "1 KiB", "1.0 KiB"),
+            (1_048_550.0, "1 MiB", "1.0 MiB"),
+        ] {
+            assert_eq!(size(bytes, Detail::Mark), mark);
+            assert_eq!(size(bytes, Detail::Like(bytes)), measured);
+        }
+        assert_eq!(time(0.0005, Detail::Like(0.000_999_99)), "0.5 ms");
+    }
+
+    #[test]
+    fn sizes_are_told_in_powers_of_two_or_of_ten() {
+        for (bytes, mark, measured, decimal) in [
+            (0.0, "0 B", "0 B", "0 B"),
+            (999.0, "999 B", "999 B", "999 B"),
+            (999.6, "1,000 B", "1000 B", "1.00 kB"),
+            (1_260_000.0, "1.2 MiB", "1.2 MiB", "1.26 MB"),
+            (13_314_398_618.0, "12.4 GiB", "12.4 GiB", "13.3 GB"),
+            (126e12, "115 TiB", "114.6 TiB", "126 TB"),
+        ] {
+            assert_eq!(size(bytes, Detail::Mark), mark);
+            assert_eq!(size(bytes, Detail::Like(bytes)), measured);
+            assert_eq!(decimal_size(bytes), decimal);
+        }
+    }
+
+    #[test]
+    fn counts_keep_every_digit() {
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!([0, 1, 2_000].map(|n| counted(n, "job")), ["0 jobs", "1 job", "2,000 jobs"]);
+        assert_eq!([1, 2].map(|n| counted(n, "class")), ["1 class", "2 classes"]);
+        assert_eq!([0.034, 0.0004].map(points), ["3.4 points", "0.0 points"]);
+        assert_eq!([8.52, 1_234_567.0].map(times), ["8.5x", "1,234,567x"]);
+    }
+
+    #[test]
+    fn numbers_without_measure_are_powers() {
+        assert_eq!(significant(1e18, 4), "10¹⁸");
+        assert_eq!(significant(-2.5e-12, 4), "−2.5×10⁻¹²");
+        assert_eq!(grouped(-0.04, 1), "0.0");
+    }
+}

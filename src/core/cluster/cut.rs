@@ -1,0 +1,47 @@
+//! A partition of the network: nodes that are cut off from all others for a time.
+
+use std::collections::BTreeSet;
+
+use super::TrackerId;
+use mumakil_base::units::SimTime;
+
+/// Nodes that are cut off for a time: they reach each other, and nobody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// From when on.
+    pub from: SimTime,
+    /// When this is over.
+    pub until: SimTime,
+    /// The nodes. The JobTracker is with the others.
+    pub nodes: BTreeSet<TrackerId>,
+}
+
+impl Cut {
+    /// Returns whether it holds at an instant.
+    pub fn holds(&self, at: SimTime) -> bool {
+        self.from <= at && at < self.until
+    }
+
+    /// Returns whether it lies between two machines; none is that of the JobTracker.
+    pub fn parts(&self, one: Option<TrackerId>, other: Option<TrackerId>) -> bool {
+        let is_in = |machine: Option<TrackerId>| machine.is_some_and(|id| self.nodes.contains(&id));
+        is_in(one) != is_in(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::SimSpan;
+
+    #[test]
+    fn a_cut_lies_between_its_nodes_and_all_others_for_its_time() {
+        let at = |secs| SimTime::ZERO + SimSpan::from_secs(secs);
+        let cut = Cut { from: at(2), until: at(5), nodes: [TrackerId(1), TrackerId(2)].into() };
+        assert_eq!([1, 2, 4, 5].map(|secs| cut.holds(at(secs))), [false, true, true, false]);
+        let [job_tracker, zero, one, two] =
+            [None, Some(TrackerId(0)), Some(TrackerId(1)), Some(TrackerId(2))];
+        assert!(cut.parts(one, zero) && cut.parts(job_tracker, two));
+        assert!(!cut.parts(one, two) && !cut.parts(zero, job_tracker));
+    }
+}

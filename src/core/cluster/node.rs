@@ -1,0 +1,115 @@
+//! Nodes: who they are and what each of them has.
+
+use std::fmt;
+
+use super::SwapSpec;
+use mumakil_base::units::{Bytes, Factor, Rate};
+
+/// A TaskTracker, which is also its node: a node runs one tracker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrackerId(pub u32);
+
+/// A rack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RackId(pub u32);
+
+/// A group of racks at one switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodId(pub u32);
+
+/// The two kinds of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SlotKind {
+    /// Runs maps.
+    Map,
+    /// Runs reduces.
+    Reduce,
+}
+
+/// A pair of numbers, one for each kind of slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PerSlot<T> {
+    /// For maps.
+    pub map: T,
+    /// For reduces.
+    pub reduce: T,
+}
+
+/// What a node has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Where it stands.
+    pub rack: RackId,
+    /// Its slots.
+    pub slots: PerSlot<u32>,
+    /// Its cores.
+    pub cores: u32,
+    /// How fast it computes; 1 is the speed that times in a workload are given for.
+    pub speed: Factor,
+    /// The memory that its attempts may have.
+    pub memory: Bytes,
+    /// How fast one of its disks reads and writes.
+    pub disk: Rate,
+    /// How swapping slows down, if it does.
+    pub swap: Option<SwapSpec>,
+}
+
+impl TrackerId {
+    /// Returns the position in a vector of trackers.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl RackId {
+    /// Returns the position in a vector of racks.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SlotKind {
+    /// Both kinds, maps first.
+    pub const BOTH: [Self; 2] = [Self::Map, Self::Reduce];
+
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+        }
+    }
+}
+
+impl<T> std::ops::Index<SlotKind> for PerSlot<T> {
+    type Output = T;
+    fn index(&self, kind: SlotKind) -> &T {
+        match kind {
+            SlotKind::Map => &self.map,
+            SlotKind::Reduce => &self.reduce,
+        }
+    }
+}
+
+impl<T> std::ops::IndexMut<SlotKind> for PerSlot<T> {
+    fn index_mut(&mut self, kind: SlotKind) -> &mut T {
+        match kind {
+            SlotKind::Map => &mut self.map,
+            SlotKind::Reduce => &mut self.reduce,
+        }
+    }
+}
+
+/// Prints the name that people use: nodes are counted from 1.
+impl fmt::Display for TrackerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node-{}", u64::from(self.0) + 1)
+    }
+}
+
+/// Prints the name that people use: racks are counted from 1.
+impl fmt::Display for RackId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rack-{}", u64::from(self.0) + 1)
+    }
+}

@@ -1,0 +1,370 @@
+//! What the attempts of a cluster share: disks, wires and cores, each a resource with a number.
+//!
+//! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two directions
+//! of its uplink, and so has a pod, if racks are grouped. What goes between nodes, in a rack or beyond, may have a limit for the cluster as a
+//! whole: its fabric. A real one has a limit at each switch, but which nodes share a switch is seldom
+//! known; nothing else limits the switch of a rack.
+
+use std::sync::Arc;
+
+use super::{
+    BlockId, Capacity, ClusterSpec, PodId, RackId, ResourceId, Speeds, Topology, TrackerId, Use,
+};
+use mumakil_base::units::{Bytes, Rate, SimSpan};
+
+/// The resources of a cluster.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    topology: Arc<Topology>,
+    disks: u32,
+    has_page_caches: bool,
+    /// The pods that have uplinks: none, if all racks are at one switch.
+    pods: u32,
+    /// Those of the nodes, node by node, then those of the racks, the pods, and the fabric's.
+    capacities: Arc<[Capacity]>,
+}
+
+/// A disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskId {
+    /// Its node.
+    pub node: TrackerId,
+    /// Which of the node's disks it is.
+    pub disk: u32,
+}
+
+/// What a transfer or a computation uses, and how fast it is when nobody else does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// What it uses.
+    pub uses: Arc<[Use]>,
+    /// Its rate alone: bytes a second, or cores.
+    pub alone: f64,
+    /// What it reads, if that may be in memory; `uses` is for a read from disk.
+    pub reread: Option<Arc<Reread>>,
+}
+
+/// A read that needs no disk if its block is in the page cache of the node that has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reread {
+    /// The node that has the block.
+    pub node: TrackerId,
+    /// The block.
+    pub block: BlockId,
+    /// How much of it is read, and kept.
+    pub bytes: Bytes,
+    /// What a read from memory uses.
+    pub uses: Arc<[Use]>,
+}
+
+impl Demand {
+    /// Returns how long a transfer of so much takes alone.
+    pub fn time_for(&self, bytes: Bytes) -> SimSpan {
+        SimSpan::ceil_from_secs(bytes.get() as f64 / self.alone)
+    }
+}
+
+/// The places of a node's resources, before its disks.
+const CORES: u32 = 0;
+const NIC_IN: u32 = 1;
+const NIC_OUT: u32 = 2;
+const PAGE_CACHE: u32 = 3;
+const DISKS: u32 = 4;
+
+/// The places of a rack's resources, and of a pod's.
+const UPLINK_IN: u32 = 0;
+const UPLINK_OUT: u32 = 1;
+const OF_A_RACK: u32 = 2;
+
+impl Resources {
+    /// Returns the resources of these nodes.
+    pub fn new(spec: &ClusterSpec, topology: Arc<Topology>) -> Self {
+        let rate = |rate: Rate| Capacity::of(rate.bytes_per_s() as f64);
+        let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
+        let disks = spec.disk.count.get();
+        // The memory has enough for everybody; what limits a read is the way out of it.
+        let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
+        let page_cache = Capacity { total: f64::INFINITY, each: from_memory };
+        let mut capacities = Vec::new();
+        for (_, node) in topology.nodes() {
+            // One attempt computes on one core.
+            capacities.push(Capacity { total: f64::from(node.cores), each: 1.0 });
+            capacities.extend([nic, nic, page_cache]);
+            capacities.extend(std::iter::repeat_n(rate(node.disk), disks as usize));
+        }
+        for _ in 0..topology.racks() {
+            capacities.extend([uplink, uplink]);
+        }
+        let mut pods = 0;
+        if let Some(spec) = &spec.network.pods {
+            pods = topology.pods();
+            capacities.extend((0..pods).flat_map(|_| [rate(spec.uplink); 2]));
+        }
+        let fabric = spec.network.fabric.map(|a_node| a_node.bytes_per_s() as f64);
+        capacities.extend(fabric.map(|a_node| Capacity::of(a_node * f64::from(topology.len()))));
+        let has_page_caches = spec.page_cache.is_some();
+        Self { topology, disks, has_page_caches, pods, capacities: capacities.into() }
+    }
+
+    /// Returns how much there is of each, by number.
+    pub fn capacities(&self) -> &[Capacity] {
+        &self.capacities
+    }
+
+    /// Returns how much there is of a node's cores, wires and disks while it has these speeds.
+    pub fn at_speeds(
+        &self,
+        node: TrackerId,
+        Speeds { cpu, disk, network }: Speeds,
+    ) -> impl Iterator<Item = (ResourceId, Capacity)> {
+        let disks = (DISKS..DISKS + self.disks).map(move |place| (place, disk));
+        let all = [(CORES, cpu), (NIC_IN, network), (NIC_OUT, network)].into_iter().chain(disks);
+        all.map(move |(place, speed)| {
+            let id = self.of_node(node, place);
+            let Capacity { total, each } = self.capacities[id.index()];
+            (id, Capacity { total: total * speed, each: each * speed })
+        })
+    }
+
+    /// Returns the nodes.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// Returns how many disks a node has.
+    pub fn disks(&self) -> u32 {
+        self.disks
+    }
+
+    /// Returns whether nodes keep what was read from their disks.
+    pub fn has_page_caches(&self) -> bool {
+        self.has_page_caches
+    }
+
+    /// Returns what reading from a disk uses that may be another node's. Writing to one's own disk
+    /// uses as much as reading from it.
+    pub fn read(&self, from: DiskId, to: TrackerId) -> Demand {
+        self.demand(self.moving(self.disk(from), from.node, to))
+    }
+
+    /// Returns what reading a block uses, which is on a disk, or else in the memory of its node.
+    pub fn read_block(&self, block: BlockId, bytes: Bytes, from: DiskId, to: TrackerId) -> Demand {
+        let node = from.node;
+        let reread = || {
+            let page_cache = self.of_node(node, PAGE_CACHE);
+            let uses = self.moving(page_cache, node, to).collect();
+            Reread { node, block, bytes, uses }.into()
+        };
+        Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
+    }
+
+    /// Returns what moving bytes from where they are on a node to another node uses.
+    fn moving(
+        &self,
+        source: ResourceId,
+        from: TrackerId,
+        to: TrackerId,
+    ) -> impl Iterator<Item = Use> {
+        let mut uses = vec![source];
+        if from != to {
+            uses.push(self.of_node(from, NIC_OUT));
+            let [source, target] = [from, to].map(|node| self.topology.rack(node));
+            if source != target {
+                uses.extend([self.of_rack(source, UPLINK_OUT), self.of_rack(target, UPLINK_IN)]);
+            }
+            let [source, target] = [from, to].map(|node| self.topology.pod(node));
+            if source != target {
+                uses.extend([self.of_pod(source, UPLINK_OUT), self.of_pod(target, UPLINK_IN)]);
+            }
+            uses.push(self.of_node(to, NIC_IN));
+            uses.extend(self.fabric());
+        }
+        uses.into_iter().map(|resource| Use { resource, weight: 1.0 })
+    }
+
+    /// Returns what fetching from all nodes alike uses, onto a disk.
+    ///
+    /// The nodes that it comes from are no bottleneck: each gives but a small share.
+    pub fn fetch(&self, to: DiskId) -> Demand {
+        let rack = self.topology.rack(to.node);
+        let near = self.topology.part_in_rack(to.node, 1.0);
+        let uses = [
+            (self.disk(to), 1.0),
+            (self.of_node(to.node, NIC_IN), 1.0),
+            (self.of_rack(rack, UPLINK_IN), 1.0 - near),
+        ];
+        let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
+        let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
+        let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
+        let fabric = self.fabric().map(|fabric| (fabric, from_others));
+        let uses = uses.into_iter().chain([uplink]).chain(fabric);
+        let used = uses.filter(|(_, weight)| 0.0 < *weight);
+        self.demand(used.map(|(resource, weight)| Use { resource, weight }))
+    }
+
+    /// Returns what computing uses on a node; none, if there is a core for every slot.
+    pub fn compute(&self, on: TrackerId) -> Option<Demand> {
+        let node = self.topology.node(on);
+        let is_short = node.cores < node.slots.map + node.slots.reduce;
+        let cores = Use { resource: self.of_node(on, CORES), weight: 1.0 };
+        is_short.then(|| self.demand([cores]))
+    }
+
+    fn demand(&self, uses: impl IntoIterator<Item = Use>) -> Demand {
+        let uses: Arc<[Use]> = uses.into_iter().collect();
+        let alone = |used: &Use| self.capacities[used.resource.index()].alone(used.weight);
+        Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses, reread: None }
+    }
+
+    fn disk(&self, disk: DiskId) -> ResourceId {
+        self.of_node(disk.node, DISKS + disk.disk)
+    }
+
+    fn of_node(&self, node: TrackerId, place: u32) -> ResourceId {
+        ResourceId(node.0 * (DISKS + self.disks) + place)
+    }
+
+    fn of_rack(&self, rack: RackId, place: u32) -> ResourceId {
+        ResourceId(self.topology.len() * (DISKS + self.disks) + rack.0 * OF_A_RACK + place)
+    }
+
+    fn of_pod(&self, pod: PodId, place: u32) -> ResourceId {
+        let first = self.of_rack(RackId(self.topology.racks()), 0);
+        ResourceId(first.0 + pod.0 * OF_A_RACK + place)
+    }
+
+    fn fabric(&self) -> Option<ResourceId> {
+        let of_all_others = self.of_pod(PodId(self.pods), 0);
+        (of_all_others.index() < self.capacities.len()).then_some(of_all_others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{FileId, PageCacheSpec, PodSpec, Sharing};
+    use mumakil_base::units::Count;
+
+    /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
+    /// 200 MB/s.
+    fn resources() -> Resources {
+        resources_with(|_| {})
+    }
+
+    fn resources_with(change: impl FnOnce(&mut ClusterSpec)) -> Resources {
+        let plain = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks, spec.disk.count) = (Count::of(4), Count::of(2), Count::of(2));
+        spec.network.uplink = Rate::from_mb_per_s(200);
+        change(&mut spec);
+        let topology = Arc::new(Topology::new(&spec));
+        Resources::new(&spec, topology)
+    }
+
+    fn disk(node: u32, disk: u32) -> DiskId {
+        DiskId { node: TrackerId(node), disk }
+    }
+
+    /// Returns the rates of these demands, in MB/s, all at once.
+    fn rates(resources: &Resources, demands: &[Demand]) -> Vec<f64> {
+        let mut sharing = Sharing::new(resources.capacities().iter().copied());
+        let flows: Vec<_> =
+            demands.iter().map(|demand| sharing.begin(demand.uses.clone())).collect();
+        sharing.settle(|_, _| {});
+        flows.iter().map(|flow| sharing.rate(*flow) / 1e6).collect()
+    }
+
+    #[test]
+    fn a_local_read_is_as_fast_as_the_disk() {
+        let resources = resources();
+        let read = resources.read(disk(0, 0), TrackerId(0));
+        assert_eq!((read.uses.len(), read.alone), (1, 80e6));
+        assert_eq!(read.time_for(Bytes::new(160_000_000)), SimSpan::from_secs(2));
+    }
+
+    #[test]
+    fn two_reads_of_one_disk_share_it_and_two_of_two_do_not() {
+        let resources = resources();
+        let read = |of| resources.read(disk(0, of), TrackerId(0));
+        assert_eq!(rates(&resources, &[read(0), read(0), read(1)]), [40.0, 40.0, 80.0]);
+    }
+
+    #[test]
+    fn readers_elsewhere_share_the_wire_of_their_source() {
+        let resources = resources();
+        // Five from each of two disks of node 0, in its rack and beyond.
+        let reads: Vec<Demand> =
+            (0..10).map(|i| resources.read(disk(0, i % 2), TrackerId(1 + i % 3))).collect();
+        assert_eq!(rates(&resources, &reads), [12.5; 10]);
+    }
+
+    #[test]
+    fn racks_share_their_uplinks() {
+        let resources = resources();
+        // Four reads from rack 1 to rack 2, one for each disk: the wires would carry 62.5 each.
+        let reads: Vec<Demand> =
+            (0..4).map(|i| resources.read(disk(i / 2, i % 2), TrackerId(2 + i % 2))).collect();
+        assert_eq!(rates(&resources, &reads), [50.0; 4]);
+    }
+
+    #[test]
+    fn a_fetch_burdens_the_uplink_with_what_comes_from_other_racks() {
+        let resources = resources();
+        let fetch = resources.fetch(disk(0, 0));
+        let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
+        assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.5], 80e6));
+    }
+
+    #[test]
+    fn what_goes_between_pods_shares_their_uplinks() {
+        // A rack for each node, two racks in each pod, 60 MB/s between the pods.
+        let resources = resources_with(|spec| {
+            let uplink = Rate::from_mb_per_s(60);
+            spec.racks = Count::of(4);
+            spec.network.pods = Some(PodSpec { count: Count::of(2), uplink, latency: None });
+            // The fabric, which comes behind them, is large enough for everything.
+            spec.network.fabric = Some(Rate::from_mb_per_s(1_000));
+        });
+        let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
+        // Two from the first pod to the second, one back, and one between the racks of a pod.
+        let reads = [read(0, 2), read(1, 3), read(2, 0), read(3, 2)];
+        assert_eq!(rates(&resources, &reads), [30.0, 30.0, 60.0, 80.0]);
+        // Half of what a reduce fetches comes from the other pod, three quarters from other racks.
+        let fetch = resources.fetch(disk(0, 0));
+        let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
+        assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.75, 0.5, 0.75], 80e6));
+        // Of 60 MB/s into the pod it needs half its own rate, beside a read that needs all of its own.
+        assert_eq!(rates(&resources, &[fetch, read(2, 1)]), [40.0, 40.0]);
+    }
+
+    #[test]
+    fn all_transfers_share_the_fabric_and_local_reads_do_not() {
+        // 4 x 15 MB/s for whatever goes from node to node, be it in a rack or between them.
+        let resources = resources_with(|spec| spec.network.fabric = Some(Rate::from_mb_per_s(15)));
+        let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
+        let in_racks_and_between = [read(0, 1), read(1, 3), read(2, 3), read(3, 3)];
+        assert_eq!(rates(&resources, &in_racks_and_between), [20.0, 20.0, 20.0, 80.0]);
+        // A quarter of what a reduce fetches lies on its own node.
+        assert_eq!(resources.fetch(disk(0, 0)).alone, 60e6 / 0.75);
+    }
+
+    #[test]
+    fn a_block_in_memory_needs_no_disk_but_the_same_wires() {
+        let rate = Rate::from_mb_per_s(400);
+        let resources = resources_with(|spec| spec.page_cache = Some(PageCacheSpec { rate }));
+        let block = BlockId { file: FileId(0), place: 0 };
+        let again = |to| {
+            let read = resources.read_block(block, Bytes::new(1), disk(0, 0), TrackerId(to));
+            let uses = read.reread.as_ref().expect("there are page caches").uses.clone();
+            Demand { uses, ..read }
+        };
+        // Two on the node, as fast as each can be; one elsewhere gets all of its wire.
+        assert_eq!(rates(&resources, &[again(0), again(0), again(1)]), [400.0, 400.0, 125.0]);
+    }
+
+    #[test]
+    fn a_node_with_a_core_for_every_slot_has_nothing_to_share_of_them() {
+        // Four cores for two and two slots.
+        assert_eq!(resources().compute(TrackerId(0)), None);
+    }
+}

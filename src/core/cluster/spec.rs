@@ -1,0 +1,300 @@
+//! The `cluster:` part of a scenario, as written.
+//!
+//! Every field has a value in the plain cluster (`scenarios/clusters/default.yaml`), so there are
+//! no defaults here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{NodeName, PerSlot, SlotKind};
+use crate::trace::TraceFile;
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
+
+/// How many nodes a cluster may have.
+pub type NodeCount = Count<1, 100_000>;
+/// How many slots of a kind a node may have.
+pub type SlotCount = Count<0, 64>;
+
+/// The machines. A preset sets everything together; each field can be set alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSpec {
+    /// How many nodes there are, including those in `groups`.
+    pub nodes: NodeCount,
+    /// How many racks the nodes are spread over, evenly and in order.
+    pub racks: NodeCount,
+    /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and `groups`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TraceFile>,
+    /// Map slots of a node.
+    pub map_slots: SlotCount,
+    /// Reduce slots of a node.
+    pub reduce_slots: SlotCount,
+    /// Cores of a node.
+    pub cores: Count<1, 1_024>,
+    /// How fast a node computes: with 2, computations take half the time.
+    pub speed: Factor,
+    /// Whether attempts share the cores of their node. Each computes on one core at most; if more
+    /// attempts compute than there are cores, all become slower. Without this, each attempt has a
+    /// core of its own. Times from a trace do not change.
+    pub contention: bool,
+    /// The memory of a node.
+    pub memory: Bytes,
+    /// What of it the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker and
+    /// a DataNode take 1000 MB each unless configured otherwise.
+    pub system_memory: Bytes,
+    /// The disks of a node.
+    pub disk: DiskSpec,
+    /// What a node does with memory that neither its system nor a task holds: it keeps blocks there
+    /// that were read from its disks, those longest unread give way first, and whoever reads one
+    /// again needs no disk.
+    /// It matters only if `network.model` is `shared`. Without this, every read is from a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheSpec>,
+    /// The file system.
+    pub hdfs: HdfsSpec,
+    /// The network.
+    pub network: NetworkSpec,
+    /// How long the JobTracker's work takes.
+    pub jobtracker: JobTrackerSpec,
+    /// Nodes that differ from the others. They are the first ones, in this order.
+    pub groups: Vec<GroupSpec>,
+}
+
+impl ClusterSpec {
+    /// Returns the slots of all nodes; of a cluster from a topology file, of as many as `nodes` says.
+    pub fn slots(&self) -> PerSlot<u64> {
+        let of_all = |kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum();
+        PerSlot { map: of_all(SlotKind::Map), reduce: of_all(SlotKind::Reduce) }
+    }
+
+    /// Returns the slots of the node that has most.
+    pub fn most_slots(&self) -> PerSlot<u32> {
+        let most = |kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default();
+        PerSlot { map: most(SlotKind::Map), reduce: most(SlotKind::Reduce) }
+    }
+
+    /// Returns how many nodes have so many slots, kind by kind.
+    fn kinds(&self) -> impl Iterator<Item = (u64, PerSlot<u32>)> {
+        let slots =
+            |map: SlotCount, reduce: SlotCount| PerSlot { map: map.get(), reduce: reduce.get() };
+        let (map, reduce) = (self.map_slots, self.reduce_slots);
+        let groups = self.groups.iter().map(move |group| {
+            let own = slots(group.map_slots.unwrap_or(map), group.reduce_slots.unwrap_or(reduce));
+            (u64::from(group.count.get()), own)
+        });
+        let in_groups = groups.clone().map(|(count, _)| count).sum();
+        let others = u64::from(self.nodes.get()).saturating_sub(in_groups);
+        groups.chain((0 < others).then_some((others, slots(map, reduce))))
+    }
+}
+
+/// The disks of a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiskSpec {
+    /// How many there are. An attempt reads and writes on one of them. Their number matters only if
+    /// `network.model` is `shared`.
+    pub count: Count<1, 64>,
+    /// How fast one disk reads and writes. Swapping has this speed, too.
+    pub rate: Rate,
+    /// How much slower swapping becomes when much is moved at once. Without this, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap: Option<SwapSpec>,
+}
+
+/// How swapping slows down: a system that has paged out most of its memory has none left for the
+/// cache of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwapSpec {
+    /// What is moved at once beyond these bytes is slower.
+    pub beyond: Bytes,
+    /// How fast that is moved.
+    pub rate: Rate,
+}
+
+/// The page cache of a node. Its size is the memory that tasks leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageCacheSpec {
+    /// How fast an attempt reads from it. The default is what a client gets of its own node's
+    /// datanode, which is far from what the memory could do: 300 to 400 MB/s were measured on EC2
+    /// (by the authors of hdfs3).
+    #[serde(default = "from_memory")]
+    pub rate: Rate,
+}
+
+fn from_memory() -> Rate {
+    Rate::from_mb_per_s(400)
+}
+
+/// The file system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HdfsSpec {
+    /// The size of a block, and so of a map's input.
+    pub block: Bytes,
+    /// How many copies of a block there are.
+    pub replication: Count<1, 64>,
+    /// Where the copies are placed.
+    pub placement: Placement,
+    /// Extra copies for files that many jobs read at the same time. Without this, no file gets any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<HotSpec>,
+    /// How long a node may be off before its copies do not count any more and are made again
+    /// elsewhere. Without this, 10 min 30 s, as in Hadoop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_after: Option<SimSpan>,
+    /// How fast a node makes such copies, one after another; all that are on do so at the same time, and
+    /// take nothing from what attempts read and write. Without this, as fast as the NameNode gives
+    /// orders, two blocks every three seconds, unless its disk or its network card is slower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub re_replication: Option<Rate>,
+}
+
+impl HdfsSpec {
+    /// Returns how long a node may be off.
+    pub fn dead_after(&self) -> SimSpan {
+        self.dead_after.unwrap_or(SimSpan::from_millis(630_000))
+    }
+}
+
+impl ClusterSpec {
+    /// Returns how fast each node makes copies again that were lost.
+    pub fn re_replication(&self) -> Rate {
+        let two_blocks = Bytes::new(self.hdfs.block.get().saturating_mul(2));
+        let orders = Rate::of(two_blocks, SimSpan::from_secs(3));
+        let usual = orders.min(self.disk.rate).min(self.network.nic);
+        self.hdfs.re_replication.unwrap_or(usual)
+    }
+}
+
+/// Which files are hot, and how many copies those have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotSpec {
+    /// So many jobs must read a file at the same time; the last of them already finds the extra
+    /// copies, of all blocks that a node has which is on.
+    pub jobs: Count<1, 1_000_000>,
+    /// How many copies of each block there are in such a file.
+    pub replication: Count<1, 64>,
+}
+
+/// Where the copies of a block lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files that
+    /// are written from outside of the cluster.
+    Hadoop,
+    /// On different nodes, all equally likely.
+    Random,
+    /// As Hadoop does with files that a node of the cluster writes: that node, such as `node-1`, keeps
+    /// the first copy of each block. The others lie as with `hadoop`.
+    Writer(NodeName),
+}
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// Whether transfers share disks and network.
+    pub model: NetworkModel,
+    /// How fast an attempt reads from another node in its rack, if the model is `fixed`.
+    pub rack: Rate,
+    /// How fast an attempt reads from another rack, if the model is `fixed`.
+    pub off_rack: Rate,
+    /// The speed of a node's network card, in each direction. It limits each transfer, and all of
+    /// them together if the model is `shared`.
+    pub nic: Rate,
+    /// The speed of a rack's connection to the others, in each direction. It limits each transfer
+    /// between racks, and all of them together if the model is `shared`.
+    pub uplink: Rate,
+    /// What the network carries between nodes when all of them read at once, for each node: all
+    /// transfers together, within racks and between them, get this times the number of nodes if the
+    /// model is `shared`. Less than `nic` is a network that is oversubscribed. Runs take longer with
+    /// it, as each transfer then depends on all others. Without this, the network carries all that
+    /// the NICs and uplinks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<Rate>,
+    /// How long a message takes within the JobTracker's rack, which is the first rack.
+    pub latency: Dist<SimSpan>,
+    /// How long a message takes between racks.
+    pub cross_rack: Dist<SimSpan>,
+    /// Switches above those of the racks, such as one for each data centre. Without this, the uplinks
+    /// of all racks meet at one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodSpec>,
+}
+
+/// Groups of racks, each with a switch of its own. To Hadoop's choices of tasks and of copies to
+/// read, what is in another rack is equally far in any pod.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PodSpec {
+    /// How many pods the racks are spread over, evenly and in order. Where a topology file has a level
+    /// above the racks, that level counts.
+    pub count: NodeCount,
+    /// The speed of a pod's connection to the others, in each direction, which all transfers between
+    /// pods share if the model is `shared`.
+    pub uplink: Rate,
+    /// How long a message takes between pods. Without this, as long as between racks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Dist<SimSpan>>,
+}
+
+/// How transfers share disks and network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkModel {
+    /// They do not: each transfer has a fixed speed, whatever the others do.
+    Fixed,
+    /// They do: all transfers at the same moment share disks, NICs, uplinks and the fabric max-min
+    /// fairly. None gets more at the cost of one that has less.
+    Shared,
+}
+
+/// What the JobTracker's work takes, in virtual time. It does one thing after another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobTrackerSpec {
+    /// The time for each heartbeat.
+    pub per_heartbeat: SimSpan,
+    /// The time for each task that it assigns.
+    pub per_task: SimSpan,
+    /// The time for each job that the policy looks at.
+    pub per_job: SimSpan,
+    /// The time to read the splits of a new job, in parallel with the other work.
+    pub init: SimSpan,
+    /// How many new jobs are read at the same time.
+    pub init_threads: Count<1, 1_024>,
+}
+
+/// Nodes that are unlike the others. What is not said is as for the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupSpec {
+    /// How many nodes of this kind there are.
+    pub count: NodeCount,
+    /// How many racks these nodes have for themselves. Without this, they are in the racks of the
+    /// others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub racks: Option<NodeCount>,
+    /// Map slots of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_slots: Option<SlotCount>,
+    /// Reduce slots of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_slots: Option<SlotCount>,
+    /// Cores of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Count<1, 1_024>>,
+    /// How fast a node computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Factor>,
+    /// The memory of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+}

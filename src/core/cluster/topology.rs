@@ -1,0 +1,354 @@
+//! Which nodes there are and in which racks they stand.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+
+use super::{ClusterSpec, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId, TrackerId};
+use mumakil_base::units::Rate;
+
+/// The nodes of a cluster, by number, and the racks that they stand in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    nodes: Vec<Node>,
+    /// The rack and host of each node, where these are known, in the order of the hosts' names.
+    names: Vec<(String, String)>,
+    /// The rack of each node, which is asked for more than all else of it.
+    racks_of: Vec<RackId>,
+    /// The nodes of each rack, in order.
+    racks: Vec<Vec<TrackerId>>,
+    /// The pod of each rack.
+    pods: Vec<PodId>,
+    /// The racks of hosts that are no nodes, and what rack all others are said to stand in.
+    absent: Option<Absent>,
+}
+
+/// The rack of hosts that Hadoop knows none of.
+const DEFAULT_RACK: &str = "default-rack";
+
+/// Where hosts stand that are no nodes, if input may lie there all the same.
+#[derive(Clone, Debug, PartialEq)]
+struct Absent {
+    /// By host.
+    racks: BTreeMap<String, RackId>,
+    /// That of hosts which nobody has heard of.
+    elsewhere: RackId,
+}
+
+impl Topology {
+    /// Returns the nodes that a scenario describes: its groups first, in order, then the others.
+    ///
+    /// Groups with racks of their own get the last racks; all other nodes are spread over the
+    /// common racks in runs of equal length.
+    pub fn new(spec: &ClusterSpec) -> Self {
+        let plain_count = spec.nodes.get() - spec.groups.iter().map(|g| g.count.get()).sum::<u32>();
+        let plain = std::iter::repeat_n(None, plain_count as usize);
+        let kinds: Vec<Option<&GroupSpec>> = spec
+            .groups
+            .iter()
+            .flat_map(|group| std::iter::repeat_n(Some(group), group.count.get() as usize))
+            .chain(plain)
+            .collect();
+        let has_own = |kind: &Option<&GroupSpec>| kind.is_some_and(|group| group.racks.is_some());
+        let common = kinds.iter().filter(|kind| !has_own(kind)).count() as u64;
+        let common_racks = u64::from(spec.racks.get()).min(common);
+
+        let mut nodes = Vec::with_capacity(kinds.len());
+        let mut placed = 0;
+        for kind in &kinds {
+            let rack = if has_own(kind) {
+                RackId(0)
+            } else {
+                let rack = placed * common_racks / common;
+                placed += 1;
+                RackId(rack as u32)
+            };
+            nodes.push(node(spec, *kind, rack));
+        }
+        let mut next_rack = common_racks as u32;
+        let mut first = 0;
+        for group in &spec.groups {
+            let count = group.count.get();
+            if let Some(racks) = group.racks {
+                for i in 0..count {
+                    let rack = u64::from(i) * u64::from(racks.get()) / u64::from(count);
+                    nodes[(first + i) as usize].rack = RackId(next_rack + rack as u32);
+                }
+                next_rack += racks.get();
+            }
+            first += count;
+        }
+        Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref())
+    }
+
+    /// Spreads the racks over pods, if there are any.
+    fn in_pods(mut self, spec: Option<&PodSpec>) -> Self {
+        let racks = u64::from(self.racks());
+        let count = spec.map_or(1, |spec| u64::from(spec.count.get()).min(racks));
+        self.pods = (0..racks).map(|rack| PodId((rack * count / racks) as u32)).collect();
+        self
+    }
+
+    /// Returns the cluster of these nodes.
+    pub fn from_nodes(nodes: Vec<Node>) -> Self {
+        let count = nodes.iter().map(|node| node.rack.index() + 1).max().unwrap_or(0);
+        let mut racks = vec![Vec::new(); count];
+        for (index, node) in nodes.iter().enumerate() {
+            racks[node.rack.index()].push(TrackerId(index as u32));
+        }
+        Self {
+            racks_of: nodes.iter().map(|node| node.rack).collect(),
+            nodes,
+            names: Vec::new(),
+            pods: vec![PodId(0); racks.len()],
+            racks,
+            absent: None,
+        }
+    }
+
+    /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
+    /// are numbered in the order of the names, the racks as they come, and so are pods, if there are
+    /// any and paths tell of them. All nodes are as the scenario's plain ones.
+    pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
+        let mut racks: IndexSet<&str> = IndexSet::new();
+        let mut named: Vec<(&str, &str, RackId)> = Vec::with_capacity(hosts.len());
+        for (rack, host) in hosts {
+            let (number, _) = racks.insert_full(rack);
+            named.push((host, rack, RackId(number as u32)));
+        }
+        named.sort_unstable();
+        let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
+        let mut above: IndexSet<&str> = IndexSet::new();
+        let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
+        let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
+        let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
+        let are_told = spec.network.pods.is_some() && 1 < above.len();
+        Self {
+            pods: if are_told { pods } else { plain.pods },
+            names: named
+                .iter()
+                .map(|(host, rack, _)| (rack.trim_start_matches('/').into(), (*host).into()))
+                .collect(),
+            ..plain
+        }
+    }
+
+    /// Lets input lie on hosts that are no nodes: these, which stand in racks of the cluster or in
+    /// others, and all that nobody has heard of, which stand in the rack that Hadoop has for such.
+    pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
+        let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
+        let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
+        let racks = absent.iter().map(|(rack, host)| ((*host).to_owned(), rack_of(rack)));
+        let racks: BTreeMap<String, RackId> = racks.collect();
+        let default = numbers.iter().position(|rack| rack.trim_start_matches('/') == DEFAULT_RACK);
+        let elsewhere = RackId(default.unwrap_or(numbers.len()) as u32);
+        self.absent = Some(Absent { racks, elsewhere });
+        self
+    }
+
+    /// Returns what stands for a host that is no node: somebody in its rack who never runs anything.
+    /// None, where input does not lie on such hosts.
+    pub fn stand_in(&self, host: &str) -> Option<TrackerId> {
+        let Absent { racks, elsewhere } = self.absent.as_ref()?;
+        Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
+    }
+
+    /// Returns whether the hosts have names.
+    pub fn has_names(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Returns what a node's rack and host are called, where these have names.
+    pub fn names(&self, id: TrackerId) -> Option<(&str, &str)> {
+        self.names.get(id.index()).map(|(rack, host)| (rack.as_str(), host.as_str()))
+    }
+
+    /// Returns the node on a host.
+    pub fn find(&self, host: &str) -> Option<TrackerId> {
+        let place = self.names.binary_search_by(|(_, name)| name.as_str().cmp(host));
+        place.ok().map(|index| TrackerId(index as u32))
+    }
+
+    /// Returns how many nodes there are.
+    pub fn len(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    /// Returns whether there is no node at all.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns how many racks there are.
+    pub fn racks(&self) -> u32 {
+        self.racks.len() as u32
+    }
+
+    /// Returns a node.
+    pub fn node(&self, id: TrackerId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Returns the rack that a node stands in, or what [stands for](Self::stand_in) a host.
+    pub fn rack(&self, id: TrackerId) -> RackId {
+        let rack = self.racks_of.get(id.index()).copied();
+        rack.unwrap_or_else(|| RackId(id.0 - self.len()))
+    }
+
+    /// Returns how many pods there are: one, if nothing is said of them.
+    pub fn pods(&self) -> u32 {
+        self.pods.iter().max().map_or(0, |last| last.0 + 1)
+    }
+
+    /// Returns the pod that a node stands in.
+    pub fn pod(&self, id: TrackerId) -> PodId {
+        self.pods[self.rack(id).index()]
+    }
+
+    /// Returns how many nodes stand in each rack.
+    pub fn rack_sizes(&self) -> Vec<u32> {
+        self.racks.iter().map(|nodes| nodes.len() as u32).collect()
+    }
+
+    /// Returns the nodes of a rack.
+    pub fn rack_nodes(&self, rack: RackId) -> &[TrackerId] {
+        &self.racks[rack.index()]
+    }
+
+    /// Returns how much lies in a node's rack of what lies on all nodes alike.
+    pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
+        amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
+    }
+
+    /// Returns how much lies in a node's pod of what lies on all nodes alike.
+    pub fn part_in_pod(&self, node: TrackerId, amount: f64) -> f64 {
+        let racks = self.racks.iter().zip(&self.pods);
+        let near = racks.filter(|(_, pod)| **pod == self.pod(node)).map(|(nodes, _)| nodes.len());
+        amount * near.sum::<usize>() as f64 / f64::from(self.len())
+    }
+
+    /// Returns all nodes with their numbers.
+    pub fn nodes(&self) -> impl Iterator<Item = (TrackerId, &Node)> {
+        self.nodes.iter().enumerate().map(|(index, node)| (TrackerId(index as u32), node))
+    }
+
+    /// Returns the slots of the whole cluster.
+    pub fn slots(&self) -> PerSlot<u32> {
+        self.nodes.iter().fold(PerSlot::default(), |sum, node| PerSlot {
+            map: sum.map + node.slots.map,
+            reduce: sum.reduce + node.slots.reduce,
+        })
+    }
+
+    /// Returns the slots of the node that has most.
+    pub fn most_slots(&self) -> PerSlot<u32> {
+        self.nodes.iter().fold(PerSlot::default(), |most, node| PerSlot {
+            map: most.map.max(node.slots.map),
+            reduce: most.reduce.max(node.slots.reduce),
+        })
+    }
+}
+
+fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
+    let own = |of: fn(&GroupSpec) -> Option<u32>, all: u32| kind.and_then(of).unwrap_or(all);
+    Node {
+        rack,
+        slots: PerSlot {
+            map: own(|g| g.map_slots.map(|n| n.get()), spec.map_slots.get()),
+            reduce: own(|g| g.reduce_slots.map(|n| n.get()), spec.reduce_slots.get()),
+        },
+        cores: own(|g| g.cores.map(|n| n.get()), spec.cores.get()),
+        speed: kind.and_then(|group| group.speed).unwrap_or(spec.speed),
+        memory: kind
+            .and_then(|group| group.memory)
+            .unwrap_or(spec.memory)
+            .saturating_sub(spec.system_memory),
+        disk: spec.disk.rate,
+        swap: spec.disk.swap,
+    }
+}
+
+/// How fast attempts read over the network when nothing is shared: a speed for each distance, and
+/// never faster than the wires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadRates {
+    /// From another node in the rack.
+    pub rack: Rate,
+    /// From another rack.
+    pub off_rack: Rate,
+}
+
+impl ReadRates {
+    /// Returns the speeds of a cluster.
+    pub fn new(spec: &ClusterSpec) -> Self {
+        let network = &spec.network;
+        let rack = network.rack.min(network.nic).min(spec.disk.rate);
+        Self { rack, off_rack: network.off_rack.min(network.uplink).min(rack) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::Count;
+
+    fn spec(racks: u32, pods: Option<u32>) -> ClusterSpec {
+        let plain = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks) = (Count::of(10), Count::of(racks));
+        let pods = pods.map(|count| PodSpec {
+            count: Count::of(count),
+            uplink: Rate::from_mb_per_s(100),
+            latency: None,
+        });
+        spec.network.pods = pods;
+        spec
+    }
+
+    fn pods(topology: &Topology) -> Vec<u32> {
+        topology.nodes().map(|(id, _)| topology.pod(id).0).collect()
+    }
+
+    #[test]
+    fn racks_are_spread_over_pods_evenly_and_in_order() {
+        let topology = Topology::new(&spec(5, Some(2)));
+        assert_eq!(pods(&topology), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(topology.pods(), 2);
+        let near = [TrackerId(0), TrackerId(9)].map(|node| topology.part_in_pod(node, 1.0));
+        assert_eq!(near, [0.6, 0.4]);
+        let plain = Topology::new(&spec(5, None));
+        assert_eq!((pods(&plain), plain.pods()), (vec![0; 10], 1));
+    }
+
+    #[test]
+    fn a_level_above_the_racks_of_a_file_are_its_pods() {
+        let host = |path: &str, name: &'static str| (path.to_owned(), name);
+        let deep = [host("/b/r1", "h1"), host("/a/r1", "h2"), host("/b/r2", "h3")];
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, Some(3)), &deep)), [0, 1, 0]);
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, None), &deep)), [0, 0, 0]);
+        let flat = [host("/r1", "h1"), host("/r2", "h2"), host("/r3", "h3")];
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, Some(2)), &flat)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn who_is_no_node_stands_in_its_rack_or_with_all_strangers() {
+        let spec = include_str!("../../../scenarios/clusters/default.yaml");
+        let spec: ClusterSpec = serde_yaml::from_str(spec).unwrap();
+        let hosts = [("/r0".to_owned(), "a"), ("/r1".to_owned(), "b")];
+        let absent = [("/r1".to_owned(), "10.0.0.1"), ("/r2".to_owned(), "10.0.0.2")];
+        let plain = Topology::of_hosts(&spec, &hosts);
+        assert_eq!(plain.stand_in("10.0.0.1"), None);
+        let topology = plain.with_absent(&hosts, &absent);
+        let rack = |host| topology.rack(topology.stand_in(host).unwrap()).0;
+        assert_eq!(["10.0.0.1", "10.0.0.2", "x", "y"].map(rack), [1, 2, 3, 3]);
+        assert_eq!((topology.len(), topology.racks()), (2, 2), "nothing runs there");
+    }
+
+    #[test]
+    fn strangers_join_a_default_rack_that_is_there() {
+        let spec = spec(1, None);
+        let hosts = [("/r0".to_owned(), "a"), ("/default-rack".to_owned(), "b")];
+        let topology = Topology::of_hosts(&spec, &hosts).with_absent(&hosts, &[]);
+        assert_eq!(topology.rack(topology.stand_in("x").unwrap()).0, 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! The MapReduce v1 protocol and the state machines that speak it.
+//!
+//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
+//! and instants, without a clock, a thread or a random number of their own making. The truth about
+//! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
+//! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
+//! machines comes from [`Nature`]; where blocks are then is the word of the [`NameNode`], and which outputs of
+//! maps are there that of [`MapOutputs`].
+//!
+//! # The floors
+//! A file here names the files that it needs, and only such as stand on a floor above its own. The names below are
+//! for other rooms.
+//!
+//! | floor | |
+//! |---|---|
+//! | `ids`, `locality`, `speculation`, `stall` | words: who is who, how far, and the answers to rare questions |
+//! | `hadoop`, `holders`, `reason`, `traced` | settings, reasons, and what traces say of tasks |
+//! | `spec` | a job as it is submitted |
+//! | `event`, `map_cache`, `replicas` | what happened; where maps find their input |
+//! | `heartbeat` | what a heartbeat and its answer carry |
+//! | `cost`, `job`, `message`, `unfetched` | how long work takes, a job in the books, all messages |
+//! | `outbox`, `truth` | what a core is and leaves; what oracles may know |
+//! | `fabric`, `map_outputs`, `name_node`, `nature`, `refusals`, `task_tracker` | the cores but one |
+//! | `ledger` | what the JobTracker knows |
+//! | `scheduler` | what a policy sees of it, and decides |
+//! | `job_tracker` | the JobTracker |
+
+mod cost;
+mod event;
+mod fabric;
+mod hadoop;
+mod heartbeat;
+mod holders;
+mod ids;
+mod job;
+mod job_tracker;
+mod ledger;
+mod locality;
+mod map_cache;
+mod map_outputs;
+mod message;
+mod name_node;
+mod nature;
+mod outbox;
+mod reason;
+mod refusals;
+mod replicas;
+mod scheduler;
+mod spec;
+mod speculation;
+mod stall;
+mod task_tracker;
+mod traced;
+mod truth;
+mod unfetched;
+
+pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
+pub use event::{
+    AttemptFact, AttemptState, Counts, Event, Fact, Incident, JobFact, LedgerFact, MemberFact,
+    Order, Outcome, Phases, Role, TrackerFact, WorldFact,
+};
+pub use fabric::Fabric;
+pub use hadoop::{
+    Auto, Behaviour, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HadoopLine, HeartbeatGrowth,
+    LaunchExpiry, Recovery,
+};
+pub use heartbeat::{
+    Call, Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Phase, Reply, Report,
+    Status,
+};
+pub use holders::Holders;
+pub use ids::{AttemptId, JobId, TaskId, TaskKind};
+pub use job::{Job, JobChange, JobEvent, JobState, Tasks};
+pub use job_tracker::JobTracker;
+pub use locality::Locality;
+pub use map_cache::Reach;
+pub use map_outputs::MapOutputs;
+pub use message::{
+    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, Stroke, ToFabric,
+    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+};
+pub use name_node::{NameNode, Upkeep};
+pub use nature::{Harm, Mishap, Nature, Rhythm};
+pub use outbox::{Calm, Core, Letter, Outbox, Stop};
+pub use reason::{Holding, Reason, SlotShare, Weighed};
+pub use replicas::{Copy, Reading, Replicas, Which};
+#[doc(hidden)]
+pub use scheduler::testing;
+pub use scheduler::{
+    By, Complaint, Elsewhere, Farewell, Launched, Offer, Orders, Overhear, Policy, PolicyFailed,
+    Precedence, Preemption, Scheduler, Setting, Site, Tell, View, Wrapper, steps::step,
+};
+pub use spec::{
+    Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
+};
+pub use speculation::{Behind, Late, Rates, Rule, Speculation};
+pub use stall::{Held, Stall, Wait, Waiter, Waiting};
+pub use task_tracker::{Manner, TaskTracker};
+pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
+pub use truth::Truth;
+
+pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -1,0 +1,434 @@
+//! How long an attempt's phases take on a node.
+//!
+//! A task's length is drawn from a stream of its own (seed, kind, job, task), always in the same
+//! order, so the same task takes the same time under every scheduler, whichever attempt it is;
+//! whether an attempt fails is drawn for each attempt. Where the attempt runs scales the draw:
+//! the node's speed, the distance of its input, the disks and wires in between. Where these are
+//! shared, a plan says how long each part takes alone and what it uses; how long it takes among
+//! others is for the [`Fabric`](super::Fabric) to tell.
+
+mod doom;
+mod effort;
+mod shared;
+
+use std::sync::Arc;
+
+pub use self::doom::{Break, Doom, DoomKind};
+pub use self::effort::{Effort, Means, Part};
+pub use self::shared::Shared;
+use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
+use crate::mapred::event::Role;
+use crate::mapred::hadoop::{CommitPending, Hadoop};
+use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
+use crate::mapred::locality::Locality;
+use crate::mapred::replicas::{Copy, Reading, Replicas};
+use crate::mapred::spec::JobSpec;
+use crate::mapred::traced::Traced;
+use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
+use mumakil_base::units::{Bytes, SimSpan};
+
+/// What all attempts of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The settings of the protocol.
+    pub hadoop: Hadoop,
+    /// How fast attempts read over the network.
+    pub rates: ReadRates,
+    /// The nodes: a reduce fetches from all of them alike.
+    pub topology: Arc<Topology>,
+    /// What makes map and reduce attempts end badly.
+    pub dooms: Vec<Doom>,
+    /// What attempts share, if they share anything.
+    pub shared: Option<Shared>,
+    /// Whether nodes may become slow while attempts run there.
+    pub may_slow_down: bool,
+}
+
+/// The phases of one attempt on one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Starting the process.
+    pub start_up: SimSpan,
+    /// Fetching, were all maps done; nothing but for reduces.
+    pub shuffle: Effort,
+    /// Merging; nothing but for reduces.
+    pub sort: Effort,
+    /// The work itself: a map's reading, computing and writing, a reduce's computing and writing.
+    pub work: Effort,
+    /// Whether the output waits for leave to commit.
+    pub commits: bool,
+    /// Where the attempt ends badly, if it does.
+    pub breaks: Option<Break>,
+    /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
+    /// not, the clock has its turn in between, and with it all that is due at that instant.
+    pub at_once: bool,
+}
+
+impl Costs {
+    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
+    pub(super) fn open(&self, files: &Replicas, launch: &Launch, on: TrackerId) -> Option<Reading> {
+        let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
+        let input = (&*launch.job, launch.attempt.task.index);
+        files.open(input, launch.locality, on, &self.topology, rng)
+    }
+
+    /// Returns the phases of an attempt on a tracker's node, which gets at its input so; without that,
+    /// where its job has it.
+    pub fn plan(
+        &self,
+        launch: &Launch,
+        tracker: TrackerId,
+        node: &Node,
+        reading: Option<Reading>,
+    ) -> Plan {
+        let from = reading.and_then(|reading| reading.from);
+        let mut plan = self.plan_from(launch, tracker, node, from);
+        match reading {
+            None => {}
+            Some(Reading { from: Some(_), waits }) => plan.work.wait_first(waits),
+            Some(Reading { from: None, waits }) => self.give_up_reading(waits, &mut plan),
+        }
+        plan
+    }
+
+    /// Lets an attempt fail after it has tried for so long to read its input; its tracker may lose
+    /// patience before.
+    fn give_up_reading(&self, waits: SimSpan, plan: &mut Plan) {
+        let timeout = self.hadoop.task_timeout;
+        plan.work = Effort::default();
+        plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
+        // Unless it does not even come so far.
+        if plan.breaks.is_none_or(|it| it.phase != Phase::Start) {
+            plan.breaks = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        }
+    }
+
+    fn plan_from(
+        &self,
+        launch: &Launch,
+        tracker: TrackerId,
+        node: &Node,
+        from: Option<Copy>,
+    ) -> Plan {
+        let attempt = launch.attempt;
+        match (launch.role, attempt.task.kind) {
+            (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
+                self.service(launch)
+            }
+            (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
+                Some(traced) => self.traced(launch, traced, tracker, node),
+                None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node, from),
+                None => self.reduce(launch, tracker, node),
+            },
+        }
+    }
+
+    /// Returns the phases of a setup, a cleanup, or the removal of an attempt's output.
+    fn service(&self, launch: &Launch) -> Plan {
+        let AttemptId { task, .. } = launch.attempt;
+        let is_setup = task.kind == TaskKind::Setup;
+        // A job has one setup, whichever kind of slot it gets.
+        let of_job = TaskId { index: 0, ..task }.attempt(0);
+        let (purpose, subject) = match task.kind {
+            TaskKind::Setup => (Purpose::SetupTime, subject(of_job)),
+            TaskKind::Cleanup => (Purpose::CleanupTime, subject(of_job)),
+            TaskKind::Map => (Purpose::MapCleanupTime, subject(launch.attempt)),
+            TaskKind::Reduce => (Purpose::ReduceCleanupTime, subject(launch.attempt)),
+        };
+        let mut rng = stream(self.seed, purpose, subject);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
+        Plan {
+            start_up,
+            shuffle: Effort::default(),
+            sort: Effort::default(),
+            work: work.sample(&mut rng).into(),
+            commits: false,
+            breaks: None,
+            at_once: self.hadoop.behaviour().passes_empty_phases,
+        }
+    }
+
+    /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
+    /// is all that it had to share.
+    fn traced(&self, launch: &Launch, traced: &Traced, tracker: TrackerId, node: &Node) -> Plan {
+        let AttemptId { task, .. } = launch.attempt;
+        let draw = || {
+            let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
+            traced.draw(launch.attempt, launch.locality, &mut rng)
+        };
+        let (times, fails) = launch.drawn.unwrap_or_else(draw);
+        let work = match task.kind {
+            TaskKind::Map => Phase::Work,
+            _ => Phase::Reduce,
+        };
+        Plan {
+            start_up: SimSpan::ZERO,
+            shuffle: times.shuffle.into(),
+            sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
+            work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
+            commits: self.commits(&launch.job, task.kind),
+            // As the trace has it, or else by the faults.
+            breaks: if fails {
+                Some(Break { phase: work, share: 1.0, hangs: false })
+            } else {
+                self.breaks(launch, tracker)
+            },
+            at_once: self.hadoop.behaviour().passes_empty_phases,
+        }
+    }
+
+    /// Returns whether a task has output that waits for leave to commit.
+    fn commits(&self, job: &JobSpec, kind: TaskKind) -> bool {
+        let writes = kind == TaskKind::Reduce || job.reduces == 0;
+        writes && self.hadoop.commit_pending != CommitPending::None
+    }
+
+    fn map(&self, launch: &Launch, tracker: TrackerId, node: &Node, from: Option<Copy>) -> Plan {
+        let (job, attempt) = (&launch.job, launch.attempt);
+        let index = attempt.task.index;
+        let mut rng = self.task_stream(Purpose::MapTime, attempt);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let noise = job.map.noise.sample(&mut rng).get();
+        let split = job.input.as_ref().map_or(Bytes::ZERO, |input| input.bytes(index, job.maps));
+        let computing = match (&job.map.time, job.map.rate) {
+            (Some(time), _) => time.of(index, &mut rng),
+            (None, Some(rate)) => rate.time_for(split),
+            (None, None) => SimSpan::ZERO,
+        };
+        // Where it reads, which may be elsewhere than the JobTracker thinks.
+        let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
+        let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
+            None | Some(Locality::Node) => (node.disk, 1.0, Means::Disk),
+            Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get(), Means::Network),
+            Some(Locality::OffRack) => {
+                (self.rates.off_rack, job.map.off_rack_penalty.get(), Means::Network)
+            }
+        };
+        // A map given by its time has its reading in it; the penalty stands for the distance.
+        let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
+        let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
+        let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
+        Plan {
+            start_up,
+            shuffle: Effort::default(),
+            sort: Effort::default(),
+            work: self.effort([
+                transfer(read, reads_by, source, || read_rate.time_for(read)),
+                self.computing(computing.ceil_mul(noise * penalty / node.speed.get()), tracker),
+                self.writing(written, attempt, tracker, node),
+            ]),
+            commits: self.commits(job, TaskKind::Map),
+            breaks: self.breaks(launch, tracker),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
+        }
+    }
+
+    fn reduce(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
+        let (job, attempt) = (&launch.job, launch.attempt);
+        let cost = &job.reduce;
+        let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let noise = cost.noise.sample(&mut rng).get();
+        let index = attempt.task.index;
+        let fetched = cost.shuffle.of(index);
+        let sort = cost.sort_time.of(index, &mut rng);
+        let computing = match (&cost.time, cost.rate) {
+            (Some(time), _) => time.of(index, &mut rng),
+            (None, Some(rate)) => rate.time_for(fetched),
+            (None, None) => SimSpan::ZERO,
+        };
+        let shuffle = match &cost.shuffle_time {
+            Some(time) => time.of(index, &mut rng).into(),
+            None => self.fetching(fetched, attempt, tracker),
+        };
+        let slowness = noise / node.speed.get();
+        Plan {
+            start_up,
+            shuffle,
+            sort: self.effort([self.computing(sort.ceil_mul(slowness), tracker)]),
+            work: self.effort([
+                self.computing(computing.ceil_mul(slowness), tracker),
+                self.writing(cost.output.of(index), attempt, tracker, node),
+            ]),
+            commits: self.commits(job, TaskKind::Reduce),
+            breaks: self.breaks(launch, tracker),
+            at_once: self.hadoop.behaviour().passes_empty_phases,
+        }
+    }
+
+    /// Returns a reduce's fetching from maps that are spread over all nodes alike.
+    fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> Effort {
+        let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
+        let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
+        let far = bytes.saturating_sub(near);
+        self.effort([transfer(bytes, Means::Network, wires, || {
+            self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
+        })])
+    }
+
+    fn writing(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Part {
+        let disk = || self.shared.as_ref()?.writing(attempt, tracker);
+        transfer(bytes, Means::Disk, disk, || node.disk.time_for(bytes))
+    }
+
+    fn computing(&self, alone: SimSpan, tracker: TrackerId) -> Part {
+        let demand = self.shared.as_ref().and_then(|shared| shared.computing(tracker));
+        Part { alone, by: Means::Cores, demand }
+    }
+
+    fn effort<const COUNT: usize>(&self, parts: [Part; COUNT]) -> Effort {
+        Effort::of(parts, self.may_slow_down)
+    }
+
+    fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
+        stream(self.seed, purpose, subject(attempt.task.attempt(0)))
+    }
+
+    fn breaks(&self, launch: &Launch, tracker: TrackerId) -> Option<Break> {
+        doom::strike(&self.dooms, self.seed, launch, tracker)
+    }
+}
+
+/// Returns the part of moving so much: what it shares, or else its fixed time.
+fn transfer(
+    bytes: Bytes,
+    by: Means,
+    shared: impl FnOnce() -> Option<Demand>,
+    fixed: impl FnOnce() -> SimSpan,
+) -> Part {
+    if bytes == Bytes::ZERO {
+        return Part::fixed(SimSpan::ZERO, by);
+    }
+    match shared() {
+        Some(demand) => Part { alone: demand.time_for(bytes), by, demand: Some(demand) },
+        None => Part::fixed(fixed(), by),
+    }
+}
+
+/// Packs job (24 bits), task (24) and attempt (8) into the subject of a random stream.
+///
+/// Attempts beyond the 256th share the draws of earlier ones, which repeats and harms nothing.
+fn subject(attempt: AttemptId) -> u64 {
+    let (job, task) = (u64::from(attempt.task.job.0), u64::from(attempt.task.index));
+    (job & 0xFF_FFFF) << 32 | (task & 0xFF_FFFF) << 8 | u64::from(attempt.number) & 0xFF
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::PerSlot;
+    use crate::mapred::ids::JobId;
+    use crate::mapred::replicas::Which;
+    use crate::mapred::spec::{Input, Split};
+    use crate::mapred::traced::{TracedTimes, TracedTry};
+    use mumakil_base::units::{Fraction, Rate};
+
+    /// Lets this share of all attempts fail.
+    fn failures(share: f64) -> Doom {
+        Doom {
+            how: DoomKind::Failure,
+            share: Fraction::of(share),
+            nodes: None,
+            jobs: None,
+            kind: None,
+            memory_above: None,
+            at_progress: None,
+        }
+    }
+
+    /// Returns a node alone in its rack beside three in another, and its costs.
+    fn costs(task_failures: f64) -> (Node, Costs) {
+        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
+        let costs = Costs {
+            seed: 1,
+            hadoop: serde_yaml::from_str(line).unwrap(),
+            rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
+            topology: Arc::new(Topology::from_nodes([0, 1, 1, 1].map(node).into())),
+            dooms: vec![failures(task_failures)],
+            shared: None,
+            may_slow_down: false,
+        };
+        (node(0), costs)
+    }
+
+    fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
+        let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
+        Launch::work(attempt, job.into())
+    }
+
+    #[test]
+    fn a_reduce_fetches_from_all_nodes_alike_however_large_their_racks() {
+        let (node, costs) = costs(0.0);
+        let mut job = JobSpec::bare(0, 1, 1);
+        job.reduce.shuffle = Bytes::new(100_000_000).into();
+        let launch = launch(job, TaskKind::Reduce, 0);
+        let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node, None).shuffle.alone;
+        // A quarter lies in its own rack; for those of the other rack it is three.
+        assert_eq!(fetching(0), SimSpan::from_millis(500 + 3_000));
+        assert_eq!(fetching(1), SimSpan::from_millis(1_500 + 1_000));
+    }
+
+    #[test]
+    fn a_map_reads_where_the_copy_is_and_fails_if_there_is_none() {
+        let (node, costs) = costs(0.0);
+        let mut job = JobSpec::bare(0, 1, 0);
+        job.map.rate = Some(Rate::from_mb_per_s(100));
+        let split = Split { bytes: Bytes::new(100_000_000), holders: [TrackerId(1)].into() };
+        job.input = Some(Input::Splits([split].into()));
+        let launch = Launch { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
+        let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
+        let secs = SimSpan::from_secs;
+        // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
+        let from = Some(Copy { node: TrackerId(0), which: Which::Later(0) });
+        let local = plan(None).work.alone;
+        let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
+        assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));
+        let lost = plan(Some(Reading { from: None, waits: secs(9) }));
+        let fails = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
+        // After ten minutes its tracker has had enough.
+        let long = plan(Some(Reading { from: None, waits: secs(729) }));
+        assert_eq!(long.work.alone, secs(600));
+    }
+
+    #[test]
+    fn what_succeeds_in_a_trace_fails_as_often_as_the_faults_say() {
+        let works = TracedTry {
+            times: Some(TracedTimes { work: SimSpan::from_secs(9), ..TracedTimes::default() }),
+            distance: 0,
+            fails: false,
+        };
+        let traced = Traced {
+            maps: vec![[Some(works)].into(); 1_000],
+            reduces: vec![[Some(TracedTry { fails: true, ..works })].into(); 1_000],
+            map_times: Default::default(),
+            failed_map_times: Default::default(),
+            reduce_times: Default::default(),
+            failed_reduce_times: Default::default(),
+            tries: None,
+            factors: [1.0; 3],
+            quirks: false,
+            is_unreadable: false,
+            id: None,
+            unplaced: Default::default(),
+        };
+        let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
+        let failures = |share, kind| {
+            let (node, costs) = costs(share);
+            let breaks = |index| {
+                costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node, None).breaks
+            };
+            (0..1_000).filter_map(breaks).map(|it| it.share).collect::<Vec<_>>()
+        };
+        assert!(failures(0.0, TaskKind::Map).is_empty());
+        let drawn = failures(0.1, TaskKind::Map);
+        assert!((70..130).contains(&drawn.len()), "{}", drawn.len());
+        assert!(drawn.iter().all(|at| *at < 1.0));
+        assert_eq!(failures(0.1, TaskKind::Reduce), [1.0; 1_000], "as the trace has it");
+    }
+}

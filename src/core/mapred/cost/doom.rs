@@ -1,0 +1,142 @@
+//! Attempts that end badly by themselves: which, and how far they come.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::subject;
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::ids::AttemptId;
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::{Bytes, Fraction};
+
+/// What makes attempts end badly.
+#[derive(Clone, Debug)]
+pub struct Doom {
+    /// How.
+    pub how: DoomKind,
+    /// The share that it strikes of the attempts that fit.
+    pub share: Fraction,
+    /// For each node, whether attempts there fit; without this, all do.
+    pub nodes: Option<Arc<[bool]>>,
+    /// For each job, whether its attempts fit; without this, all do.
+    pub jobs: Option<Arc<[bool]>>,
+    /// The kind that fits; without this, both do.
+    pub kind: Option<SlotKind>,
+    /// Only attempts fit that take more than this for each slot.
+    pub memory_above: Option<Bytes>,
+    /// How far an attempt comes, of its progress; without this, somewhere in a map's work or in
+    /// reducing.
+    pub at_progress: Option<Fraction>,
+}
+
+/// How attempts end badly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoomKind {
+    /// They fail.
+    Failure,
+    /// They make no progress any more.
+    Hang,
+    /// They fail for want of memory.
+    OutOfMemory,
+}
+
+/// Where an attempt ends badly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Break {
+    /// The phase that it does not finish; the start-up, if it comes no farther than that.
+    pub phase: Phase,
+    /// How much of the phase it does.
+    pub share: f64,
+    /// Whether it stands still there, instead of failing.
+    pub hangs: bool,
+}
+
+impl DoomKind {
+    const ALL: [Self; 3] = [Self::Failure, Self::Hang, Self::OutOfMemory];
+
+    const fn purpose(self, kind: SlotKind) -> Purpose {
+        match (self, kind) {
+            (Self::Failure, SlotKind::Map) => Purpose::MapFailure,
+            (Self::Failure, SlotKind::Reduce) => Purpose::ReduceFailure,
+            (Self::Hang, SlotKind::Map) => Purpose::MapHang,
+            (Self::Hang, SlotKind::Reduce) => Purpose::ReduceHang,
+            (Self::OutOfMemory, SlotKind::Map) => Purpose::MapMemory,
+            (Self::OutOfMemory, SlotKind::Reduce) => Purpose::ReduceMemory,
+        }
+    }
+}
+
+impl Doom {
+    fn fits(&self, launch: &Launch, tracker: TrackerId) -> bool {
+        let slot = launch.attempt.slot();
+        let is_among = |of: &Option<Arc<[bool]>>, index: usize| {
+            of.as_ref().is_none_or(|of| of.get(index).copied().unwrap_or(false))
+        };
+        let takes = |above: Bytes| {
+            let slots = u64::from(launch.slots.max(1));
+            above.get().saturating_mul(slots) < launch.job.memory[slot].get()
+        };
+        self.kind.is_none_or(|kind| kind == slot)
+            && is_among(&self.nodes, tracker.index())
+            && is_among(&self.jobs, launch.attempt.job().index())
+            && self.memory_above.is_none_or(takes)
+    }
+
+    /// Returns where it lets an attempt end, if it strikes that.
+    fn strike(&self, seed: u64, attempt: AttemptId) -> Option<Break> {
+        let slot = attempt.slot();
+        let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
+        if self.share.get() <= rng.random::<f64>() {
+            return None;
+        }
+        let work = match slot {
+            SlotKind::Map => Phase::Work,
+            SlotKind::Reduce => Phase::Reduce,
+        };
+        let (phase, share) = match (self.at_progress.map(Fraction::get), slot) {
+            (None, _) => (work, rng.random()),
+            (Some(0.0), _) => (Phase::Start, 1.0),
+            (Some(progress), SlotKind::Map) => (Phase::Work, progress),
+            (Some(progress), SlotKind::Reduce) if progress <= 1.0 / 3.0 => {
+                (Phase::Shuffle, (3.0 * progress).min(1.0))
+            }
+            (Some(progress), SlotKind::Reduce) if progress <= 2.0 / 3.0 => {
+                (Phase::Sort, (3.0 * progress - 1.0).clamp(0.0, 1.0))
+            }
+            (Some(progress), SlotKind::Reduce) => {
+                (Phase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
+            }
+        };
+        Some(Break { phase, share, hangs: self.how == DoomKind::Hang })
+    }
+}
+
+/// Returns where an attempt ends badly, if it does: of each kind the last doom holds that fits, and
+/// of several kinds the one that comes first.
+pub(super) fn strike(
+    dooms: &[Doom],
+    seed: u64,
+    launch: &Launch,
+    tracker: TrackerId,
+) -> Option<Break> {
+    let of_kind = |how: DoomKind| {
+        let mut fitting = dooms.iter().rev().filter(|doom| doom.how == how);
+        let doom = fitting.find(|doom| doom.fits(launch, tracker));
+        doom.and_then(|doom| doom.strike(seed, launch.attempt))
+    };
+    let order = |of: &Break| {
+        let phase = match of.phase {
+            Phase::Start => 0,
+            Phase::Shuffle => 1,
+            Phase::Sort => 2,
+            Phase::Work | Phase::Reduce | Phase::Commit => 3,
+        };
+        (phase, of.share)
+    };
+    let earlier = |one: Break, other: Break| {
+        if order(&other) < order(&one) { other } else { one }
+    };
+    DoomKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)
+}

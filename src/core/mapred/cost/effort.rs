@@ -1,0 +1,89 @@
+//! How long something takes were it alone, and which parts of it have to share.
+
+use crate::cluster::Demand;
+use mumakil_base::units::SimSpan;
+
+/// How long something takes were it alone: parts that follow each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// How long it takes.
+    pub alone: SimSpan,
+    /// The parts; none, if nothing of it has to share.
+    pub parts: Box<[Part]>,
+}
+
+/// A part of an effort.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// How long it takes alone.
+    pub alone: SimSpan,
+    /// What it needs of its node.
+    pub by: Means,
+    /// What it has to share with others, if it does.
+    pub demand: Option<Demand>,
+}
+
+/// What a part needs of its node: whatever is slow there makes it slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// The cores.
+    Cores,
+    /// A disk.
+    Disk,
+    /// The connection.
+    Network,
+    /// Nothing: it waits.
+    Patience,
+}
+
+impl From<SimSpan> for Effort {
+    fn from(alone: SimSpan) -> Self {
+        Self { alone, parts: Box::default() }
+    }
+}
+
+impl Part {
+    /// Returns a part that takes its time whatever others do.
+    pub const fn fixed(alone: SimSpan, by: Means) -> Self {
+        Self { alone, by, demand: None }
+    }
+}
+
+impl Effort {
+    /// Returns the effort of these parts. Costs no memory if none of them shares anything, unless each
+    /// is to be known all the same, since nodes may become slow.
+    pub fn of<const COUNT: usize>(parts: [Part; COUNT], are_told: bool) -> Self {
+        let alone = parts.iter().map(|part| part.alone).sum();
+        let shares = |part: &Part| part.demand.is_some() && !part.alone.is_zero();
+        if !are_told && !parts.iter().any(shares) {
+            return Self::from(alone);
+        }
+        Self { alone, parts: parts.into_iter().filter(|part| !part.alone.is_zero()).collect() }
+    }
+
+    /// Lets it wait for so long before all else.
+    pub fn wait_first(&mut self, waits: SimSpan) {
+        if waits.is_zero() {
+            return;
+        }
+        let wait = Part::fixed(waits, Means::Patience);
+        let rest = std::mem::take(&mut self.parts).into_vec();
+        let whole = Part::fixed(self.alone, Means::Cores);
+        let is_whole = rest.is_empty() && !self.alone.is_zero();
+        self.parts = [wait].into_iter().chain(is_whole.then_some(whole)).chain(rest).collect();
+        self.alone += waits;
+    }
+
+    /// Returns what is left of the part that is under way after so much of the effort, and that part,
+    /// if there is one.
+    pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&Part>) {
+        let mut end = SimSpan::ZERO;
+        for part in &self.parts {
+            end += part.alone;
+            if done < end {
+                return (end - done, Some(part));
+            }
+        }
+        (self.alone.saturating_sub(done), None)
+    }
+}

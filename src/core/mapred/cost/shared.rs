@@ -1,0 +1,223 @@
+//! Who uses what, where disks, wires or cores are shared.
+//!
+//! A map reads from the nearest node that holds its input, one drawn among those equally near; a
+//! real one asks the file system, as does one whose nodes something has befallen
+//! ([`Replicas`](crate::mapred::Replicas)). What an attempt writes goes to one of its node's disks, drawn for
+//! the attempt: a map's output, and all that a reduce fetches and writes.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::subject;
+use crate::cluster::{
+    BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
+};
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::replicas::Copy;
+use crate::mapred::replicas::{Which, nearest};
+use crate::mapred::spec::{Input, JobSpec};
+use mumakil_base::random::{Purpose, stream};
+
+/// What attempts share, and where their input lies.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    seed: u64,
+    resources: Resources,
+    hdfs: Hdfs,
+    transfers: bool,
+    cores: bool,
+}
+
+impl Shared {
+    /// Returns what attempts share on a cluster; none, if they do not.
+    pub fn new(seed: u64, spec: &ClusterSpec, topology: Arc<Topology>, hdfs: Hdfs) -> Option<Self> {
+        let (transfers, cores) = (spec.network.model == NetworkModel::Shared, spec.contention);
+        let resources = Resources::new(spec, topology);
+        (transfers || cores).then_some(Self { seed, resources, hdfs, transfers, cores })
+    }
+
+    /// Returns what is shared.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// Returns what computing on a node shares.
+    pub(super) fn computing(&self, on: TrackerId) -> Option<Demand> {
+        if self.cores { self.resources.compute(on) } else { None }
+    }
+
+    /// Returns what a map's reading shares.
+    pub(super) fn reading(
+        &self,
+        job: &JobSpec,
+        attempt: AttemptId,
+        on: TrackerId,
+        copy: Option<Copy>,
+    ) -> Option<Demand> {
+        let reading = || {
+            let copy = copy.or_else(|| self.nearest(job, attempt, on));
+            let (from, place) = (self.source(job, attempt, on, copy), attempt.task.index);
+            match &job.input {
+                Some(input @ Input::File { file, .. }) => {
+                    let block = BlockId { file: *file, place };
+                    let bytes = input.bytes(place, job.maps);
+                    self.resources.read_block(block, bytes, from, on)
+                }
+                // What a trace lists is of one job alone: nobody reads it again.
+                Some(Input::Splits(_)) | None => self.resources.read(from, on),
+            }
+        };
+        self.transfers.then(reading)
+    }
+
+    /// Returns whether nodes keep what was read from their disks.
+    pub fn has_page_caches(&self) -> bool {
+        self.transfers && self.resources.has_page_caches()
+    }
+
+    /// Returns what writing an attempt's output shares.
+    pub(super) fn writing(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
+        self.transfers.then(|| self.resources.read(self.own_disk(attempt, on), on))
+    }
+
+    /// Returns what a reduce's fetching shares.
+    pub(super) fn fetching(&self, attempt: AttemptId, on: TrackerId) -> Option<Demand> {
+        self.transfers.then(|| self.resources.fetch(self.own_disk(attempt, on)))
+    }
+
+    fn own_disk(&self, attempt: AttemptId, node: TrackerId) -> DiskId {
+        let purpose = match attempt.task.kind {
+            TaskKind::Reduce => Purpose::ReduceDisk,
+            TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
+        };
+        let mut rng = stream(self.seed, purpose, subject(attempt));
+        DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
+    }
+
+    /// Returns which copy of its input a map reads, as long as nothing has befallen those who have it.
+    fn nearest(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> Option<Copy> {
+        let mut holders = Vec::new();
+        if let Some(input) = &job.input {
+            input.locate(attempt.task.index, &self.hdfs, &mut holders);
+        }
+        let copies: Vec<Copy> = Copy::written(&holders).collect();
+        let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
+        nearest(&copies, on, self.resources.topology(), &mut rng)
+    }
+
+    /// Returns where a map reads a copy: on its own node, if nobody knows where the input is.
+    fn source(
+        &self,
+        job: &JobSpec,
+        attempt: AttemptId,
+        on: TrackerId,
+        copy: Option<Copy>,
+    ) -> DiskId {
+        let Copy { node, which } = copy.unwrap_or(Copy { node: on, which: Which::First(0) });
+        DiskId { node, disk: self.block_disk(job, attempt, which) }
+    }
+
+    /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
+    /// block find it on the same disk.
+    fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: Which) -> u32 {
+        let block = match &job.input {
+            Some(Input::File { file, .. }) => {
+                u64::from(file.0) << 28 | u64::from(attempt.task.index)
+            }
+            Some(Input::Splits(_)) | None => subject(attempt.task.attempt(0)),
+        };
+        let (purpose, number) = match copy {
+            Which::First(number) => (Purpose::BlockDisk, number),
+            Which::Later(number) => (Purpose::CopyDisk, number),
+        };
+        let mut rng = stream(self.seed, purpose, block);
+        // The first draw is for the first copy, and so on.
+        let draws = (0..=number).map(|_| rng.random_range(0..self.resources.disks()));
+        draws.last().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{FileId, Placement};
+    use crate::mapred::ids::{JobId, TaskId};
+    use crate::mapred::spec::Split;
+    use mumakil_base::units::{Bytes, Count};
+
+    /// Six nodes in two racks, and nothing but what their maps read.
+    fn shared() -> Shared {
+        let plain = include_str!("../../../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks) = (Count::of(6), Count::of(2));
+        spec.network.model = NetworkModel::Shared;
+        let topology = Arc::new(Topology::new(&spec));
+        let hdfs = Hdfs::new(1, topology.clone(), 3, Placement::Hadoop);
+        Shared::new(1, &spec, topology, hdfs).unwrap()
+    }
+
+    fn map(job: u32, index: u32, number: u32) -> AttemptId {
+        TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(number)
+    }
+
+    fn job(id: u32, input: Input) -> JobSpec {
+        JobSpec { input: Some(input), ..JobSpec::bare(id, 100, 0) }
+    }
+
+    fn held_by(holders: &[u32]) -> JobSpec {
+        let holders = holders.iter().copied().map(TrackerId).collect();
+        job(0, Input::Splits([Split { bytes: Bytes::new(1), holders }].into()))
+    }
+
+    #[test]
+    fn a_map_reads_from_the_nearest_node_that_holds_its_input() {
+        let shared = shared();
+        let source = |holders: &[u32]| {
+            let nearest = shared.nearest(&held_by(holders), map(0, 0, 0), TrackerId(0));
+            nearest.map(|copy| copy.node)
+        };
+        assert_eq!(source(&[5, 2, 0]), Some(TrackerId(0)));
+        assert_eq!(source(&[5, 2, 4]), Some(TrackerId(2)));
+        assert_eq!(source(&[5]), Some(TrackerId(5)));
+        assert_eq!(source(&[]), None, "nobody knows where it is");
+        let own = shared.source(&held_by(&[]), map(0, 0, 0), TrackerId(0), None);
+        assert_eq!(own.node, TrackerId(0));
+    }
+
+    #[test]
+    fn attempts_spread_over_the_copies_that_are_equally_near() {
+        let shared = shared();
+        let of_attempt =
+            |number| shared.nearest(&held_by(&[1, 2]), map(0, 0, number), TrackerId(0)).unwrap();
+        let second = (0..200).filter(|number| of_attempt(*number).node == TrackerId(2)).count();
+        assert!((60..140).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn whoever_reads_a_block_finds_it_on_the_same_disk_and_blocks_are_spread() {
+        let shared = shared();
+        let file = |id| {
+            let (split, last_split) = (Bytes::ZERO, Bytes::ZERO);
+            job(
+                id,
+                Input::File {
+                    file: FileId(0),
+                    split,
+                    last_split,
+                    more_copies: 0,
+                    barren: [].into(),
+                },
+            )
+        };
+        let disk =
+            |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), Which::First(copy));
+        assert!(
+            (0..100).all(|block| (0..3).all(|copy| disk(0, block, copy) == disk(1, block, copy)))
+        );
+        for number in 0..4 {
+            let on_it = (0..100).filter(|block| disk(0, *block, 1) == number).count();
+            assert!((10..40).contains(&on_it), "{on_it} on disk {number}");
+        }
+    }
+}

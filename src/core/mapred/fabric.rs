@@ -1,0 +1,131 @@
+//! The fabric: what lies between the nodes and in them, and how fast each flow is on it.
+//!
+//! No machine of its own but the physics of disks, memory, wires and cores. TaskTrackers tell it which
+//! flows begin and end; it tells them the new rates, of the flows alone whose rates change. What is
+//! left of a flow is its tracker's business. All of this takes no time. Several changes at one
+//! instant are settled once, after all that had been due then.
+//!
+//! Page caches are here as well, since whoever reads a block, on whichever node, finds it in the
+//! memory of the node that has it.
+
+mod page_cache;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use self::page_cache::PageCache;
+use crate::cluster::{FlowIndex, Reread, Resources, Sharing, Speeds, TrackerId};
+use crate::mapred::message::{FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToTracker};
+use crate::mapred::outbox::{Core, Outbox};
+use mumakil_base::units::{Bytes, SimSpan, SimTime};
+
+/// The fabric of a cluster.
+#[derive(Debug)]
+pub struct Fabric {
+    resources: Resources,
+    sharing: Sharing,
+    flows: FxHashMap<FlowId, FlowIndex>,
+    /// Whose the flows are, by index.
+    owners: Vec<FlowId>,
+    /// Of each node; none, if nodes keep nothing.
+    page_caches: Vec<PageCache>,
+    /// What flows read that may be in memory.
+    reads: FxHashMap<FlowId, Arc<Reread>>,
+    /// Whether changes wait to be settled.
+    is_settling: bool,
+    /// The new rates, filled anew each time.
+    changed: Vec<(FlowId, f64)>,
+}
+
+impl Fabric {
+    /// Returns the fabric of these resources, which nobody uses yet.
+    pub fn new(resources: &Resources) -> Self {
+        let nodes = resources.topology().nodes().filter(|_| resources.has_page_caches());
+        Self {
+            page_caches: nodes.map(|_| PageCache::default()).collect(),
+            reads: FxHashMap::default(),
+            sharing: Sharing::new(resources.capacities().iter().copied()),
+            flows: FxHashMap::default(),
+            owners: Vec::new(),
+            resources: resources.clone(),
+            is_settling: false,
+            changed: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, FlowBegins { id, uses, reread }: &FlowBegins, out: &mut Outbox) {
+        let mut uses = uses;
+        if let Some(reread) = reread {
+            if self.page_caches[reread.node.index()].has(reread.block) {
+                uses = &reread.uses;
+            }
+            self.reads.insert(*id, reread.clone());
+        }
+        let index = self.sharing.begin(uses.clone());
+        if self.owners.len() <= index.index() {
+            self.owners.resize(index.index() + 1, *id);
+        }
+        self.owners[index.index()] = *id;
+        let earlier = self.flows.insert(*id, index);
+        assert!(earlier.is_none(), "{id:?} begins a second time");
+        self.plan_to_settle(out);
+    }
+
+    fn end(&mut self, id: FlowId, is_done: bool, out: &mut Outbox) {
+        let index = self.flows.remove(&id).unwrap_or_else(|| panic!("{id:?} ends unbegun"));
+        self.sharing.end(index);
+        if let Some(read) = self.reads.remove(&id).filter(|_| is_done) {
+            self.page_caches[read.node.index()].note_read(read.block, read.bytes);
+        }
+        self.plan_to_settle(out);
+    }
+
+    fn set_memory(&mut self, node: TrackerId, left: Bytes) {
+        self.page_caches[node.index()].set_room(left);
+    }
+
+    fn set_speeds(&mut self, node: TrackerId, speeds: Speeds, out: &mut Outbox) {
+        for (id, capacity) in self.resources.at_speeds(node, speeds) {
+            self.sharing.set_capacity(id, capacity);
+        }
+        self.plan_to_settle(out);
+    }
+
+    fn plan_to_settle(&mut self, out: &mut Outbox) {
+        if !std::mem::replace(&mut self.is_settling, true) {
+            out.plan(SimSpan::ZERO, ToFabric::Settle);
+        }
+    }
+
+    /// Finds the new rates and tells each tracker those of its flows.
+    fn settle(&mut self, out: &mut Outbox) {
+        self.is_settling = false;
+        let (owners, changed) = (&self.owners, &mut self.changed);
+        changed.clear();
+        self.sharing.settle(|flow, rate| changed.push((owners[flow.index()], rate)));
+        changed.sort_unstable_by_key(|(id, _)| *id);
+        for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
+            let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };
+            let rates = Arc::new(of_tracker.iter().map(rate).collect());
+            out.affect(Mail::Tracker(of_tracker[0].0.tracker, ToTracker::Rates(rates)));
+        }
+    }
+}
+
+impl Core for Fabric {
+    type Msg = ToFabric;
+
+    fn handle(&mut self, _: SimTime, msg: &ToFabric, out: &mut Outbox) {
+        match msg {
+            ToFabric::FlowBegins(flow) => self.begin(flow, out),
+            ToFabric::FlowEnds { id, is_done } => self.end(*id, *is_done, out),
+            ToFabric::MemoryLeft(node, left) => self.set_memory(*node, *left),
+            ToFabric::Speeds(node, speeds) => self.set_speeds(*node, **speeds, out),
+            ToFabric::Settle => self.settle(out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

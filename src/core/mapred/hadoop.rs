@@ -1,0 +1,252 @@
+//! The `hadoop:` part of a scenario: the protocol's settings, as one line of Hadoop has them.
+//!
+//! Every field has a value in each line (`scenarios/hadoop/`), so there are no defaults here.
+
+mod line;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::line::{Behaviour, HadoopLine, Recovery};
+use crate::mapred::speculation::Speculation;
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Count, Fraction, SimSpan};
+
+/// The settings of the protocol. A line sets them all together; each can be set alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hadoop {
+    /// The Hadoop line whose settings are the defaults of all the others.
+    #[schemars(with = "String")]
+    pub line: HadoopLine,
+    /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
+    /// with the cluster, or a constant.
+    pub heartbeat: Auto,
+    /// How the interval of `auto` grows with the number of trackers.
+    pub heartbeat_growth: HeartbeatGrowth,
+    /// The shortest interval that `auto` gives.
+    pub heartbeat_floor: SimSpan,
+    /// How many heartbeats a second `auto` aims at, over the whole cluster.
+    pub heartbeats_per_second: Count<1, 1_000_000>,
+    /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
+    pub heartbeat_phase: Auto,
+    /// A random time that is added to each interval: up to so much more or less, or anything
+    /// between two values. Without it trackers keep to the phases in which they begin, and after a
+    /// round none waits for another at a JobTracker that keeps up. Real ones drift; to study how
+    /// heartbeats queue there, use `200ms`.
+    pub heartbeat_fuzz: Fuzz,
+    /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
+    pub out_of_band: bool,
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again. It matters only with
+    /// faults by which messages are lost, late or doubled: `loss`, `delay`, `duplication` and
+    /// `partition`. Without them each heartbeat is answered, and a tracker waits for that as long as it
+    /// takes.
+    pub rpc_timeout: SimSpan,
+    /// A tracker that is silent for this long is declared lost.
+    pub expiry: SimSpan,
+    /// An attempt that makes no progress for this long fails at its tracker's next heartbeat; `0s` is
+    /// never.
+    pub task_timeout: SimSpan,
+    /// An attempt that was assigned `expiry` ago fails, unless its tracker has done this.
+    pub launch_expiry: LaunchExpiry,
+    /// The share of a job's maps that must have ended before its reduces start.
+    pub slow_start: Fraction,
+    /// How an attempt that waits for its commit is counted.
+    pub commit_pending: CommitPending,
+    /// Whether jobs run a setup and a cleanup task.
+    pub setup_cleanup: bool,
+    /// Whether an extra attempt removes the output of an attempt that failed or was killed.
+    pub task_cleanup: bool,
+    /// Whether a job that ends kills the attempts that it still runs. Mumak lets them run; there,
+    /// reduces that wait for maps keep their slots for ever.
+    pub kill_orphans: bool,
+    /// A task fails after this many failed attempts.
+    pub max_attempts: Count<1, 100>,
+    /// The share of a job's maps that may fail without failing the job.
+    pub map_failures: Fraction,
+    /// The share of a job's reduces that may fail without failing the job.
+    pub reduce_failures: Fraction,
+    /// A job avoids a tracker after this many failed attempts there.
+    pub tracker_failures: Count<1, 1_000_000>,
+    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job. Without
+    /// this, as in 1.x, it is only noted, which is called graylisted: `events.jsonl` tells of it.
+    pub blacklist: bool,
+    /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
+    /// without another such job takes one off the count. It can be graylisted when so many have in the
+    /// last three hours.
+    pub tracker_faults: Count<1, 1_000_000>,
+    /// Where in the line a map or reduce stands that must run again.
+    pub failed_maps: FailedMaps,
+    /// Whether slow tasks are tried a second time elsewhere, and by which rule they are found. Hadoop
+    /// does this unless told otherwise; here it is off unless asked for.
+    pub speculation: Speculation,
+    /// How often a running attempt tells its tracker of its progress; with `0s` each heartbeat says
+    /// how far it is at that instant.
+    pub progress_interval: SimSpan,
+    /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
+    /// with `0s` it is told at once.
+    pub poll: SimSpan,
+    /// How long an attempt's process takes to start.
+    pub start_up: Dist<SimSpan>,
+    /// How long a setup task works after its start-up.
+    pub setup_time: Dist<SimSpan>,
+    /// How long a cleanup task works after its start-up.
+    pub cleanup_time: Dist<SimSpan>,
+    /// How long a commit takes once it is allowed.
+    pub commit_time: SimSpan,
+    /// Whose random numbers are drawn for the trackers' first heartbeats, for `heartbeat_fuzz`, and
+    /// for what a Rumen trace leaves open.
+    pub draws: Draws,
+}
+
+/// Whose random numbers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Draws {
+    /// Mumakil's: the same for a task under every policy.
+    Own,
+    /// Mumak's: those that it draws with the same seed, if all else is as in Mumak. Who asks first
+    /// matters, and times that are made up do not depend on the seed.
+    Mumak,
+}
+
+/// A span, or `auto`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Auto {
+    /// What the line's formula gives.
+    #[default]
+    Auto,
+    /// Always this.
+    Fixed(SimSpan),
+}
+
+/// What is added to an interval: anything from `-early` to `late`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fuzz {
+    /// The most that is taken away.
+    pub early: SimSpan,
+    /// The most that is added.
+    pub late: SimSpan,
+}
+
+/// How the heartbeat interval grows with the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeartbeatGrowth {
+    /// By whole seconds, rounded up; at 100 heartbeats a second, one second for every hundred
+    /// trackers. This is 0.20.
+    WholeSeconds,
+    /// In proportion to the trackers. This is 0.21 and later.
+    Proportional,
+}
+
+/// What a tracker must have done with an attempt that was assigned long ago, or it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchExpiry {
+    /// The tracker has reported it, even if it still waits for a slot.
+    Reported,
+    /// The tracker has started it: 1.2 and later.
+    Started,
+}
+
+/// How an attempt that waits for its commit is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommitPending {
+    /// As Hadoop does: its tracker reports the slot as free, its job counts it as running.
+    Quirk,
+    /// Its tracker reports the slot as taken until the attempt has ended.
+    SlotHeld,
+    /// Its tracker reports the slot as free and its job no longer counts it.
+    NotCounted,
+    /// There is no such wait: an attempt has succeeded when its work is done.
+    None,
+}
+
+/// Where a map or reduce that runs again stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedMaps {
+    /// In front of the lists of the nodes and racks that hold its input; a reduce, in front of all others.
+    Front,
+    /// Before all other maps on any node; of these, and of reduces, the one first that has failed most
+    /// often, then by number: 1.x.
+    First,
+}
+
+impl Hadoop {
+    /// Returns what the line does that is no setting.
+    pub const fn behaviour(&self) -> &'static Behaviour {
+        self.line.behaviour()
+    }
+
+    /// Returns how long a tracker's process that is started again waits before its first heartbeat.
+    pub fn first_wait(&self) -> SimSpan {
+        if self.behaviour().waits_after_restart { self.heartbeat_floor } else { SimSpan::ZERO }
+    }
+
+    /// Returns the heartbeat interval of a cluster of so many trackers.
+    pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
+        let Auto::Auto = self.heartbeat else {
+            return self.heartbeat.or(SimSpan::ZERO);
+        };
+        let (trackers, per_second) =
+            (u64::from(trackers), u64::from(self.heartbeats_per_second.get()));
+        let grown = match self.heartbeat_growth {
+            HeartbeatGrowth::WholeSeconds => SimSpan::from_secs(trackers.div_ceil(per_second)),
+            HeartbeatGrowth::Proportional => SimSpan::from_millis(trackers * 1_000 / per_second),
+        };
+        grown.max(self.heartbeat_floor)
+    }
+}
+
+impl Fuzz {
+    /// Nothing is added.
+    pub const NONE: Self = Self { early: SimSpan::ZERO, late: SimSpan::ZERO };
+}
+
+impl Auto {
+    /// Returns the fixed span, or `auto` where it is left to the formula.
+    pub fn or(self, auto: SimSpan) -> SimSpan {
+        match self {
+            Self::Auto => auto,
+            Self::Fixed(span) => span,
+        }
+    }
+}
+
+mumakil_base::text_form! {
+    Auto,
+    name: "AutoOrDuration",
+    expected: "`auto`, or a duration with a unit, such as 3s",
+    pattern: r"^\s*auto\s*$|^\s*0\s*$|^(\s*\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d))+\s*$",
+    parse: |text| match text.trim() {
+        "auto" => Some(Auto::Auto),
+        text => text.parse().ok().map(Auto::Fixed),
+    },
+    print: |auto, f| match auto {
+        Auto::Auto => f.write_str("auto"),
+        Auto::Fixed(span) => write!(f, "{span}"),
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+mumakil_base::text_form! {
+    Fuzz,
+    name: "Fuzz",
+    expected: "a duration such as 10ms, or a range such as -11ms..9ms",
+    pattern: r"^\s*(-\s*(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*\.\.\s*)?(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*$",
+    parse: |text| match text.trim().split_once("..") {
+        None => text.parse().ok().map(|span| Fuzz { early: span, late: span }),
+        Some((early, late)) => Some(Fuzz {
+            early: early.trim().strip_prefix('-')?.parse().ok()?,
+            late: late.parse().ok()?,
+        }),
+    },
+    print: |fuzz, f| match fuzz {
+        Fuzz { early, late } if early == late => write!(f, "{late}"),
+        Fuzz { early, late } => write!(f, "-{early}..{late}"),
+    },
+    write: |self, to| to.collect_str(self),
+}

@@ -1,0 +1,508 @@
+//! The JobTracker: it serves heartbeats one after another and decides who runs what.
+//!
+//! A heartbeat that finds it busy waits in line; what serving one takes is modelled, so the line
+//! grows when the cluster is too large for one JobTracker. Within a heartbeat the order is
+//! Hadoop's: reports, then one setup or cleanup task or else the policy, then kills, then leaves
+//! to commit.
+//!
+//! A heartbeat that it has answered already gets the same answer again and changes nothing.
+
+mod heartbeats;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
+use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
+use crate::mapred::hadoop::{Hadoop, Recovery};
+use crate::mapred::heartbeat::{Call, Heartbeat};
+use crate::mapred::ids::JobId;
+use crate::mapred::ledger::Ledger;
+use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
+use crate::mapred::outbox::{Core, Outbox, Stop};
+use crate::mapred::reason::Reason;
+use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
+use crate::mapred::scheduler::{Orders, Scheduler, View};
+use crate::mapred::speculation::Speculation;
+use mumakil_base::random::mumak::Stories;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// So many jobs that are held back can be named in each heartbeat interval: that takes microseconds, as does
+/// a heartbeat.
+const WITHHELD_AT_ONCE: u64 = 100;
+
+/// The JobTracker.
+pub struct JobTracker {
+    ledger: Ledger,
+    scheduler: Box<dyn Scheduler>,
+    spec: JobTrackerSpec,
+    /// Heartbeats that wait, with the instants of their arrival.
+    line: VecDeque<(SimTime, Heartbeat)>,
+    busy_until: SimTime,
+    /// Jobs whose splits wait to be read.
+    unread: VecDeque<JobId>,
+    /// Jobs whose splits are being read.
+    reading: u32,
+    /// When it looks again whether anything moves.
+    reviews_at: SimTime,
+    /// When it next asks which jobs are held back.
+    asks_withheld_at: SimTime,
+    has_clockwork: bool,
+    /// Whether the policy asks how far attempts are, or slow ones are looked for.
+    reads_progress: bool,
+    /// Whether a call may come twice.
+    may_hear_twice: bool,
+    /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
+    reads_on_order: bool,
+    /// Until when its process stands still; what comes meanwhile waits.
+    stands_until: SimTime,
+    /// What has come meanwhile, but for heartbeats: these wait in the line.
+    held: Vec<ToJobTracker>,
+    /// What its process does. If it is gone, heartbeats find nobody.
+    process: Process,
+    /// How often its process has died: what an earlier one planned is nobody's.
+    deaths: u32,
+    /// Whether the policy's own time is planned.
+    has_tick: bool,
+    /// The policies to come, each as it is when it begins.
+    successors: VecDeque<Box<dyn Scheduler>>,
+    /// The instant of the last message.
+    heard_at: SimTime,
+}
+
+/// What its process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Process {
+    /// It works.
+    Works,
+    /// It stands still.
+    Still,
+    /// It has died.
+    Gone,
+}
+
+impl JobTracker {
+    /// Returns a JobTracker that knows no tracker and no job.
+    pub fn new(
+        hadoop: Hadoop,
+        topology: Arc<Topology>,
+        hdfs: Hdfs,
+        spec: JobTrackerSpec,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Self {
+        let reads_on_order = hadoop.behaviour().policy_reads && scheduler.orders_reading();
+        Self {
+            reads_progress: reads_progress(&*scheduler, &hadoop),
+            ledger: Ledger::new(hadoop, topology, hdfs),
+            may_hear_twice: true,
+            reads_on_order,
+            scheduler,
+            spec,
+            line: VecDeque::new(),
+            busy_until: SimTime::ZERO,
+            unread: VecDeque::new(),
+            reading: 0,
+            reviews_at: SimTime::ZERO,
+            asks_withheld_at: SimTime::ZERO,
+            has_clockwork: false,
+            stands_until: SimTime::ZERO,
+            held: Vec::new(),
+            process: Process::Works,
+            deaths: 0,
+            has_tick: false,
+            successors: VecDeque::new(),
+            heard_at: SimTime::ZERO,
+        }
+    }
+
+    /// Lets it draw what traces leave open of attempts, as Mumak does with this seed; without this,
+    /// trackers draw it.
+    pub fn draw_as_mumak(&mut self, seed: u64) {
+        self.ledger.stories = Some(Stories::new(seed, self.ledger.topology.len()));
+    }
+
+    /// Lets it keep no answers, if no call is [sent](super::Manner::resends) or comes twice.
+    pub fn forget_answers(&mut self) {
+        self.may_hear_twice = false;
+    }
+
+    /// Lets it add up how far the maps of jobs are, for those who [ask](ToJobTracker::AskLoad) how
+    /// busy the cluster is. This costs a look-up for each map in every heartbeat.
+    pub fn follow_maps(&mut self) {
+        self.ledger.follows_maps = true;
+    }
+
+    /// Gives it the policies that take over, one each time that its process dies to be started again or
+    /// that it is told to [change](ToJobTracker::ChangePolicy). If they are used up it goes on with the
+    /// last.
+    pub fn succeed_policy_by(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
+        self.successors.extend(policies);
+    }
+
+    /// Lets it say which outputs of maps count, to those who know [which can be
+    /// fetched](super::MapOutputs).
+    pub fn tell_outputs(&mut self) {
+        self.ledger.tells_outputs = true;
+    }
+
+    /// Lets it do without being told how far attempts are, if nobody asks for it; returns whether it does.
+    /// Trackers may be [brief](super::Manner::is_brief) then, as long as its process does not forget what
+    /// they have said.
+    pub fn forgo_progress(&mut self) -> bool {
+        let mut policies = self.successors.iter().chain([&self.scheduler]);
+        let asks = self.ledger.follows_maps
+            || self.ledger.hadoop.speculation != Speculation::Off
+            || policies.any(|policy| policy.reads_reports() || policy.reads_progress());
+        self.ledger.knows_progress = asks;
+        !asks
+    }
+
+    /// Lets it keep why jobs with something to launch get nothing, and tell it: what is still open when the
+    /// run is [over](ToJobTracker::Over), then.
+    pub fn keep_refusals(&mut self) {
+        self.ledger.refusals = Some(Refusals::default());
+    }
+
+    // ---- its process ----
+
+    fn pause(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        match self.process {
+            Process::Works => self.note_process(now, Process::Still, out),
+            Process::Still => {}
+            // There is nobody to stand still.
+            Process::Gone => return,
+        }
+        self.stand_still(now, span, out);
+    }
+
+    fn note_process(&mut self, now: SimTime, state: Process, out: &mut Outbox) {
+        self.process = state;
+        let incident = match state {
+            Process::Works => Incident::Back,
+            Process::Still => Incident::Pauses,
+            Process::Gone => Incident::Gone,
+        };
+        out.emit(now, Fact::befell(None, incident));
+    }
+
+    /// Stands still for a while.
+    fn stand_still(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        self.stands_until = self.stands_until.max(now + span);
+        self.busy_until = self.busy_until.max(self.stands_until);
+        out.plan(span, ToJobTracker::Wake);
+    }
+
+    /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
+    fn die(&mut self, now: SimTime, span: SimSpan, recovers: bool, out: &mut Outbox) {
+        if self.process == Process::Gone {
+            // Its books are as it left them; it is only back later, with the policy of its last start.
+            self.follow_policy(now, out);
+            return self.stand_still(now, span, out);
+        }
+        // Whoever stood still does so no more.
+        self.stands_until = now;
+        self.note_process(now, Process::Gone, out);
+        for (_, heartbeat) in self.line.drain(..) {
+            refuse(&heartbeat, out);
+        }
+        self.unread.clear();
+        self.reading = 0;
+        self.deaths += 1;
+        match self.ledger.hadoop.behaviour().recovery.filter(|_| recovers) {
+            Some(Recovery::Replay) => self.ledger.keep_history(now, out),
+            Some(Recovery::Resubmit) => self.ledger.keep_submissions(now, out),
+            None => self.ledger.fail_all(now, out),
+        }
+        self.follow_policy(now, out);
+        self.busy_until = now;
+        self.stand_still(now, span, out);
+    }
+
+    /// Goes on with the next policy, which knows nothing yet.
+    fn follow_policy(&mut self, now: SimTime, out: &mut Outbox) {
+        let Some(policy) = self.successors.pop_front() else { return };
+        self.scheduler = policy;
+        self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
+        self.ledger.changes.clear();
+        let halted = self.ledger.halted();
+        if !halted.is_empty() && !self.scheduler.inherit(&halted) {
+            for (attempt, _) in halted {
+                self.ledger.doom(now, attempt, Reason::PolicyChanged, out);
+            }
+        }
+    }
+
+    /// Lets another policy take over, which hears of all jobs.
+    fn change_policy(&mut self, now: SimTime, out: &mut Outbox) {
+        out.emit(now, Fact::World(WorldFact::PolicyChanged));
+        self.follow_policy(now, out);
+        // Who is gone hears of them when it is back.
+        if self.process != Process::Gone {
+            self.ledger.introduce_jobs(now);
+        }
+        self.ledger.moved_at = now;
+        if !self.has_tick {
+            self.plan_tick(out);
+        }
+    }
+
+    /// Begins as a process that knows nothing but what is to be recovered.
+    fn recover(&mut self, now: SimTime, out: &mut Outbox) {
+        for job in self.ledger.recover(now) {
+            if !self.reads_on_order {
+                self.unread.push_back(job);
+            }
+        }
+        self.read_splits(now, out);
+    }
+
+    /// Goes on with what has come meanwhile.
+    fn wake(&mut self, now: SimTime, out: &mut Outbox) {
+        if now < self.stands_until || self.process == Process::Works {
+            return;
+        }
+        if self.process == Process::Gone {
+            self.recover(now, out);
+        }
+        self.note_process(now, Process::Works, out);
+        self.ledger.moved_at = now;
+        for msg in std::mem::take(&mut self.held) {
+            self.tell_policy(now, None);
+            self.take(now, &msg, out);
+        }
+    }
+
+    // ---- jobs ----
+
+    fn read_splits(&mut self, now: SimTime, out: &mut Outbox) {
+        while self.reading < self.spec.init_threads.get() {
+            let Some(job) = self.unread.pop_front() else { break };
+            if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
+                self.tell_policy(now, None);
+                self.ledger.initialise(now, job, out);
+                continue;
+            }
+            self.reading += 1;
+            out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
+        }
+    }
+
+    /// Tells the policy what has changed, by a heartbeat or else.
+    fn tell_policy(&mut self, now: SimTime, heard: Option<TrackerId>) {
+        if self.ledger.changes.is_empty() {
+            return;
+        }
+        let mut changes = std::mem::take(&mut self.ledger.changes);
+        let view = View { now, heard, ledger: &self.ledger };
+        for event in changes.drain(..) {
+            self.scheduler.job_changed(&view, &event);
+        }
+        self.ledger.changes = changes;
+    }
+
+    // ---- reviews ----
+
+    /// Looks whether anything moves, and plans when to look again. Before everybody has spoken again
+    /// after the last change there is nothing to see, so a busy cluster is hardly looked at.
+    fn review(&mut self, now: SimTime, out: &mut Outbox) {
+        let interval = self.ledger.heartbeat_interval();
+        self.reviews_at = now + interval;
+        self.note_withheld(now, out);
+        if now < self.ledger.moved_at + interval {
+            return;
+        }
+        let view = View { now, heard: None, ledger: &self.ledger };
+        // What a policy does when time passes it does with a tick, and the next one may see it.
+        let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
+        let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
+        if self.ledger.follows_maps {
+            // A probe that was on its way when the last thing changed knows nothing of it; the one after
+            // it does, and may find room for the next job.
+            patience = patience.max(LONGEST_PROBE * 2);
+        }
+        out.calm = self.ledger.calm(patience);
+    }
+
+    /// Notes which jobs are held back without being asked, if that is kept. Where a thousand jobs wait, to
+    /// name them all costs more than the heartbeats in between, and none waits for seconds only: so the more
+    /// there were, the later it asks again, though before they are forgotten.
+    fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
+        if now < self.asks_withheld_at {
+            return;
+        }
+        // Policies see the rest of the books meanwhile.
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        let view = View { now, heard: None, ledger: &self.ledger };
+        let mut named = 0;
+        self.scheduler.withheld(&view, &mut |job, kind, reason| {
+            named += 1;
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                refusals.note(now, job, kind, reason);
+            }
+        });
+        refusals.sweep(now, out);
+        self.ledger.refusals = Some(refusals);
+        let rest = self.ledger.heartbeat_interval() * (named / WITHHELD_AT_ONCE);
+        self.asks_withheld_at = now + rest.min(REMEMBERED_FOR);
+    }
+
+    // ---- clockwork ----
+
+    fn wind_clockwork(&mut self, out: &mut Outbox) {
+        if std::mem::replace(&mut self.has_clockwork, true) {
+            return;
+        }
+        self.plan_expiry(out);
+        self.plan_tick(out);
+    }
+
+    fn plan_expiry(&self, out: &mut Outbox) {
+        let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
+        out.plan(third, ToJobTracker::Expire);
+    }
+
+    fn plan_tick(&mut self, out: &mut Outbox) {
+        let every = self.scheduler.tick_every();
+        self.has_tick = every.is_some();
+        if let Some(span) = every {
+            out.plan(span, ToJobTracker::Tick);
+        }
+    }
+
+    /// Gives up trackers that have been silent for too long, and launches that came to nothing.
+    fn expire(&mut self, now: SimTime, out: &mut Outbox) {
+        let expiry = self.ledger.hadoop.expiry;
+        for index in 0..self.ledger.trackers.len() {
+            let tracker = &self.ledger.trackers[index];
+            if tracker.is_registered && expiry < now.saturating_since(tracker.last_seen) {
+                self.ledger.lose_tracker(now, TrackerId(index as u32), out);
+            }
+        }
+        self.ledger.expire_launches(now, out);
+        self.tell_policy(now, None);
+        // With nobody left there are no heartbeats after which it would look.
+        self.review(now, out);
+        self.plan_expiry(out);
+        if cfg!(debug_assertions) {
+            self.ledger.assert_whole(now);
+        }
+    }
+
+    fn tick(&mut self, now: SimTime, out: &mut Outbox) {
+        let mut orders = Orders { now, ledger: &mut self.ledger, out };
+        self.scheduler.tick(&mut orders);
+        let to_read = std::mem::take(&mut self.ledger.to_read);
+        if self.reads_on_order {
+            self.unread.extend(to_read);
+            self.read_splits(now, out);
+        }
+        self.plan_tick(out);
+    }
+
+    /// Asserts what must hold between two messages, of what these events tell of.
+    fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
+        let earlier = std::mem::replace(&mut self.heard_at, now);
+        assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
+        assert!(self.ledger.changes.is_empty(), "{now}: the policy has not heard of everything");
+        let (reading, threads) = (self.reading, self.spec.init_threads.get());
+        assert!(reading <= threads, "{now}: {reading} jobs are being read by {threads} threads");
+        let is_busy = reading == threads;
+        assert!(is_busy || self.unread.is_empty(), "{now}: a job waits though a thread is idle");
+        self.ledger.assert_touched(now, events);
+    }
+}
+
+/// Returns whether it is noted how far attempts are.
+fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
+    policy.reads_progress() || hadoop.speculation != Speculation::Off
+}
+
+/// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
+fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
+    let Call { tracker, number, .. } = heartbeat.call();
+    out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
+}
+
+impl Core for JobTracker {
+    type Msg = ToJobTracker;
+
+    fn handle(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
+        use ToJobTracker as M;
+        self.wind_clockwork(out);
+        let stands_still = now < self.stands_until;
+        if !stands_still {
+            // What waits was there before, be the message that wakes it first or last of this instant.
+            self.wake(now, out);
+        }
+        match msg {
+            M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(heartbeat, out),
+            // The world does not wait.
+            M::Heartbeat(_)
+            | M::Replicas(_)
+            | M::Pause(_)
+            | M::Restart(_)
+            | M::RestartAndRecover(_)
+            | M::ChangePolicy
+            | M::Wake
+            | M::Over => self.take(now, msg, out),
+            _ if stands_still => self.held.push(msg.clone()),
+            _ => self.take(now, msg, out),
+        }
+        self.tell_policy(now, None);
+        if cfg!(debug_assertions) {
+            self.assert_sound(now, &out.events);
+        }
+    }
+}
+
+impl JobTracker {
+    fn take(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
+        match msg {
+            ToJobTracker::Heartbeat(heartbeat) => self.queue_up(now, heartbeat, out),
+            ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
+                if *life != self.deaths => {}
+            ToJobTracker::Serve(_) => self.serve_next(now, out),
+            ToJobTracker::Submit(spec) => {
+                let job = spec.id;
+                self.ledger.submit(now, spec.clone(), out);
+                if !self.reads_on_order {
+                    self.unread.push_back(job);
+                }
+                self.read_splits(now, out);
+            }
+            ToJobTracker::Initialised(job, _) => {
+                self.reading -= 1;
+                self.ledger.initialise(now, *job, out);
+                self.read_splits(now, out);
+            }
+            ToJobTracker::AskLoad(jobs) => {
+                out.send(ToInjector::Load(Arc::new(self.ledger.load(jobs))));
+            }
+            ToJobTracker::Replicas(files) => self.ledger.files = files.clone(),
+            ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, *tracker, out),
+            ToJobTracker::Include(tracker) => self.ledger.include(now, *tracker, out),
+            ToJobTracker::Pause(span) => self.pause(now, *span, out),
+            ToJobTracker::Restart(span) => self.die(now, *span, false, out),
+            ToJobTracker::RestartAndRecover(span) => self.die(now, *span, true, out),
+            ToJobTracker::ChangePolicy => self.change_policy(now, out),
+            ToJobTracker::Wake => self.wake(now, out),
+            ToJobTracker::KillJob(job) => self.ledger.condemn(now, *job, Outcome::Killed, out),
+            ToJobTracker::Expire => self.expire(now, out),
+            // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
+            // here one message more, and those that are due before the tick come before it.
+            ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
+                out.plan(SimSpan::ZERO, ToJobTracker::Tock);
+            }
+            ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
+            ToJobTracker::Start => {}
+            ToJobTracker::Rest => out.stop = Some(Stop::Stalled(Box::new(self.ledger.stall()))),
+            ToJobTracker::Over => {
+                if let Some(refusals) = &mut self.ledger.refusals {
+                    refusals.close(now, out);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Heartbeats at the JobTracker: they wait in line, are served one after another, and are answered.
+
+use std::sync::Arc;
+
+use super::JobTracker;
+use crate::cluster::{PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Outcome};
+use crate::mapred::hadoop::CommitPending;
+use crate::mapred::heartbeat::{
+    Call, Directive, Heartbeat, MapsDone, Missing, Reply, Report, Status,
+};
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::message::{Mail, ToJobTracker, ToTracker};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::scheduler::Offer;
+use mumakil_base::units::{SimSpan, SimTime};
+
+impl JobTracker {
+    pub(super) fn queue_up(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) {
+        if self.line.is_empty() && self.busy_until <= now {
+            return self.serve(now, now, now, heartbeat, out);
+        }
+        if self.line.is_empty() {
+            self.plan_next(now, out);
+        }
+        self.line.push_back((now, heartbeat.clone()));
+    }
+
+    fn plan_next(&self, now: SimTime, out: &mut Outbox) {
+        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve(self.deaths));
+    }
+
+    pub(super) fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
+        while let Some((arrived, heartbeat)) = self.line.pop_front() {
+            // On a scaled clock the message that it is free comes late. It has worked since it was free, or
+            // every service would be longer by that, and heartbeats would queue for no reason of theirs.
+            let begins = self.busy_until.max(arrived).min(now);
+            self.serve(now, begins, arrived, &heartbeat, out);
+            // For the same reason it has begun with the next one, if it has been free since.
+            if now <= self.busy_until {
+                break;
+            }
+            self.tell_policy(now, None);
+        }
+        if !self.line.is_empty() {
+            self.plan_next(now, out);
+        }
+    }
+
+    /// Serves a heartbeat; its service `begins` now or has begun already.
+    fn serve(
+        &mut self,
+        now: SimTime,
+        begins: SimTime,
+        arrived: SimTime,
+        heartbeat: &Heartbeat,
+        out: &mut Outbox,
+    ) {
+        let Call { tracker: id, number: call, .. } = heartbeat.call();
+        let queued = now - arrived;
+        let Some(last_id) = self.admit(now, heartbeat, out) else {
+            let tracker = &self.ledger.trackers[id.index()];
+            let disallowed = tracker.is_excluded();
+            let answer = if tracker.is_registered {
+                let again = tracker.answer.again.clone();
+                again.unwrap_or_else(|| panic!("{now}: call {call} of {id} has come twice"))
+            } else {
+                let reinit = !disallowed;
+                let reply = Reply { call, reinit, disallowed, queued, ..Reply::default() };
+                ToTracker::Reply(Arc::new(reply))
+            };
+            self.busy_until = begins + self.spec.per_heartbeat;
+            let after = self.busy_until.saturating_since(now);
+            return out.send_after(after, Mail::Tracker(id, answer));
+        };
+
+        let tracker = &mut self.ledger.trackers[id.index()];
+        tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
+        self.ledger.forgive_in_time(now, id, out);
+        let mut commits = Vec::new();
+        if let Heartbeat::Full(status) = heartbeat {
+            self.take_status(now, status, &mut commits, out);
+        }
+        self.ledger.look_for_slow_tasks(now);
+        self.tell_policy(now, Some(id));
+
+        let tracker = &self.ledger.trackers[id.index()];
+        let has_room = |kind| tracker.occupied[kind] < tracker.slots[kind];
+        let has_room = PerSlot { map: has_room(SlotKind::Map), reduce: has_room(SlotKind::Reduce) };
+        let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
+        let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
+        let (mut directives, looks) = if is_offered && may_get_tasks {
+            self.launch(now, id, has_room, out)
+        } else {
+            (Vec::new(), 0)
+        };
+        let span = self.spec.per_heartbeat
+            + self.spec.per_task * directives.len() as u64
+            + self.spec.per_job * u64::from(looks);
+
+        directives.append(&mut self.ledger.trackers[id.index()].orders);
+        directives.extend(commits.into_iter().map(Directive::Commit));
+        if !directives.is_empty() {
+            self.ledger.moved_at = now;
+        }
+        // Who has no news fetches nothing.
+        let reports: &[Report] = match heartbeat {
+            Heartbeat::Full(status) => &status.reports,
+            Heartbeat::AsBefore(_) => &[],
+        };
+        let (maps, missing) = self.maps_wanted(reports, &directives);
+        let interval = self.ledger.heartbeat_interval();
+        self.busy_until = begins + span;
+        let answer = &mut self.ledger.trackers[id.index()].answer;
+        let nothing_follows = directives.is_empty() && maps.is_empty();
+        let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
+        let number = last_id.wrapping_add(1);
+        (answer.call, answer.id) = (call, number);
+        answer.interval = interval;
+        let message = if nothing_follows && is_as_before {
+            ToTracker::Noted { call, queued }
+        } else {
+            let reply = Reply {
+                call,
+                id: number,
+                interval,
+                directives,
+                maps,
+                missing,
+                queued,
+                ..Reply::default()
+            };
+            ToTracker::Reply(Arc::new(reply))
+        };
+        // What nobody can ask for again need not be kept: then the memory of one answer, which is still near
+        // the processor, is that of the next.
+        if self.may_hear_twice {
+            answer.again = Some(message.clone());
+        }
+        let mail = Mail::Tracker(id, message);
+        out.send_after(self.busy_until.saturating_since(now), mail);
+        if self.reviews_at <= now {
+            self.review(now, out);
+        }
+    }
+
+    /// Takes what a tracker says of its slots and its attempts; notes who asks for leave to commit.
+    fn take_status(
+        &mut self,
+        now: SimTime,
+        status: &Status,
+        commits: &mut Vec<AttemptId>,
+        out: &mut Outbox,
+    ) {
+        let id = status.call.tracker;
+        self.ledger.set_health(now, id, status.is_unhealthy, out);
+        self.ledger.set_occupied(id, status.occupied);
+        let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
+        if known.len() != status.reports.len() {
+            self.ledger.moved_at = now;
+        }
+        for (place, report) in status.reports.iter().enumerate() {
+            let is_the_same = |last: &Report| last.says_no_less_than(report);
+            // Nearly all are, and in the same place: then nobody looks at the others.
+            if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
+                let is_known =
+                    |last: &Report| last.attempt == report.attempt && last.state == report.state;
+                if !known.iter().any(is_known) {
+                    self.ledger.moved_at = now;
+                }
+                self.take_report(now, id, report, commits, out);
+            }
+            if self.reads_progress && report.attempt.task.is_work() {
+                self.ledger.note_progress(now, report.attempt, report.progress);
+            }
+            if self.ledger.follows_maps && report.attempt.task.kind == TaskKind::Map {
+                self.ledger.follow_map(report);
+            }
+        }
+        for failed in &status.failed_fetches {
+            self.ledger.complain(now, *failed, out);
+        }
+        known.clone_from(&status.reports);
+        self.ledger.trackers[id.index()].reports = known;
+    }
+
+    /// Decides whether a heartbeat is new; returns the number of the reply before it.
+    fn admit(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
+        let Call { tracker: id, number, last_reply } = heartbeat.call();
+        let tracker = &self.ledger.trackers[id.index()];
+        // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
+        // process that has been started anew would not know that, and take what a tracker said long ago
+        // for what it says now; Hadoop's never hears of it, since there a call ends with its connection.
+        if number <= tracker.answer.call || tracker.is_excluded() {
+            return None;
+        }
+        match (last_reply, heartbeat) {
+            (Some(last), Heartbeat::Full(status)) if tracker.rejoins && tracker.is_registered => {
+                self.ledger.rejoin(now, id, &status.reports, out);
+                Some(last)
+            }
+            (None, Heartbeat::Full(status)) => {
+                if tracker.is_registered {
+                    // It has started anew before it was missed: what it ran is gone.
+                    self.ledger.lose_tracker(now, id, out);
+                }
+                if status.restarted {
+                    self.ledger.forgive_all(now, id, out);
+                }
+                self.ledger.register(now, id, status.slots, out);
+                Some(u16::MAX)
+            }
+            (Some(last), _)
+                if tracker.is_registered && !tracker.rejoins && tracker.answer.id == last =>
+            {
+                Some(last)
+            }
+            _ => None,
+        }
+    }
+
+    /// Applies what a tracker says of an attempt.
+    fn take_report(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        report: &Report,
+        commits: &mut Vec<AttemptId>,
+        out: &mut Outbox,
+    ) {
+        use AttemptState as S;
+        let attempt = report.attempt;
+        let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
+            if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
+            {
+                // Nobody needs it: its job is over, or it was given up for lost.
+                self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+            }
+            return;
+        };
+        let is_cleaner = record.cleaner.is_some();
+        let was = record.state;
+        match report.state {
+            S::Unassigned | S::Running | S::Suspended => {
+                if record.is_active() && was != S::CommitPending {
+                    record.state = report.state;
+                }
+            }
+            S::CommitPending => {
+                let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
+                if self.ledger.wait_for_commit(now, attempt, still_counts, out) {
+                    commits.push(attempt);
+                }
+            }
+            // What the removal of an attempt's output ends in, the attempt ends in.
+            S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
+                if is_cleaner =>
+            {
+                let outcome =
+                    if was == S::FailedUnclean { Outcome::Failed } else { Outcome::Killed };
+                self.ledger.lose(now, attempt, outcome, out);
+            }
+            S::Succeeded => self.ledger.succeed(now, attempt, out),
+            S::FailedUnclean | S::KilledUnclean if self.ledger.cleans_up_after(attempt) => {
+                self.ledger.leave_unclean(now, attempt, report.state, out);
+            }
+            S::Failed | S::FailedUnclean => {
+                self.ledger.lose(now, attempt, Outcome::Failed, out);
+            }
+            S::Killed | S::KilledUnclean => {
+                self.ledger.lose(now, attempt, Outcome::Killed, out);
+            }
+        }
+    }
+
+    /// Launches what is to run on a tracker with a free slot; returns also how many times the
+    /// policy looked at a job.
+    fn launch(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        has_room: PerSlot<bool>,
+        out: &mut Outbox,
+    ) -> (Vec<Directive>, u32) {
+        for kind in SlotKind::BOTH {
+            if has_room[kind]
+                && let Some(launch) = self.ledger.launch_service(now, tracker, kind, out)
+            {
+                return (vec![Directive::Launch(launch)], 0);
+            }
+        }
+        let mut offer = Offer {
+            now,
+            ledger: &mut self.ledger,
+            tracker,
+            out,
+            directives: Vec::new(),
+            taken: PerSlot::default(),
+            freed: PerSlot::default(),
+            looks: 0,
+            looks_take_time: self.spec.per_job != SimSpan::ZERO,
+        };
+        self.scheduler.offer(&mut offer);
+        (offer.directives, offer.looks)
+    }
+
+    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and which of
+    /// their outputs are lost.
+    fn maps_wanted(
+        &self,
+        reports: &[Report],
+        directives: &[Directive],
+    ) -> (Vec<MapsDone>, Vec<Missing>) {
+        let asks_at_once = self.ledger.hadoop.behaviour().asks_at_once;
+        let launched = directives.iter().filter_map(|directive| match directive {
+            Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
+            Directive::Launch(_)
+            | Directive::Kill(_)
+            | Directive::Suspend(_)
+            | Directive::Resume(_)
+            | Directive::Commit(_) => None,
+        });
+        let fetching = reports.iter().filter(|report| report.wants_maps);
+        let mut wanted: Vec<MapsDone> = Vec::new();
+        let mut missing = Vec::new();
+        for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
+            let job = self.ledger.known(job);
+            // Reduces of a job that has failed wait for ever, if nobody kills them.
+            if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
+                let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
+                let changes = job.output_changes;
+                wanted.push(MapsDone { job: job.id(), done, total, changes });
+                missing.extend(job.lost_outputs.values());
+            }
+        }
+        (wanted, missing)
+    }
+}

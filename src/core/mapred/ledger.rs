@@ -1,0 +1,382 @@
+//! What the JobTracker knows of jobs and trackers, and the moves that change it.
+//!
+//! Every move keeps the counts that policies ask for (running, pending, unfinished), so that no
+//! question walks tasks. A move that somebody should hear of leaves an event in the outbox and a
+//! change for the policy; orders for a tracker wait until its next heartbeat.
+//!
+//! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
+//! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
+//! them), [`fetches`] (outputs of maps that reduces complain of), [`trackers`] and their
+//! [`faults`], and [`recovery`] after the process has died. When none will come any more is told by [`rest`]. What must hold between two moves is in
+//! [`claims`].
+//!
+//! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
+//! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
+//! themselves say is there must be there; what is missing is a mistake here, and panics with its id.
+
+mod attempts;
+mod claims;
+mod faults;
+mod fetches;
+mod jobs;
+mod launches;
+mod recovery;
+mod rest;
+mod second_tries;
+mod trackers;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+pub(super) use self::launches::Wish;
+use crate::cluster::{FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
+use crate::mapred::hadoop::Hadoop;
+use crate::mapred::heartbeat::{Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskId};
+use crate::mapred::job::{Job, JobState, Try};
+use crate::mapred::job::{JobChange, JobEvent};
+use crate::mapred::map_cache::RackOrder;
+use crate::mapred::message::{Load, ToTracker};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::refusals::Refusals;
+use crate::mapred::replicas::Replicas;
+use mumakil_base::random::mumak::Stories;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// What the JobTracker knows.
+pub(super) struct Ledger {
+    pub(super) hadoop: Hadoop,
+    pub(super) topology: Arc<Topology>,
+    hdfs: Hdfs,
+    /// Where blocks are, to clients that submit jobs and to maps that are launched.
+    pub(super) files: Arc<Replicas>,
+    /// The same of files to which nothing has happened.
+    unchanged: Arc<Replicas>,
+    /// By number; `None` before a job arrives.
+    jobs: Vec<Option<Box<Job>>>,
+    /// How many jobs have arrived.
+    pub(super) arrived: u32,
+    /// The jobs that have not ended.
+    open: BTreeSet<JobId>,
+    /// How hot the files are that they read; known only if hot files have more copies.
+    heat: FxHashMap<FileId, Heat>,
+    /// The jobs that give tasks, in the order of their numbers.
+    running: BTreeSet<JobId>,
+    /// Jobs whose setup task is to be launched.
+    wants_setup: BTreeSet<JobId>,
+    /// Jobs whose cleanup task is to be launched.
+    wants_cleanup: BTreeSet<JobId>,
+    /// Jobs with attempts whose output is to be removed, by the kind of slot.
+    wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
+    /// What was handed out within the expiry, and a little before: when, in this order, and what. What has
+    /// begun since may be missing.
+    launches: VecDeque<(SimTime, AttemptId)>,
+    pub(super) trackers: Vec<Tracker>,
+    /// How many trackers are waited for before anything is launched.
+    rejoining: u32,
+    /// How many trackers may get tasks.
+    pub(super) active: u32,
+    /// The interval at which so many are told to send heartbeats.
+    interval: SimSpan,
+    /// Their slots.
+    pub(super) capacity: PerSlot<u32>,
+    /// Slots that their last heartbeats reported as taken.
+    pub(super) occupied: PerSlot<u32>,
+    /// Tasks of running jobs that have not ended; reduces only once they may start.
+    pub(super) unfinished: PerSlot<u64>,
+    /// Running jobs with a task of the kind that could be launched now.
+    pub(super) jobs_pending: PerSlot<u32>,
+    /// Tries that are not over.
+    pub(super) open_tries: u32,
+    /// When something last moved.
+    pub(super) moved_at: SimTime,
+    /// What the policy has not been told yet.
+    pub(super) changes: Vec<JobEvent>,
+    /// The jobs whose splits the policy wants to be read.
+    pub(super) to_read: Vec<JobId>,
+    /// The racks that it knows, in the order in which it has met them.
+    racks: RackOrder,
+    /// Whether it says which outputs of maps count, to those who know which can be fetched.
+    pub(super) tells_outputs: bool,
+    /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
+    pub(super) stories: Option<Stories>,
+    /// Why jobs got nothing, if that is kept.
+    pub(super) refusals: Option<Refusals>,
+    /// Whether it is told with each heartbeat how far attempts are. If not, [reports](Tracker::reports) have
+    /// their states alone.
+    pub(super) knows_progress: bool,
+    /// Whether it adds up how far the maps of jobs are.
+    pub(super) follows_maps: bool,
+    /// When it last looked for slow tasks.
+    looked_at: Option<SimTime>,
+    /// Second attempts that are under way.
+    seconds: PerSlot<u32>,
+    /// A tracker that has done less gets no second attempts.
+    least_work: f64,
+    /// Scratch for block look-ups.
+    holders: Vec<TrackerId>,
+}
+
+/// A tracker as the JobTracker sees it. Its fields lie in memory as they stand here: a heartbeat looks at two
+/// lines of the processor's cache.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(super) struct Tracker {
+    pub(super) answer: Answer,
+    pub(super) last_seen: SimTime,
+    /// When its heartbeat before the last one came.
+    pub(super) seen_before: SimTime,
+    pub(super) slots: PerSlot<u32>,
+    pub(super) occupied: PerSlot<u32>,
+
+    /// What it said of its attempts last: what it says again needs no look at the job.
+    pub(super) reports: Vec<Report>,
+    /// What it is to do, told with the next reply.
+    pub(super) orders: Vec<Directive>,
+    pub(super) is_registered: bool,
+    /// Whether it gets no tasks; it stays so when it is given up and comes back.
+    pub(super) is_blacklisted: bool,
+    /// Whether its faults are noted, and it gets tasks all the same.
+    is_graylisted: bool,
+    /// Whether its node's health script finds the node unfit: it gets no tasks, either.
+    is_unhealthy: bool,
+    /// Whether it is known by the history of jobs alone, and has not spoken since.
+    pub(super) rejoins: bool,
+    /// How often it is on the list of those that may not take part.
+    exclusions: u32,
+    /// How many jobs avoided it and succeeded, less what was forgiven.
+    faults: u32,
+
+    /// When the last fault was added or forgiven.
+    faults_changed_at: SimTime,
+    /// The faults that are only noted.
+    recent_faults: faults::RecentFaults,
+    /// How far all tasks are together that succeeded or run there, in millionths, since it joined;
+    /// only if slow tasks are looked for.
+    work: u64,
+}
+
+const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
+
+/// What a tracker was told last.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The number of the call that was answered.
+    pub(super) call: u32,
+    /// The number of the answer.
+    pub(super) id: u16,
+    /// When its heartbeats are due, after each answer.
+    pub(super) interval: SimSpan,
+    /// The answer, to be given again; kept only where a call may come twice.
+    pub(super) again: Option<ToTracker>,
+}
+
+/// How hot a file is.
+#[derive(Debug, Default)]
+struct Heat {
+    /// How many jobs read it that have not ended.
+    readers: u32,
+    /// How many of its blocks have been read while it was hot, and those of which more copies could not be
+    /// made, as nobody could be read that had them.
+    blocks: u32,
+    barren: Arc<[u32]>,
+}
+
+impl Tracker {
+    /// Returns whether it may get tasks.
+    pub(super) fn is_active(&self) -> bool {
+        self.is_registered && !self.is_shunned()
+    }
+
+    /// Returns whether it may not take part.
+    pub(super) fn is_excluded(&self) -> bool {
+        0 < self.exclusions
+    }
+
+    /// Returns whether it gets no tasks though it is there.
+    fn is_shunned(&self) -> bool {
+        self.is_blacklisted || self.is_unhealthy
+    }
+}
+
+impl Ledger {
+    pub(super) fn new(hadoop: Hadoop, topology: Arc<Topology>, hdfs: Hdfs) -> Self {
+        let trackers = (0..topology.len()).map(|_| Tracker::default()).collect();
+        let files = Arc::new(Replicas::new(hdfs.clone()));
+        Self {
+            interval: hadoop.heartbeat_interval(0),
+            hadoop,
+            topology,
+            files: files.clone(),
+            unchanged: files,
+            hdfs,
+            jobs: Vec::new(),
+            arrived: 0,
+            open: BTreeSet::new(),
+            heat: FxHashMap::default(),
+            running: BTreeSet::new(),
+            wants_setup: BTreeSet::new(),
+            wants_cleanup: BTreeSet::new(),
+            wants_task_cleanup: PerSlot::default(),
+            launches: VecDeque::new(),
+            trackers,
+            rejoining: 0,
+            active: 0,
+            capacity: PerSlot::default(),
+            occupied: PerSlot::default(),
+            unfinished: PerSlot::default(),
+            jobs_pending: PerSlot::default(),
+            open_tries: 0,
+            moved_at: SimTime::ZERO,
+            changes: Vec::new(),
+            to_read: Vec::new(),
+            racks: RackOrder::default(),
+            tells_outputs: false,
+            stories: None,
+            refusals: None,
+            knows_progress: true,
+            follows_maps: false,
+            looked_at: None,
+            seconds: PerSlot::default(),
+            least_work: 0.0,
+            holders: Vec::new(),
+        }
+    }
+
+    /// Returns a job, if it has arrived: policies and clients may speak of one that has not.
+    pub(super) fn job(&self, id: JobId) -> Option<&Job> {
+        self.jobs.get(id.index()).and_then(Option::as_deref)
+    }
+
+    /// Returns a job that has arrived, as every job has that the books themselves speak of.
+    pub(super) fn known(&self, id: JobId) -> &Job {
+        self.job(id).unwrap_or_else(|| panic!("{id} has not arrived"))
+    }
+
+    fn known_mut(&mut self, id: JobId) -> &mut Job {
+        entry(&mut self.jobs, id)
+    }
+
+    pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
+        self.running.iter().map(|id| self.known(*id))
+    }
+
+    /// Returns the interval at which trackers are told to send heartbeats.
+    pub(super) fn heartbeat_interval(&self) -> SimSpan {
+        self.interval
+    }
+
+    /// Returns how busy the cluster is with these jobs, in the order of their submission.
+    pub(super) fn load(&self, jobs: &[JobId]) -> Load {
+        let left = |sum: f32, job: &Job| {
+            let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
+            (f64::from(sum) + left) as f32
+        };
+        Load {
+            jobs: jobs.len() as u32,
+            trackers: self.active,
+            map_slots: self.capacity.map,
+            map_work: jobs.iter().filter_map(|id| self.job(*id)).fold(0.0, left),
+        }
+    }
+
+    /// Returns what is known of an attempt, unless it is off the books: what a tracker reports may
+    /// have been given up for lost, and its job forgotten.
+    pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut Try> {
+        self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
+    }
+
+    /// Returns what is known of an attempt that is on the books.
+    fn known_try(&mut self, attempt: AttemptId) -> &mut Try {
+        self.find_try(attempt).unwrap_or_else(|| panic!("{attempt} is off the books"))
+    }
+
+    /// Returns what is known of an attempt, if a policy speaks of one that is on the books.
+    pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&Try> {
+        self.job(attempt.job())?.attempt(attempt)
+    }
+
+    fn attempts_on(&self, id: JobId, tracker: Option<TrackerId>) -> Vec<AttemptId> {
+        let job = self.known(id);
+        let mut attempts = Vec::new();
+        for (kind, tasks) in job.all_tasks() {
+            for (index, task) in (0..).zip(tasks) {
+                let here = task.tries.iter().filter(|t| tracker.is_none_or(|at| t.is_on(at)));
+                let id = TaskId { job: id, kind, index };
+                attempts.extend(here.map(|t| id.attempt(t.number)));
+            }
+        }
+        attempts
+    }
+
+    /// Brings the sums over all jobs up to date with one job.
+    fn recount(&mut self, now: SimTime, id: JobId) {
+        // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 of them, not 8.
+        let slow_start = self.hadoop.slow_start.get() as f32;
+        let job = entry(&mut self.jobs, id);
+        let needed = (slow_start * job.maps.total as f32).ceil();
+        let is_ready = f64::from(needed) <= f64::from(job.maps_over());
+        let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
+        job.reduces_ready_at = is_ready.then_some(since);
+        // Hadoop takes a job for running until its cleanup has ended, and all its tasks that have not
+        // succeeded for work, though it has failed. One that fails before it runs adds nothing.
+        let is_load = match job.state {
+            JobState::Running => true,
+            JobState::Cleaning => job.load != PerSlot::default(),
+            JobState::Submitted | JobState::Preparing | JobState::Ended(_) => false,
+        };
+        let left = |tasks: &super::job::Tasks| tasks.total - tasks.finished;
+        let load = PerSlot {
+            map: if is_load { left(&job.maps) } else { 0 },
+            reduce: if is_load && is_ready { left(&job.reduces) } else { 0 },
+        };
+        let was_pending = job.was_pending;
+        for kind in SlotKind::BOTH {
+            self.unfinished[kind] += u64::from(load[kind]);
+            self.unfinished[kind] -= u64::from(job.load[kind]);
+            let is_pending = 0 < job.pending(kind);
+            self.jobs_pending[kind] += u32::from(is_pending);
+            self.jobs_pending[kind] -= u32::from(was_pending[kind]);
+            job.was_pending[kind] = is_pending;
+        }
+        job.load = load;
+    }
+
+    fn learn(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        state: AttemptState,
+        out: &mut Outbox,
+    ) {
+        let counts = self.known(attempt.job()).counts(attempt.slot());
+        out.emit(now, Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }));
+        self.change(now, attempt.job(), JobChange::Attempt(attempt, state));
+    }
+
+    fn change(&mut self, now: SimTime, job: JobId, change: JobChange) {
+        self.moved_at = now;
+        self.changes.push(JobEvent { job, change });
+    }
+}
+
+/// Returns a job that has arrived; beside it the other books may be changed.
+fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
+    let job = jobs.get_mut(id.index()).and_then(Option::as_deref_mut);
+    job.unwrap_or_else(|| panic!("{id} has not arrived"))
+}
+
+/// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
+fn is_a_few(flaky: u32, trackers: u32) -> bool {
+    u64::from(flaky) * 4 < u64::from(trackers)
+}
+
+/// Returns how an attempt ended whose output is not removed yet, or never will be.
+fn unclean_outcome(state: AttemptState) -> Outcome {
+    if state == AttemptState::FailedUnclean { Outcome::Failed } else { Outcome::Killed }
+}

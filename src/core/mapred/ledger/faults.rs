@@ -1,0 +1,203 @@
+//! Trackers that fail job after job: they are blacklisted, and get no tasks for a while.
+//!
+//! A tracker that a job avoided has a *fault* when that job succeeds: others could do what it could
+//! not. With enough faults, and with half as many again as the average tracker, it is blacklisted,
+//! unless half of the cluster is. What runs there goes on; what is suspended there ends.
+//!
+//! A day without a fault forgives one, and that lifts the blacklisting however many are left:
+//! Hadoop's behaviour, kept. A restart of the tracker clears everything.
+//!
+//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
+//! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and who
+//! has too few left in it leaves the list. Mumak knows neither list.
+//!
+//! A node whose health script complains is blacklisted in any case, as long as it does.
+
+use super::{Ledger, Tracker};
+use crate::cluster::TrackerId;
+use crate::mapred::event::{AttemptState, Fact, MemberFact};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// A fault is forgiven when there was none for longer than this.
+const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
+
+/// Faults are counted in spans of this length, by the clock.
+const BUCKET: SimSpan = SimSpan::from_secs(15 * 60);
+
+/// So many of these spans count, the one under way among them.
+const BUCKETS: u64 = 12;
+
+/// Faults of the last hours.
+#[derive(Debug, Default)]
+pub(super) struct RecentFaults {
+    /// In which spans they were, in order.
+    buckets: Vec<u64>,
+}
+
+impl RecentFaults {
+    fn bucket(now: SimTime) -> u64 {
+        now.as_micros() / BUCKET.as_micros()
+    }
+
+    fn add(&mut self, now: SimTime) {
+        self.buckets.push(Self::bucket(now));
+    }
+
+    /// Returns how many there are, and forgets those that are too old.
+    fn count(&mut self, now: SimTime) -> u32 {
+        let now = Self::bucket(now);
+        self.buckets.retain(|bucket| now < bucket + BUCKETS);
+        self.buckets.len() as u32
+    }
+}
+
+impl Ledger {
+    /// Adds a fault to each tracker that a job which has succeeded avoided.
+    pub(super) fn count_faults(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
+        let most = self.hadoop.tracker_failures.get();
+        if !self.hadoop.behaviour().counts_faults {
+            return;
+        }
+        let avoided = self.known(job).failures_on.iter().filter(|(_, failures)| most <= **failures);
+        let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
+        for id in avoided {
+            if !self.hadoop.blacklist {
+                self.add_recent_fault(now, id, out);
+                continue;
+            }
+            let tracker = &mut self.trackers[id.index()];
+            tracker.faults += 1;
+            tracker.faults_changed_at = now;
+            let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
+            if !is_listed && self.is_too_much(faults) {
+                self.change_shunning(now, id, |tracker| tracker.is_blacklisted = true, out);
+            }
+        }
+    }
+
+    /// Adds a fault that is only noted.
+    fn add_recent_fault(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].recent_faults.add(now);
+        let counts = |tracker: &mut Tracker| tracker.recent_faults.count(now);
+        let faults = counts(&mut self.trackers[id.index()]);
+        let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
+        let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
+        let graylisted = known.clone().filter(|known| known.is_graylisted).count();
+        let is_half = known.count() <= 2 * graylisted;
+        let is_listed = self.trackers[id.index()].is_graylisted;
+        if !is_listed && !is_half && self.stands_out(faults, all) {
+            self.trackers[id.index()].is_graylisted = true;
+            out.emit(now, Fact::Member(id, MemberFact::Graylisted));
+        }
+    }
+
+    /// Takes a tracker off the graylist that has too few recent faults.
+    fn look_at_graylist(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        let least = self.hadoop.tracker_faults.get();
+        let tracker = &mut self.trackers[id.index()];
+        if tracker.is_graylisted && tracker.recent_faults.count(now) < least {
+            tracker.is_graylisted = false;
+            out.emit(now, Fact::Member(id, MemberFact::OffGraylist));
+        }
+    }
+
+    /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
+    fn end_suspended(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
+        let is_suspended = |attempt: &AttemptId| {
+            self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
+        };
+        let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
+        for attempt in suspended {
+            self.doom(now, attempt, Reason::TrackerShunned, out);
+        }
+    }
+
+    fn is_too_much(&self, faults: u32) -> bool {
+        let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
+        let blacklisted = self.blacklisted().count();
+        // Less than half of those that are blacklisted or active.
+        self.stands_out(faults, all) && blacklisted < self.active as usize
+    }
+
+    /// Returns whether so many faults, of all that there are, are enough to be listed, and more than one
+    /// and a half times the average.
+    fn stands_out(&self, faults: u32, all: u64) -> bool {
+        let is_enough = self.hadoop.tracker_faults.get() <= faults;
+        is_enough && 3 * all < 2 * u64::from(faults) * u64::from(self.active)
+    }
+
+    /// Returns the registered trackers that are blacklisted. Walks all trackers.
+    pub(in crate::mapred) fn blacklisted(&self) -> impl Iterator<Item = &Tracker> {
+        self.trackers.iter().filter(|tracker| tracker.is_registered && tracker.is_blacklisted)
+    }
+
+    /// Forgives a tracker a fault, if its last one is long ago.
+    pub(in crate::mapred) fn forgive_in_time(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        out: &mut Outbox,
+    ) {
+        self.look_at_graylist(now, id, out);
+        let tracker = &mut self.trackers[id.index()];
+        if 0 < tracker.faults && GRUDGE < now.saturating_since(tracker.faults_changed_at) {
+            tracker.faults -= 1;
+            tracker.faults_changed_at = now;
+            self.lift_blacklisting(now, id, out);
+        }
+    }
+
+    /// Forgives a tracker that has started anew all its faults.
+    pub(in crate::mapred) fn forgive_all(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].faults = 0;
+        self.trackers[id.index()].recent_faults.buckets.clear();
+        self.look_at_graylist(now, id, out);
+        self.lift_blacklisting(now, id, out);
+    }
+
+    fn lift_blacklisting(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        if self.trackers[id.index()].is_blacklisted {
+            self.change_shunning(now, id, |tracker| tracker.is_blacklisted = false, out);
+        }
+    }
+
+    /// Notes whether a node's health script finds the node unfit.
+    pub(in crate::mapred) fn set_health(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        is_unhealthy: bool,
+        out: &mut Outbox,
+    ) {
+        if self.trackers[id.index()].is_unhealthy != is_unhealthy {
+            self.change_shunning(now, id, |tracker| tracker.is_unhealthy = is_unhealthy, out);
+        }
+    }
+
+    /// Changes what keeps a tracker from getting tasks; tells if it gets none from now on, or again.
+    fn change_shunning(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        change: impl FnOnce(&mut Tracker),
+        out: &mut Outbox,
+    ) {
+        let was_shunned = self.trackers[id.index()].is_shunned();
+        self.change_tracker(id, change);
+        match (was_shunned, self.trackers[id.index()].is_shunned()) {
+            (false, true) => {
+                out.emit(now, Fact::Member(id, MemberFact::Blacklisted));
+                self.end_suspended(now, id, out);
+            }
+            (true, false) => {
+                self.moved_at = now;
+                out.emit(now, Fact::Member(id, MemberFact::Forgiven));
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+}

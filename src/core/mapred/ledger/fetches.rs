@@ -1,0 +1,110 @@
+//! Outputs of maps, as far as the JobTracker knows: it counts those of the maps that are done, until
+//! reduces complain.
+//!
+//! Which machines are out of reach it does not know. Reduces find out, each for itself, and their complaints
+//! come with heartbeats. With enough of these the map has failed and runs again; else it does when its
+//! tracker is missed. The truth is told by [`MapOutputs`](crate::mapred::MapOutputs), which hears from here
+//! what counts.
+
+use super::Ledger;
+use crate::mapred::event::{AttemptState, Outcome};
+use crate::mapred::heartbeat::{FailedFetch, Missing};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::job::Stage;
+use crate::mapred::message::{MapOutput, ToMapOutputs};
+use crate::mapred::outbox::Outbox;
+use mumakil_base::units::SimTime;
+
+/// A map has failed only after so many complaints of its output: Hadoop's constant.
+const LEAST_COMPLAINTS: u32 = 3;
+
+impl Ledger {
+    /// Says something of the outputs that count, if somebody listens.
+    pub(super) fn tell_outputs(&self, word: ToMapOutputs, out: &mut Outbox) {
+        if self.tells_outputs {
+            out.affect(word);
+        }
+    }
+
+    /// Says that an output counts that reduces may fetch.
+    pub(super) fn count_output(&mut self, output: MapOutput, out: &mut Outbox) {
+        let tells = self.tells_outputs;
+        let job = self.known_mut(output.map.job());
+        if tells && 0 < job.reduces.total {
+            job.output_changes += 1;
+            out.affect(ToMapOutputs::Counts(output.into()));
+        }
+    }
+
+    /// Says that nobody fetches the outputs of a job any more.
+    pub(super) fn forget_outputs(&self, job: JobId, out: &mut Outbox) {
+        if 0 < self.known(job).output_changes {
+            self.tell_outputs(ToMapOutputs::Over(job), out);
+        }
+    }
+
+    /// Notes that a reduce complains of a map's output: after three complaints, and one for every two
+    /// reduces that run, the map has failed.
+    pub(in crate::mapred) fn complain(
+        &mut self,
+        now: SimTime,
+        FailedFetch { reduce, map }: FailedFetch,
+        out: &mut Outbox,
+    ) {
+        let job = self.known_mut(map.job());
+        // The job may have ended, or the map may run again already.
+        let is_there = |stage| matches!(stage, Stage::Done(number, _) if number == map.number);
+        let is_known = job.task(map.task).is_some_and(|task| is_there(task.stage));
+        if !is_known || !job.is_running() {
+            return;
+        }
+        assert!(reduce.job() == map.job(), "{now}: {reduce} fetches from {map}");
+        let complaints = job.failed_fetches.entry(map).or_default();
+        *complaints += 1;
+        if LEAST_COMPLAINTS <= *complaints && job.reduces.running <= 2 * *complaints {
+            self.lose_output(now, map, Outcome::Failed, out);
+        }
+    }
+
+    /// Makes a completed map run again, since its output is lost; unless it has failed too often.
+    pub(super) fn lose_output(
+        &mut self,
+        now: SimTime,
+        map: AttemptId,
+        outcome: Outcome,
+        out: &mut Outbox,
+    ) {
+        let most = self.hadoop.max_attempts.get();
+        let failed = outcome == Outcome::Failed;
+        let id = map.job();
+        let job = self.known_mut(id);
+        let task = job.known_task(map.task);
+        let Stage::Done(_, at) = task.stage else { panic!("{now}: {map} has no output to lose") };
+        let order = task.order;
+        job.maps.finished -= 1;
+        job.failed_fetches.remove(&map);
+        job.output_changes += 1;
+        let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
+        job.lost_outputs.insert(map.task.index, lost);
+        self.tell_outputs(ToMapOutputs::Lost(map.into()), out);
+        if failed {
+            self.count_failure(map, at);
+        }
+        let task = self.known_mut(id).known_task(map.task);
+        let is_exhausted = failed && most <= task.failures;
+        if is_exhausted {
+            task.stage = Stage::Dead;
+        } else if task.tries.is_empty() {
+            self.put_back(now, map.task);
+        } else {
+            // A rival that it has beaten is not off its tracker yet; with its end the map waits.
+            task.stage = Stage::Active;
+        }
+        self.recount(now, id);
+        let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
+        self.learn(now, map, at, state, out);
+        if is_exhausted {
+            self.give_up(now, map.task, out);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The life of a job: submitted, initialised, running, cleaned up, over.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Heat, Ledger, entry};
+use crate::cluster::{FileId, PerSlot, SlotKind, TrackerId};
+use crate::mapred::event::{Fact, JobFact, Outcome};
+use crate::mapred::ids::{JobId, TaskKind};
+use crate::mapred::job::JobChange;
+use crate::mapred::job::{Job, JobState, Stage, Task};
+use crate::mapred::map_cache::MapCache;
+use crate::mapred::message::ToInjector;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::spec::{Input, JobSpec, Split};
+use mumakil_base::random::mumak::Stories;
+use mumakil_base::units::SimTime;
+
+impl Ledger {
+    pub(in crate::mapred) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
+        let spec = self.heat(spec);
+        let id = spec.id;
+        if self.jobs.len() <= id.index() {
+            self.jobs.resize_with(id.index() + 1, || None);
+        }
+        out.emit(now, Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
+        self.jobs[id.index()] = Some(Box::new(Job::new(spec, now, self.files.clone())));
+        self.arrived += 1;
+        self.open.insert(id);
+        self.change(now, id, JobChange::Submitted);
+    }
+
+    /// Counts a job among the readers of its file, and lets it find more copies if these are many.
+    fn heat(&mut self, mut spec: Arc<JobSpec>) -> Arc<JobSpec> {
+        let Some(file) = self.file_of(&spec) else { return spec };
+        let heat = self.heat.entry(file).or_default();
+        heat.readers += 1;
+        let more = self.hdfs.more_copies(heat.readers);
+        if more == 0 {
+            return spec;
+        }
+        // More copies are made of what can be read, as soon as somebody reads it while the file is hot.
+        if heat.blocks < spec.maps
+            && !self.files.is_untouched()
+            && let Some(input) = &spec.input
+        {
+            let mut first = Vec::new();
+            let is_barren = |map: &u32| {
+                input.locate(*map, &self.hdfs, &mut first);
+                !self.files.can_read(input.block(spec.id, *map), &first)
+            };
+            let barren = (heat.blocks..spec.maps).filter(is_barren);
+            heat.barren = heat.barren.iter().copied().chain(barren).collect();
+        }
+        heat.blocks = heat.blocks.max(spec.maps);
+        let found = heat.barren.clone();
+        if let Some(Input::File { more_copies, barren, .. }) = &mut Arc::make_mut(&mut spec).input {
+            (*more_copies, *barren) = (more, found);
+        }
+        spec
+    }
+
+    /// Returns the file that a job reads, if it matters how many do.
+    fn file_of(&self, spec: &JobSpec) -> Option<FileId> {
+        match spec.input {
+            Some(Input::File { file, .. }) => self.hdfs.has_hot_files().then_some(file),
+            Some(Input::Splits(_)) | None => None,
+        }
+    }
+
+    /// Reads a job's splits; its setup task, or its tasks, may then be launched.
+    pub(in crate::mapred) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let job = entry(&mut self.jobs, id);
+        // It may have been killed while its splits were read.
+        if job.state != JobState::Submitted {
+            return;
+        }
+        if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
+            return self.condemn(now, id, Outcome::Failed, out);
+        }
+        if let Some(stories) = &mut self.stories {
+            place(&mut job.spec, stories);
+        }
+        let spec = job.spec.clone();
+        let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
+        job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
+        let first = job.first_attempt;
+        job.maps.tasks.resize_with(spec.maps as usize, || Task::new(first));
+        job.reduces.tasks.resize_with(spec.reduces as usize, || Task::new(first));
+        job.maps.waiting = spec.maps;
+        job.reduces.waiting = spec.reduces;
+        job.waiting_reduces = (0..spec.reduces).collect();
+        job.state = JobState::Preparing;
+        out.emit(now, Fact::Job(id, JobFact::Initialised));
+        self.change(now, id, JobChange::Initialised);
+        if self.hadoop.setup_cleanup {
+            self.wants_setup.insert(id);
+        } else {
+            self.start_job(now, id, out);
+        }
+    }
+
+    pub(super) fn start_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let job = self.known_mut(id);
+        let was = job.state;
+        assert!(was == JobState::Preparing, "{now}: {id} begins to run, but was {was:?}");
+        job.state = JobState::Running;
+        job.running_at = now;
+        self.running.insert(id);
+        out.emit(now, Fact::Job(id, JobFact::Running));
+        self.change(now, id, JobChange::Running);
+        self.recount(now, id);
+        self.close_if_worked_off(now, id, out);
+    }
+
+    /// Moves a job whose tasks are over on to its cleanup, or to its end.
+    pub(super) fn close_if_worked_off(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let job = self.known_mut(id);
+        let is_over = match job.state {
+            JobState::Running => job.verdict.is_some() || job.is_worked_off(),
+            // A job that fails before it runs is cleaned up as well.
+            JobState::Preparing => job.verdict.is_some(),
+            JobState::Submitted | JobState::Cleaning | JobState::Ended(_) => false,
+        };
+        if !is_over {
+            return;
+        }
+        job.state = JobState::Cleaning;
+        self.running.remove(&id);
+        self.wants_setup.remove(&id);
+        self.recount(now, id);
+        if self.hadoop.setup_cleanup {
+            self.wants_cleanup.insert(id);
+        } else {
+            self.end_job(now, id, out);
+        }
+    }
+
+    pub(super) fn end_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let job = self.known_mut(id);
+        let was = job.state;
+        assert!(!matches!(was, JobState::Ended(_)), "{now}: {id} ends, but was {was:?}");
+        let outcome = job.verdict.unwrap_or(Outcome::Succeeded);
+        job.state = JobState::Ended(outcome);
+        let spec = job.spec.clone();
+        if let Some(file) = self.file_of(&spec) {
+            let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
+            heat.readers -= 1;
+            if self.hdfs.more_copies(heat.readers) == 0 {
+                *heat = Heat { readers: heat.readers, ..Heat::default() };
+            }
+        }
+        self.open.remove(&id);
+        self.running.remove(&id);
+        self.wants_setup.remove(&id);
+        self.wants_cleanup.remove(&id);
+        self.forget_outputs(id, out);
+        for attempt in self.attempts_on(id, None) {
+            self.wind_up(now, attempt, out);
+        }
+        self.recount(now, id);
+        if let Some(refusals) = &mut self.refusals {
+            refusals.ended(now, id, out);
+        }
+        out.emit(now, Fact::Job(id, JobFact::Ended(outcome)));
+        if outcome == Outcome::Succeeded {
+            self.count_faults(now, id, out);
+        }
+        out.send(ToInjector::JobEnded(id, outcome));
+        self.change(now, id, JobChange::Ended(outcome));
+        self.forget_if_drained(id);
+    }
+
+    /// Ends a job early: nothing more is launched, and what runs is killed.
+    pub(in crate::mapred) fn condemn(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        verdict: Outcome,
+        out: &mut Outbox,
+    ) {
+        // A client may kill a job before it arrives, after it has ended, or twice.
+        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
+            return;
+        };
+        if matches!(job.state, JobState::Ended(_)) || job.verdict.is_some() {
+            return;
+        }
+        job.verdict = Some(verdict);
+        if job.state == JobState::Submitted {
+            return self.end_job(now, id, out);
+        }
+        for kind in SlotKind::BOTH {
+            let tasks = job.tasks_mut(kind);
+            tasks.waiting = 0;
+            for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
+                task.stage = Stage::Dead;
+            }
+        }
+        for attempt in self.attempts_on(id, None) {
+            if attempt.task.kind != TaskKind::Cleanup {
+                self.wind_up(now, attempt, out);
+            }
+        }
+        self.close_if_worked_off(now, id, out);
+    }
+
+    /// Drops the tasks of an ended job once no tracker has anything of it.
+    pub(super) fn forget_if_drained(&mut self, id: JobId) {
+        let job = entry(&mut self.jobs, id);
+        if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
+            job.maps.tasks = Vec::new();
+            job.reduces.tasks = Vec::new();
+            job.cache = MapCache::default();
+            // Each change of the files is a snapshot that would live as long as this.
+            job.splits = self.unchanged.clone();
+            job.unclean = PerSlot::default();
+            job.failed_maps.clear();
+            job.waiting_reduces = VecDeque::new();
+            job.slow = PerSlot::default();
+            job.times_on = PerSlot::default();
+            job.barred = FxHashMap::default();
+            job.lost_outputs.clear();
+            job.failed_fetches.clear();
+            for kind in SlotKind::BOTH {
+                self.wants_task_cleanup[kind].remove(&id);
+            }
+        }
+    }
+}
+
+/// Draws where the input of those maps lies of which the trace does not tell.
+fn place(spec: &mut Arc<JobSpec>, stories: &mut Stories) {
+    let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
+        return;
+    };
+    let Some(Input::Splits(splits)) = &spec.input else { return };
+    let (maps, copies) = &traced.unplaced;
+    let mut splits: Vec<Split> = splits.to_vec();
+    for map in maps {
+        let machines = stories.machines(spec.id.0, &spec.name, *copies);
+        splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
+    }
+    Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Hdfs, HdfsSpec, Node, Topology};
+    use crate::mapred::hadoop::Hadoop;
+    use crate::mapred::replicas::Replicas;
+    use mumakil_base::units::Bytes;
+
+    const NOW: SimTime = SimTime::ZERO;
+
+    /// Six nodes with one copy of each block, or three of files that two jobs read.
+    fn ledger() -> Ledger {
+        let node = Node::plain(0, PerSlot { map: 1, reduce: 1 });
+        let topology = Arc::new(Topology::from_nodes(vec![node; 6]));
+        let spec =
+            "{block: 1MiB, replication: 1, placement: random, hot: {jobs: 2, replication: 3}}";
+        let spec: HdfsSpec = serde_yaml::from_str(spec).unwrap();
+        let hdfs = Hdfs::of(1, topology.clone(), &spec);
+        let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
+        let hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+        Ledger::new(hadoop, topology, hdfs)
+    }
+
+    /// Returns who has each block of the file as a job finds it that reads so many.
+    fn submit(ledger: &mut Ledger, id: u32, maps: u32) -> Vec<Vec<TrackerId>> {
+        let (split, barren) = (Bytes::from_mib(1), [].into());
+        let input =
+            Input::File { file: FileId(0), split, last_split: split, more_copies: 0, barren };
+        let spec = JobSpec { input: Some(input), ..JobSpec::bare(id, maps, 0) };
+        ledger.submit(NOW, Arc::new(spec), &mut Outbox::default());
+        let input = ledger.known(JobId(id)).spec.input.clone().unwrap();
+        let locate = |map| {
+            let mut holders = Vec::new();
+            input.locate(map, &ledger.hdfs, &mut holders);
+            holders
+        };
+        (0..maps).map(locate).collect()
+    }
+
+    fn counts(blocks: &[Vec<TrackerId>]) -> Vec<usize> {
+        blocks.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn a_hot_file_has_more_copies_only_of_what_could_be_read_when_it_became_hot() {
+        let mut ledger = ledger();
+        let usual = submit(&mut ledger, 0, 2);
+        assert_eq!(counts(&usual), [1, 1]);
+        assert_ne!(usual[0], usual[1]);
+        let mut files = Replicas::clone(&ledger.files);
+        files.wiped.insert_mut(usual[0][0]);
+        ledger.files = Arc::new(files.clone());
+        let hot = submit(&mut ledger, 1, 2);
+        assert_eq!((counts(&hot), &hot[0]), (vec![1, 3], &usual[0]));
+        // What was copied once stays so, whatever becomes of the first; and what was not is not.
+        files.wiped = [usual[1][0]].into_iter().collect();
+        ledger.files = Arc::new(files);
+        assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);
+        // When it has been cold it begins anew.
+        for id in [0, 1, 2] {
+            ledger.condemn(NOW, JobId(id), Outcome::Killed, &mut Outbox::default());
+        }
+        assert_eq!(counts(&submit(&mut ledger, 3, 2)), [1, 1]);
+        assert_eq!(counts(&submit(&mut ledger, 4, 2)), [3, 1]);
+    }
+
+    #[test]
+    fn what_nobody_has_read_of_a_hot_file_is_copied_when_somebody_does() {
+        let mut ledger = ledger();
+        submit(&mut ledger, 0, 1);
+        submit(&mut ledger, 1, 1);
+        let third = {
+            let mut holders = Vec::new();
+            ledger.hdfs.locate(FileId(0), 2, 0, &mut holders);
+            holders[0]
+        };
+        let mut files = Replicas::clone(&ledger.files);
+        files.off.insert_mut(third);
+        ledger.files = Arc::new(files);
+        let found = submit(&mut ledger, 2, 3);
+        assert_eq!((found[0].len(), found[2].len()), (3, 1));
+    }
+}

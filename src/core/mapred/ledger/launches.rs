@@ -1,0 +1,383 @@
+//! Launching: which task a tracker gets, once somebody has decided that a job may have the slot.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::{Ledger, entry, is_a_few};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome, Role};
+use crate::mapred::hadoop::{Hadoop, LaunchExpiry};
+use crate::mapred::heartbeat::{Directive, Launch};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
+use crate::mapred::job::{Job, Stage, Task, Try};
+use crate::mapred::locality::Locality;
+use crate::mapred::map_cache::{Reach, Verdict};
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// A decision to launch.
+struct Handout {
+    attempt: AttemptId,
+    tracker: TrackerId,
+    role: Role,
+    locality: Option<Locality>,
+    speculative: bool,
+    reason: Reason,
+    waited: SimSpan,
+    slots: u32,
+}
+
+/// What a policy wishes to launch, and why.
+#[derive(Clone, Copy)]
+pub(in crate::mapred) struct Wish {
+    pub(in crate::mapred) job: JobId,
+    pub(in crate::mapred) tracker: TrackerId,
+    /// How many slots the task takes.
+    pub(in crate::mapred) slots: u32,
+    pub(in crate::mapred) reason: Reason,
+}
+
+impl Ledger {
+    /// Tells of a launch; what it returns travels with the reply that is being made.
+    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Launch {
+        let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
+            handout;
+        let job = self.known(attempt.job());
+        let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
+        let is_as_written = job.splits.are_as_written();
+        let drawn = match (&mut self.stories, &spec.traced) {
+            (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
+                Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
+            }
+            _ => None,
+        };
+        self.moved_at = now;
+        out.emit(
+            now,
+            Fact::Ledger(
+                attempt,
+                tracker,
+                LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
+            ),
+        );
+        let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
+        // Splits may tell of copies that are gone though nothing is the matter any more.
+        let files =
+            (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
+        Launch { attempt, role, job: spec, locality, slots, drawn, files }
+    }
+
+    /// Begins an attempt of a task.
+    pub(super) fn assign(
+        &mut self,
+        now: SimTime,
+        task: TaskId,
+        wish: Wish,
+        locality: Option<Locality>,
+        out: &mut Outbox,
+    ) -> Launch {
+        let Wish { tracker, slots, reason, .. } = wish;
+        if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
+            refusals.launched(now, task.job, task.slot(), out);
+            refusals.holds(task.job, task.slot(), slots as i32);
+        }
+        let job = entry(&mut self.jobs, task.job);
+        let ready_at = match task.kind {
+            TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),
+            TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => job.running_at,
+        };
+        let record = job.known_task(task);
+        let is_speculative = record.tries.iter().any(Try::is_active);
+        let waited = now.saturating_since(record.since.max(ready_at));
+        let number = record.next;
+        record.next += 1;
+        let was_waiting = record.stage == Stage::Waiting;
+        record.stage = Stage::Active;
+        record.push(Try {
+            number,
+            tracker,
+            slots,
+            state: AttemptState::Unassigned,
+            cleaner: None,
+            is_counted: task.is_work(),
+            is_doomed: false,
+            may_commit: false,
+            is_halted: false,
+            is_second: is_speculative,
+            launched: now,
+            progress: 0,
+            rate: 0.0,
+        });
+        job.open_tries += 1;
+        if task.is_work() {
+            let tasks = job.tasks_mut(task.slot());
+            tasks.running += 1;
+            tasks.waiting -= u32::from(was_waiting);
+            tasks.seconds += u32::from(is_speculative);
+            self.seconds[task.slot()] += u32::from(is_speculative);
+        }
+        self.unlist(now, task);
+        self.recount(now, task.job);
+        self.open_tries += 1;
+        self.launches.push_back((now, task.attempt(number)));
+        let handout = Handout {
+            attempt: task.attempt(number),
+            tracker,
+            role: Role::Work,
+            locality,
+            speculative: is_speculative,
+            reason,
+            // A second attempt is not what the task has waited for.
+            waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
+            slots,
+        };
+        self.hand_out(now, handout, out)
+    }
+
+    /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
+    ///
+    /// A tracker that has received a launch reports it with its next heartbeat, so what nobody
+    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
+    /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
+    /// here. Walks what was assigned since the last call.
+    pub(in crate::mapred) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
+        let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
+        while let Some((assigned, attempt)) = self.launches.front().copied()
+            && expiry < now.saturating_since(assigned)
+        {
+            self.launches.pop_front();
+            let waiting = self.find_try(attempt).filter(|t| t.state == AttemptState::Unassigned);
+            let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
+            let tracker = &mut self.trackers[tracker.index()];
+            let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
+            if is_reported && launch_expiry == LaunchExpiry::Reported {
+                continue;
+            }
+            // It may start yet: what it says then is not listened to.
+            tracker.orders.push(Directive::Kill(attempt));
+            self.lose(now, attempt, Outcome::Failed, out);
+        }
+    }
+
+    /// Forgets the launches of which something has come: they do not expire.
+    pub(super) fn forget_begun_launches(&mut self) {
+        let mut launches = std::mem::take(&mut self.launches);
+        launches.retain(|(_, attempt)| {
+            self.attempt(*attempt).is_some_and(|it| it.state == AttemptState::Unassigned)
+        });
+        self.launches = launches;
+    }
+
+    /// Returns whether a job avoids a tracker because too many of its attempts failed there.
+    pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
+        let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
+        is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
+    }
+
+    /// Returns whether a job has certainly no map to launch on a tracker's own node; looks at no list.
+    #[inline]
+    pub(in crate::mapred) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
+        let is_empty = |job: &Job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker);
+        self.job(id).is_none_or(is_empty)
+    }
+
+    /// Launches the job's best waiting map for a node within reach; if it has none and may look
+    /// anywhere, a second attempt of a slow one.
+    pub(in crate::mapred) fn launch_map(
+        &mut self,
+        now: SimTime,
+        wish: Wish,
+        reach: Reach,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let Wish { job: id, tracker, .. } = wish;
+        // A policy may wish for a job that has not arrived.
+        let job = self.job(id)?;
+        if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
+            return None;
+        }
+        if let Some((index, locality)) = self.best_map(id, tracker, reach) {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            return Some(self.assign(now, task, wish, locality, out));
+        }
+        let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
+        if looks_anywhere { self.launch_second(now, wish, SlotKind::Map, out) } else { None }
+    }
+
+    /// Returns whether a job would have a tracker, and could ever have so many slots there.
+    pub(in crate::mapred) fn suits(
+        &self,
+        job: &Job,
+        tracker: TrackerId,
+        kind: SlotKind,
+        slots: u32,
+    ) -> bool {
+        slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
+    }
+
+    /// Returns whether a job's reduce may run on a tracker.
+    fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
+        let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };
+        !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))
+    }
+
+    fn best_map(
+        &mut self,
+        id: JobId,
+        tracker: TrackerId,
+        reach: Reach,
+    ) -> Option<(u32, Option<Locality>)> {
+        let hosts = self.active;
+        let job = entry(&mut self.jobs, id);
+        let Job { cache, maps, barred, failed_maps, spec, splits, .. } = job;
+        let verdict = |index: u32| {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            verdict(task, &maps.tasks, barred, tracker, hosts)
+        };
+        let mut failed = failed_maps.iter().map(|(_, map)| *map);
+        if !failed_maps.is_empty()
+            && let Some(map) = failed.find(|map| verdict(*map) == Verdict::Take)
+        {
+            splits.locate(spec, map, &mut self.holders);
+            let locality = Locality::of(tracker, &self.holders, &self.topology);
+            failed_maps.retain(|(_, other)| *other != map);
+            return Some((map, locality));
+        }
+        cache.best(tracker, reach, &self.topology, verdict)
+    }
+
+    /// Returns how many maps of a job would be launched within reach of a tracker and of its rack, of so many
+    /// at most.
+    pub(in crate::mapred) fn near_maps(
+        &mut self,
+        id: JobId,
+        tracker: TrackerId,
+        most: u32,
+    ) -> [u32; 2] {
+        if self.job(id).is_none_or(|job| job.pending(SlotKind::Map) == 0) {
+            return [0; 2];
+        }
+        let hosts = self.active;
+        let Job { cache, maps, barred, failed_maps, .. } = entry(&mut self.jobs, id);
+        let verdict = |index: u32| {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            verdict(task, &maps.tasks, barred, tracker, hosts)
+        };
+        // They go before all others, wherever their input is.
+        let failed = failed_maps.iter().filter(|(_, map)| verdict(*map) == Verdict::Take).count();
+        let near = cache.near(tracker, most, &self.topology, verdict);
+        near.map(|near| (near + failed as u32).min(most))
+    }
+
+    /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
+    pub(in crate::mapred) fn launch_reduce(
+        &mut self,
+        now: SimTime,
+        wish: Wish,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let Wish { job: id, tracker, .. } = wish;
+        // A policy may wish for a job that has not arrived.
+        let job = self.job(id)?;
+        let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
+        if job.pending(SlotKind::Reduce) == 0 || !suits {
+            return None;
+        }
+        let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
+        let fits = |index: &u32| self.may_run(job, *index, tracker);
+        let Some(position) = job.waiting_reduces.iter().position(fits) else {
+            return self.launch_second(now, wish, SlotKind::Reduce, out);
+        };
+        let waiting = &mut self.known_mut(id).waiting_reduces;
+        let index = waiting.remove(position).expect("it has just been found there");
+        Some(self.assign(now, task(index), wish, None, out))
+    }
+
+    /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
+    ///
+    /// Such a launch comes before any policy is asked and is the only one of its heartbeat.
+    pub(in crate::mapred) fn launch_service(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        kind: SlotKind,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let waiting = [&self.wants_cleanup, &self.wants_task_cleanup[kind], &self.wants_setup];
+        if waiting.iter().all(|jobs| jobs.is_empty()) {
+            return None;
+        }
+        let index = u32::from(kind == SlotKind::Reduce);
+        let accepts = |set: &BTreeSet<JobId>| {
+            let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
+            set.iter().find(fits).copied()
+        };
+        let service = |job| Wish { job, tracker, slots: 1, reason: Reason::JobService };
+        if let Some(job) = accepts(&self.wants_cleanup) {
+            self.wants_cleanup.remove(&job);
+            let task = TaskId { job, kind: TaskKind::Cleanup, index };
+            return Some(self.assign(now, task, service(job), None, out));
+        }
+        if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
+            return Some(self.launch_task_cleanup(now, job, tracker, kind, out));
+        }
+        if let Some(job) = accepts(&self.wants_setup) {
+            self.wants_setup.remove(&job);
+            let task = TaskId { job, kind: TaskKind::Setup, index };
+            return Some(self.assign(now, task, service(job), None, out));
+        }
+        None
+    }
+
+    fn launch_task_cleanup(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        tracker: TrackerId,
+        kind: SlotKind,
+        out: &mut Outbox,
+    ) -> Launch {
+        let unclean = &mut self.known_mut(id).unclean[kind];
+        let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
+        let is_last = unclean.is_empty();
+        self.known_try(attempt).cleaner = Some(tracker);
+        if is_last {
+            self.wants_task_cleanup[kind].remove(&id);
+        }
+        let handout = Handout {
+            attempt,
+            tracker,
+            role: Role::TaskCleanup,
+            locality: None,
+            speculative: false,
+            reason: Reason::TaskCleanup,
+            waited: SimSpan::ZERO,
+            slots: 1,
+        };
+        self.hand_out(now, handout, out)
+    }
+}
+
+/// Returns what is to be done with a map of a list, for a tracker.
+fn verdict(
+    task: TaskId,
+    maps: &[Task],
+    barred: &FxHashMap<TaskId, Vec<TrackerId>>,
+    tracker: TrackerId,
+    hosts: u32,
+) -> Verdict {
+    if maps[task.index as usize].stage != Stage::Waiting {
+        return Verdict::Drop;
+    }
+    let is_barred =
+        !barred.is_empty() && barred.get(&task).is_some_and(|on| bars(on, tracker, hosts));
+    if is_barred { Verdict::Pass } else { Verdict::Take }
+}
+
+/// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not
+/// failed everywhere.
+pub(super) fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
+    failed_on.contains(&tracker) && (failed_on.len() as u32) < hosts
+}

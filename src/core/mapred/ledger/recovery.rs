@@ -1,0 +1,262 @@
+//! What is left of jobs and trackers when the JobTracker's process has died, and how it goes on.
+//!
+//! Without recovery all jobs fail, and trackers are told to start anew. With it there are two ways:
+//!
+//! - Hadoop 0.20 *replays* the history of each job, in which is what has ended, and where. A tracker on
+//!   which something has ended is counted on: until each of these has spoken again or is missed,
+//!   nothing is launched. What it still runs joins in with its first heartbeat. All other trackers are
+//!   unknown and told to start anew, so what runs there is lost.
+//! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew, and
+//!   all trackers are told to start anew.
+//!
+//! The books are cut down at the moment of death. That a kill was asked for is in no history, but here
+//! it is remembered: who wants a job to be killed would ask again.
+
+use super::Ledger;
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::{AttemptState, Fact, JobFact, Outcome};
+use crate::mapred::heartbeat::{Directive, Report};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
+use crate::mapred::job::JobChange;
+use crate::mapred::job::{Job, JobState, Stage, Task};
+use crate::mapred::outbox::Outbox;
+use mumakil_base::units::SimTime;
+
+impl Ledger {
+    /// Forgets all jobs, which fail, and all trackers.
+    pub(in crate::mapred) fn fail_all(&mut self, now: SimTime, out: &mut Outbox) {
+        for id in self.open.clone() {
+            let job = self.known_mut(id);
+            job.verdict = Some(Outcome::Failed);
+            for kind in SlotKind::BOTH {
+                let tasks = job.tasks_mut(kind);
+                tasks.waiting = 0;
+                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
+                    task.stage = Stage::Dead;
+                }
+            }
+            self.end_job(now, id, out);
+        }
+        self.forget_trackers(now, |_| true, out);
+    }
+
+    /// Keeps of jobs that they were submitted, and forgets all trackers.
+    pub(in crate::mapred) fn keep_submissions(&mut self, now: SimTime, out: &mut Outbox) {
+        for id in self.open.clone() {
+            let is_killed = self.known(id).verdict == Some(Outcome::Killed);
+            self.begin_anew(now, id, out);
+            if is_killed {
+                self.condemn(now, id, Outcome::Killed, out);
+            }
+        }
+        self.forget_trackers(now, |_| true, out);
+    }
+
+    /// Keeps what the history of jobs has, and the trackers that are named in it.
+    pub(in crate::mapred) fn keep_history(&mut self, now: SimTime, out: &mut Outbox) {
+        let mut named = vec![false; self.trackers.len()];
+        for id in self.open.clone() {
+            let job = self.known_mut(id);
+            job.failed_fetches.clear();
+            let ended = job.all_tasks().into_iter().filter(|(kind, _)| *kind != TaskKind::Cleanup);
+            for task in ended.flat_map(|(_, tasks)| tasks) {
+                if let Stage::Done(_, at) = task.stage {
+                    named[at.index()] = true;
+                }
+            }
+            job.failures_on.keys().for_each(|at| named[at.index()] = true);
+            // Whose output was still to be removed has not ended for the history.
+            for attempt in self.attempts_on(id, None) {
+                // The loss of another one may have ended the job, and with it what was left of this one.
+                if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {
+                    self.take_off_cleaning(attempt);
+                    self.lose(now, attempt, Outcome::Killed, out);
+                }
+            }
+        }
+        self.forget_trackers(now, |tracker| !named[tracker.index()], out);
+        self.launches.clear();
+        for index in 0..self.trackers.len() {
+            let tracker = &mut self.trackers[index];
+            tracker.rejoins = tracker.is_registered;
+            tracker.reports.clear();
+            tracker.orders.clear();
+        }
+        let rejoining = self.trackers.iter().filter(|tracker| tracker.rejoins);
+        self.rejoining = rejoining.count() as u32;
+    }
+
+    /// Returns whether the process waits for trackers before it launches anything.
+    pub(in crate::mapred) fn is_recovering(&self) -> bool {
+        0 < self.rejoining
+    }
+
+    /// Notes that a tracker is waited for no more.
+    pub(super) fn expect_no_more(&mut self, id: TrackerId) {
+        let rejoins = std::mem::take(&mut self.trackers[id.index()].rejoins);
+        self.rejoining -= u32::from(rejoins);
+    }
+
+    /// Goes on with what is left, at the moment when the process is back; returns the jobs whose splits
+    /// are to be read. The policy hears of all jobs anew.
+    pub(in crate::mapred) fn recover(&mut self, now: SimTime) -> Vec<JobId> {
+        for tracker in self.trackers.iter_mut().filter(|tracker| tracker.rejoins) {
+            tracker.last_seen = now;
+            tracker.seen_before = now;
+        }
+        self.introduce_jobs(now);
+        let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
+        let unread: Vec<JobId> = self.open.iter().copied().filter(is_unread).collect();
+        for id in &unread {
+            // It is submitted again, and so learns where its input lies now.
+            let files = self.files.clone();
+            self.known_mut(*id).splits = files;
+        }
+        unread
+    }
+
+    /// Lets the policy hear of all jobs anew.
+    pub(in crate::mapred) fn introduce_jobs(&mut self, now: SimTime) {
+        for id in self.open.clone() {
+            self.change(now, id, JobChange::Submitted);
+            match self.known(id).state {
+                JobState::Submitted => {}
+                JobState::Preparing => self.change(now, id, JobChange::Initialised),
+                JobState::Running | JobState::Cleaning => {
+                    self.change(now, id, JobChange::Initialised);
+                    self.change(now, id, JobChange::Running);
+                }
+                JobState::Ended(_) => {}
+            }
+        }
+    }
+
+    /// Returns the attempts that a policy has suspended, or is about to, and has not let go on, with
+    /// their trackers.
+    pub(in crate::mapred) fn halted(&self) -> Vec<(AttemptId, TrackerId)> {
+        let attempts = self.open.iter().flat_map(|id| self.attempts_on(*id, None));
+        let halted = attempts.filter_map(|attempt| {
+            let record = self.attempt(attempt)?;
+            let is_halted = record.is_halted && record.is_active() && !record.is_doomed;
+            is_halted.then_some((attempt, record.tracker))
+        });
+        halted.collect()
+    }
+
+    /// Hears from a tracker for the first time since the process is back: what it does not have any
+    /// more is lost, and what nobody needs is to end.
+    pub(in crate::mapred) fn rejoin(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        reports: &[Report],
+        out: &mut Outbox,
+    ) {
+        self.expect_no_more(id);
+        for attempt in self.all_attempts_on(id) {
+            let Some(record) = self.find_try(attempt) else { continue };
+            if !reports.iter().any(|report| report.attempt == attempt) {
+                self.lose(now, attempt, Outcome::Killed, out);
+                continue;
+            }
+            let was_doomed = std::mem::take(&mut record.is_doomed);
+            // Nobody remembers when it was assigned.
+            if record.state == AttemptState::Unassigned {
+                self.launches.push_back((now, attempt));
+            }
+            if was_doomed && self.is_in_vain(attempt) {
+                self.known_try(attempt).is_doomed = true;
+                self.trackers[id.index()].orders.push(Directive::Kill(attempt));
+            }
+        }
+    }
+
+    /// Returns whether an attempt has lost, or its job is over or about to be.
+    fn is_in_vain(&mut self, attempt: AttemptId) -> bool {
+        let job = self.known_mut(attempt.job());
+        let is_over = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
+        is_over || job.known_task(attempt.task).stage != Stage::Active
+    }
+
+    /// Forgets some trackers, and all that trackers are accused of. What ran on them is killed, and no
+    /// fault of theirs.
+    fn forget_trackers(
+        &mut self,
+        now: SimTime,
+        is_unknown: impl Fn(TrackerId) -> bool,
+        out: &mut Outbox,
+    ) {
+        for index in 0..self.trackers.len() {
+            let id = TrackerId(index as u32);
+            if self.trackers[index].is_registered && is_unknown(id) {
+                self.strike_off(now, id, out);
+                for attempt in self.all_attempts_on(id) {
+                    if self.find_try(attempt).is_some() {
+                        self.lose(now, attempt, Outcome::Killed, out);
+                    }
+                }
+                self.trackers[id.index()].work = 0;
+            }
+            self.forgive_all(now, id, out);
+        }
+    }
+
+    /// Returns the attempts of all jobs on a tracker.
+    fn all_attempts_on(&self, id: TrackerId) -> Vec<AttemptId> {
+        let jobs = self.jobs.iter().flatten();
+        jobs.flat_map(|job| self.attempts_on(job.id(), Some(id))).collect()
+    }
+
+    /// Takes an attempt from those whose output is to be removed.
+    fn take_off_cleaning(&mut self, attempt: AttemptId) {
+        let (id, kind) = (attempt.job(), attempt.slot());
+        let unclean = &mut self.known_mut(id).unclean[kind];
+        unclean.retain(|other| *other != attempt);
+        if unclean.is_empty() {
+            self.wants_task_cleanup[kind].remove(&id);
+        }
+    }
+
+    /// Forgets of a job all but its submission. Its attempts have higher numbers than those before, as
+    /// Hadoop's have by a thousand for each restart, so that no two bear the same name.
+    fn begin_anew(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        if self.known(id).state == JobState::Submitted {
+            return;
+        }
+        self.running.remove(&id);
+        self.wants_setup.remove(&id);
+        self.wants_cleanup.remove(&id);
+        self.forget_outputs(id, out);
+        SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
+        self.known_mut(id).state = JobState::Submitted;
+        self.recount(now, id);
+        out.emit(now, Fact::Job(id, JobFact::BegunAnew));
+        for attempt in self.attempts_on(id, None) {
+            let record = self.close_try(now, attempt);
+            self.learn(now, attempt, record.tracker, AttemptState::Killed, out);
+        }
+        for (attempt, at) in self.successes(id) {
+            self.learn(now, attempt, at, AttemptState::Killed, out);
+        }
+        let job = self.known_mut(id);
+        let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
+        let first = tasks.map(|task| task.next).max().unwrap_or(0);
+        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
+        let service = || [Task::new(first), Task::new(first)];
+        let fresh = Job { first_attempt: first, setup: service(), cleanup: service(), ..fresh };
+        *job = fresh;
+    }
+
+    /// Returns the maps and reduces of a job that are done: by which attempts, and where.
+    fn successes(&self, id: JobId) -> Vec<(AttemptId, TrackerId)> {
+        let job = self.known(id);
+        let of_kind = |kind: TaskKind| {
+            let done = (0..).zip(job.tasks_of(kind)).filter_map(move |(index, task)| {
+                let Stage::Done(number, at) = task.stage else { return None };
+                Some((TaskId { job: id, kind, index }.attempt(number), at))
+            });
+            done.collect::<Vec<_>>()
+        };
+        [of_kind(TaskKind::Map), of_kind(TaskKind::Reduce)].concat()
+    }
+}

@@ -1,0 +1,177 @@
+//! Nothing moves any more: whether that is so as far as the JobTracker knows, and who waits for what.
+//!
+//! The JobTracker alone cannot know: a task may end the next moment. It says since when it has been
+//! [calm](Ledger::calm), and the clock, which knows all that is due, says whether that is the end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Ledger;
+use super::launches::bars;
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::AttemptState;
+use crate::mapred::hadoop::LaunchExpiry;
+use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
+use crate::mapred::job::{Job, JobState, Stage, Try};
+use crate::mapred::outbox::Calm;
+use crate::mapred::stall::{Held, Stall, Wait, Waiter, Waiting};
+use crate::mapred::unfetched::longest_trial;
+use mumakil_base::units::{SimSpan, SimTime};
+
+impl Ledger {
+    /// Returns since when nothing has come of heartbeats, if that is so: every tracker has sent two
+    /// after the last change and after the policy's patience with it. With the first one the tracker
+    /// got the last order there was, with the second it would have told what came of it.
+    ///
+    /// Walks all trackers, and each launch once after its attempt has begun.
+    pub(in crate::mapred) fn calm(&mut self, patience: SimSpan) -> Option<Calm> {
+        let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
+        // One that is silent will be missed; one that is blacklisted will be forgiven.
+        let heard = registered().map(|tracker| tracker.seen_before).min();
+        let since = heard.unwrap_or(SimTime::NEVER);
+        let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
+        let is_calm = self.moved_at < since
+            && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
+        if !is_calm {
+            return None;
+        }
+        let trackers = registered().count() as u32;
+        self.forget_begun_launches();
+        let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
+        let is_calm = !self.launches.iter().any(is_due)
+            && self.orphans_trial() <= since.saturating_since(self.moved_at);
+        is_calm.then_some(Calm { trackers, since })
+    }
+
+    /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and
+    /// then give up their slots. Nobody tells the JobTracker whether they do, or wait for ever for what is not
+    /// there yet. Walks all jobs.
+    fn orphans_trial(&self) -> SimSpan {
+        let is_orphan = |attempt: &Try| attempt.state == AttemptState::Running;
+        let ended = self.jobs.iter().flatten();
+        let ended =
+            ended.filter(|job| matches!(job.state, JobState::Ended(_)) && 0 < job.open_tries);
+        let trials = ended.filter_map(|job| {
+            let mut reduces = job.reduces.tasks.iter().flat_map(|task| &task.tries);
+            reduces.any(is_orphan).then(|| longest_trial(job.maps.total))
+        });
+        trials.max().unwrap_or_default()
+    }
+
+    /// Says who waits for what. Walks all tasks of all jobs.
+    pub(in crate::mapred) fn stall(&self) -> Stall {
+        let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
+        for job in self.jobs.iter().flatten() {
+            let has_ended = matches!(job.state, JobState::Ended(_));
+            if has_ended && job.open_tries == 0 {
+                continue;
+            }
+            let mut held: BTreeMap<SlotKind, u32> = BTreeMap::new();
+            let mut waits: BTreeMap<(Waiter, Wait), u32> = BTreeMap::new();
+            for (who, wait) in self.services_waiting(job) {
+                *waits.entry((who, wait)).or_default() += 1;
+            }
+            for (kind, tasks) in job.all_tasks() {
+                for (index, task) in (0..).zip(tasks) {
+                    let id = TaskId { job: job.id(), kind, index };
+                    if task.stage == Stage::Waiting && id.is_work() && !has_ended {
+                        let wait = self.wait_of_task(job, id);
+                        *waits.entry((Waiter::Task(id.slot()), wait)).or_default() += 1;
+                    }
+                    for attempt in &task.tries {
+                        let (who, wait) = self.wait_of(job, id, attempt);
+                        *waits.entry((who, wait)).or_default() += 1;
+                        if !attempt.waits_for_cleaner() && wait != Wait::Resumption {
+                            *held.entry(id.slot()).or_default() += attempt.slots;
+                        }
+                    }
+                }
+            }
+            let name: Arc<str> = job.spec.name.clone();
+            let waiting = |((who, on), count)| Waiting { job: name.clone(), who, count, on };
+            stall.waiting.extend(waits.into_iter().map(waiting));
+            let held = held.into_iter();
+            stall.held.extend(held.map(|(kind, slots)| Held { kind, job: name.clone(), slots }));
+        }
+        stall.held.sort_by_key(|held| held.kind);
+        stall
+    }
+
+    /// Returns what a job itself and its setup and cleanup tasks wait for.
+    fn services_waiting(&self, job: &Job) -> impl Iterator<Item = (Waiter, Wait)> + use<> {
+        let id = job.id();
+        let unread = (job.state == JobState::Submitted).then_some((Waiter::Job, Wait::Policy));
+        let wants_setup = self.wants_setup.contains(&id);
+        let setup = wants_setup.then(|| (Waiter::Setup, self.wait_of_service(job)));
+        let wants_cleanup = self.wants_cleanup.contains(&id);
+        let cleanup = wants_cleanup.then(|| (Waiter::Cleanup, self.wait_of_service(job)));
+        [unread, setup, cleanup].into_iter().flatten()
+    }
+
+    /// Returns what a task of a job waits for that takes a slot of either kind.
+    fn wait_of_service(&self, job: &Job) -> Wait {
+        let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
+        waits.into_iter().max().unwrap_or(Wait::Slot)
+    }
+
+    fn wait_of_task(&self, job: &Job, task: TaskId) -> Wait {
+        let kind = task.slot();
+        if job.waiting(kind) == 0 {
+            return match kind {
+                SlotKind::Reduce if job.is_running() => {
+                    Wait::Maps(job.maps.total - job.maps_over())
+                }
+                SlotKind::Map | SlotKind::Reduce => Wait::Setup,
+            };
+        }
+        let barred = job.barred.get(&task);
+        self.wait_for_slot(kind, |at| {
+            !self.suits(job, at, kind, 1) || barred.is_some_and(|on| bars(on, at, self.active))
+        })
+    }
+
+    /// Returns what somebody waits for that wants a slot of a kind, and avoids some trackers.
+    fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> Wait {
+        if self.active == 0 {
+            return Wait::Trackers;
+        }
+        if self.capacity[kind] == 0 {
+            return Wait::SuchSlots;
+        }
+        let trackers = (0..).map(TrackerId).zip(&self.trackers);
+        let has_room = |tracker: &super::Tracker| {
+            tracker.is_active() && tracker.occupied[kind] < tracker.slots[kind]
+        };
+        let mut open = trackers.filter(|(_, tracker)| has_room(tracker)).peekable();
+        if open.peek().is_none() {
+            return Wait::Slot;
+        }
+        if open.all(|(at, _)| avoids(at)) { Wait::OtherTracker } else { Wait::Policy }
+    }
+
+    fn wait_of(&self, job: &Job, task: TaskId, attempt: &Try) -> (Waiter, Wait) {
+        let kind = task.slot();
+        if attempt.waits_for_cleaner() {
+            return (Waiter::Output(kind), self.wait_of_service(job));
+        }
+        let maps_left = job.maps.total - job.maps_over();
+        let wait = match attempt.state {
+            AttemptState::Unassigned => Wait::SlotThere,
+            AttemptState::Suspended => Wait::Resumption,
+            _ if task.kind != TaskKind::Reduce => Wait::End,
+            _ if matches!(job.state, JobState::Ended(_)) => Wait::Orphan,
+            _ if 0 < maps_left => Wait::Maps(maps_left),
+            _ => Wait::End,
+        };
+        (Waiter::Attempt(kind), wait)
+    }
+
+    /// Returns whether a launch will be given up for not being reported.
+    fn will_expire(&self, attempt: AttemptId) -> bool {
+        let Some(record) = self.attempt(attempt) else { return false };
+        let reports = &self.trackers[record.tracker.index()].reports;
+        let is_reported = || reports.iter().any(|report| report.attempt == attempt);
+        record.state == AttemptState::Unassigned
+            && !(self.hadoop.launch_expiry == LaunchExpiry::Reported && is_reported())
+    }
+}

@@ -1,0 +1,282 @@
+//! Second attempts: which tasks of the running jobs are slow, and who gets one of them to try again.
+//!
+//! The rules are in [`speculation`](crate::mapred::speculation). Here are the facts that they are asked
+//! with, and what comes of it: a job's slow tasks are among those that it could launch, for as long as
+//! they have one attempt. A policy is not asked and need not know.
+
+use super::{Ledger, entry};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::event::AttemptState;
+use crate::mapred::heartbeat::Launch;
+use crate::mapred::ids::{JobId, TaskId, TaskKind};
+use crate::mapred::job::{Job, Stage, Task, Tasks, Try};
+use crate::mapred::job::{JobChange, JobEvent};
+use crate::mapred::ledger::launches::bars;
+use crate::mapred::locality::Locality;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::speculation::{Alone, Begun, Field, Rule, Seconds};
+use mumakil_base::units::{SimSpan, SimTime};
+
+use super::Wish;
+
+/// How often it looks for slow tasks, at most: as often as Hadoop's fair scheduler counts them. Others
+/// look each time that a job is asked, which costs a walk over its tasks each time.
+const LOOKS: SimSpan = SimSpan::from_millis(500);
+
+/// What of a whole task is a unit of the progress in the books.
+pub(super) const MILLIONTHS: f64 = 1e6;
+
+impl Ledger {
+    /// Looks which tasks are slow, if it has not just done so. Walks the tasks of jobs that run some
+    /// and have none waiting.
+    pub(in crate::mapred) fn look_for_slow_tasks(&mut self, now: SimTime) {
+        let Some(rule) = self.hadoop.speculation.rule() else { return };
+        if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
+            return;
+        }
+        self.looked_at = Some(now);
+        if let Rule::Late(late) = rule {
+            let work = self.trackers.iter().filter(|tracker| tracker.is_active());
+            let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
+            self.least_work = late.least_work(&work);
+        }
+        let running: Vec<JobId> = self.running.iter().copied().collect();
+        for id in running {
+            let mut has_changed = false;
+            for kind in SlotKind::BOTH.into_iter().filter(|kind| rule.covers(*kind)) {
+                let job = self.known_mut(id);
+                let slow = job.tasks(kind).slow(rule, now);
+                has_changed |= slow.len() != job.slow[kind].len();
+                job.slow[kind] = slow;
+            }
+            if has_changed {
+                self.recount(now, id);
+                self.changes.push(JobEvent { job: id, change: JobChange::SlowTasks });
+            }
+        }
+    }
+
+    /// Returns how long nothing may move before a task is found to be slow.
+    ///
+    /// Where rates are compared, that of an attempt which stands still falls for as long as it stands:
+    /// in a day to below the mean of any cluster that works by the minute.
+    pub(in crate::mapred) fn slowness(&self) -> SimSpan {
+        const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
+        match self.hadoop.speculation.rule() {
+            None => SimSpan::ZERO,
+            Some(rule) if rule.compares_rates() => (rule.after() + LOOKS).max(DAY),
+            Some(rule) => rule.after() + LOOKS,
+        }
+    }
+
+    /// Notes that a task is not to be tried a second time, as far as it was.
+    pub(super) fn unlist(&mut self, now: SimTime, task: TaskId) {
+        let job = entry(&mut self.jobs, task.job);
+        let slow = &mut job.slow[task.slot()];
+        let place = slow.iter().position(|index| *index == task.index);
+        if let Some(place) = place.filter(|_| task.is_work()) {
+            slow.remove(place);
+            self.recount(now, task.job);
+        }
+    }
+
+    /// Launches a second attempt of one of a job's slow tasks, if the tracker may have one.
+    pub(super) fn launch_second(
+        &mut self,
+        now: SimTime,
+        wish: Wish,
+        kind: SlotKind,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let rule = self.hadoop.speculation.rule()?;
+        if !self.may_try_again(rule, self.job(wish.job)?, wish.tracker, kind) {
+            return None;
+        }
+        let (task, locality) = self.slow_task_for(rule, wish, kind)?;
+        Some(self.assign(now, task, wish, locality, out))
+    }
+
+    /// Returns whether a job has slow tasks, and may have second attempts of them on this tracker.
+    fn may_try_again(&self, rule: Rule, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
+        let tasks = job.tasks(kind);
+        let seconds = Seconds {
+            of_job: tasks.seconds,
+            running: tasks.running.saturating_sub(tasks.seconds),
+            of_all: self.seconds[kind],
+            slots: self.capacity[kind],
+        };
+        let has_slow = !job.slow[kind].is_empty();
+        has_slow && rule.has_room(seconds) && !self.is_slow_node(rule, job, tracker)
+    }
+
+    fn is_slow_node(&self, rule: Rule, job: &Job, tracker: TrackerId) -> bool {
+        match rule {
+            Rule::Hadoop020(_) => false,
+            // Hadoop asks for both kinds, whichever is to be launched.
+            Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
+                let times = &job.times_on[kind];
+                let all = || times.values().map(|times| times.mean()).collect::<Vec<f64>>();
+                times.get(&tracker).is_some_and(|own| rates.is_slow_node(own.mean(), &all()))
+            }),
+            Rule::Late(_) => (self.trackers[tracker.index()].work as f64) < self.least_work,
+        }
+    }
+
+    /// Returns the slow task that a tracker is to try again, and how far its input is.
+    fn slow_task_for(
+        &mut self,
+        rule: Rule,
+        wish: Wish,
+        kind: SlotKind,
+    ) -> Option<(TaskId, Option<Locality>)> {
+        let Wish { job: id, tracker, .. } = wish;
+        let hosts = self.active;
+        let job = entry(&mut self.jobs, id);
+        let mut slow = job.slow_for(tracker, kind, hosts);
+        let mut locality = |task: TaskId| {
+            job.spec.input.as_ref().filter(|_| kind == SlotKind::Map)?;
+            job.locate(task.index, &mut self.holders);
+            Locality::of(tracker, &self.holders, &self.topology)
+        };
+        match rule {
+            // Its node's maps first, then its rack's, then the others, and last those without a place.
+            Rule::Hadoop020(_) if kind == SlotKind::Map => slow
+                .map(|task| (task, locality(task)))
+                .min_by_key(|(task, level)| (level.is_none(), *level, task.index)),
+            _ => slow.next().map(|task| (task, locality(task))),
+        }
+    }
+
+    /// Notes what a successful attempt tells of its tracker and of its task's progress rate.
+    pub(super) fn note_success(&mut self, now: SimTime, task: TaskId, record: &Try) {
+        if self.hadoop.speculation.rule().is_none() || !task.is_work() {
+            return;
+        }
+        self.trackers[record.tracker.index()].work += MILLIONTHS as u64;
+        let job = self.known_mut(task.job);
+        let took = now.saturating_since(record.launched);
+        job.known_task(task).rate = rate(1.0, took);
+        job.times_on[task.slot()].entry(record.tracker).or_default().add(took);
+    }
+}
+
+impl Job {
+    /// Returns the slow tasks that a tracker may try again, the one first that is to be helped first.
+    fn slow_for(
+        &self,
+        tracker: TrackerId,
+        kind: SlotKind,
+        hosts: u32,
+    ) -> impl Iterator<Item = TaskId> {
+        let of = match kind {
+            SlotKind::Map => TaskKind::Map,
+            SlotKind::Reduce => TaskKind::Reduce,
+        };
+        let fits = move |task: &TaskId| {
+            let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
+            let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
+            lone.is_some_and(|lone| lone.tracker != tracker) && !barred
+        };
+        let id = self.id();
+        let slow = self.slow[kind].iter();
+        slow.map(move |index| TaskId { job: id, kind: of, index: *index }).filter(fits)
+    }
+}
+
+impl Tasks {
+    /// Returns the slow ones, the one first that is to be helped first; none while others wait for
+    /// their first attempt.
+    fn slow(&self, rule: Rule, now: SimTime) -> Vec<u32> {
+        if self.running == 0 || 0 < self.waiting {
+            return Vec::new();
+        }
+        let mut progress = 0.0;
+        let mut begun = Vec::new();
+        for (index, task) in (0..).zip(&self.tasks) {
+            progress += task.far();
+            if task.has_begun() {
+                let alone = task.lone_try().map(|lone| Alone {
+                    progress: f64::from(lone.progress) / MILLIONTHS,
+                    launched: lone.launched,
+                });
+                begun.push(Begun { index, rate: f64::from(task.rate), alone });
+            }
+        }
+        let average = progress / f64::from(self.total);
+        rule.slow(Field { now, average, begun: &begun })
+    }
+}
+
+impl Task {
+    /// Returns how far it is: as far as the best of its attempts.
+    fn far(&self) -> f64 {
+        match self.stage {
+            Stage::Done(..) => 1.0,
+            Stage::Active => {
+                let most = self.tries.iter().filter(|t| t.is_active()).map(|t| t.progress).max();
+                f64::from(most.unwrap_or(0)) / MILLIONTHS
+            }
+            Stage::Waiting | Stage::Dead => 0.0,
+        }
+    }
+
+    /// Returns its attempt, if it has one only, which works or is about to, and is to go on.
+    fn lone_try(&self) -> Option<&Try> {
+        let works = |t: &&Try| {
+            matches!(t.state, AttemptState::Unassigned | AttemptState::Running) && !t.is_doomed
+        };
+        match &self.tries[..] {
+            [lone] if self.stage == Stage::Active => Some(lone).filter(works),
+            _ => None,
+        }
+    }
+
+    /// Notes how much of it an attempt does in a second.
+    pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
+        // What is done keeps the rate of the winner.
+        if self.stage != Stage::Active {
+            return;
+        }
+        let Some(told) = self.find(number) else { return };
+        told.rate =
+            rate(f64::from(told.progress) / MILLIONTHS, now.saturating_since(told.launched));
+        self.rate = self.tries.iter().filter(|t| t.is_active()).map(|t| t.rate).fold(0.0, f32::max);
+    }
+}
+
+/// Returns how much is done in a second, as Hadoop counts: at least a millisecond has passed.
+fn rate(progress: f64, took: SimSpan) -> f32 {
+    (progress / took.as_secs_f64().max(0.001)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loser_does_not_change_the_rate_of_what_is_done() {
+        let slower = Try {
+            number: 1,
+            tracker: TrackerId(1),
+            slots: 1,
+            cleaner: None,
+            state: AttemptState::Running,
+            is_counted: true,
+            is_doomed: true,
+            may_commit: false,
+            is_halted: false,
+            is_second: true,
+            launched: SimTime::ZERO,
+            progress: 500_000,
+            rate: 0.0,
+        };
+        let mut task = Task { rate: 0.01, tries: [slower].into(), ..Task::default() };
+        let now = SimTime::from_micros(10_000_000);
+        task.stage = Stage::Done(0, TrackerId(0));
+        task.note_rate(now, 1);
+        assert_eq!(task.rate, 0.01);
+        task.stage = Stage::Active;
+        task.note_rate(now, 1);
+        assert_eq!(task.rate, 0.05, "half of it in ten seconds");
+    }
+}

@@ -1,0 +1,532 @@
+//! A job's waiting maps by the places that hold their input: which map suits a node best?
+//!
+//! Each map stands in the list of every node and of every rack that holds its input, in the
+//! order of its number, largest splits first. Lists are cleaned when they are read: what no
+//! longer waits is stepped over once. A map that waits again stands in front of its lists. So an
+//! answer costs a look-up, however many maps the job has; and that a place has nothing, which is what
+//! most who ask are told, costs a bit.
+//!
+//! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
+//! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
+
+use std::mem;
+
+use rustc_hash::FxHashMap;
+
+use crate::cluster::{Topology, TrackerId};
+use crate::mapred::locality::Locality;
+
+/// How far from its input a map may be launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Only on a node that holds it.
+    Node,
+    /// At most in the rack of such a node.
+    Rack,
+    /// Anywhere.
+    Any,
+    /// Anywhere, without looking at node and rack again: they had nothing.
+    Beyond,
+}
+
+/// What a list does with a map that it comes upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is the answer.
+    Take,
+    /// It waits, but not for this node.
+    Pass,
+    /// It does not wait any more.
+    Drop,
+}
+
+/// The waiting maps of a job.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MapCache {
+    nodes: Lists,
+    racks: Lists,
+    /// The racks that have a list, those first that the JobTracker met first; nowhere is last.
+    by_turn: Vec<u32>,
+    /// How many maps wait whose input is nowhere.
+    homeless: u32,
+}
+
+/// The racks that the JobTracker has met.
+#[derive(Debug, Default)]
+pub(super) struct RackOrder {
+    met: u32,
+    /// By rack, how many it had met before, if it has met it.
+    turns: Vec<Option<u32>>,
+}
+
+impl RackOrder {
+    /// Meets a rack, if it has not met it yet.
+    pub(super) fn meet(&mut self, rack: u32) {
+        let place = rack as usize;
+        if self.turns.len() <= place {
+            self.turns.resize(place + 1, None);
+        }
+        if self.turns[place].is_none() {
+            self.turns[place] = Some(self.met);
+            self.met += 1;
+        }
+    }
+
+    /// Returns the turn of a rack; nowhere and what it has not met come last.
+    fn turn(&self, rack: u32) -> u32 {
+        self.turns.get(rack as usize).copied().flatten().unwrap_or(u32::MAX)
+    }
+}
+
+/// Lists by place: by the number of a node, or of a rack.
+#[derive(Clone, Debug, Default)]
+struct Lists {
+    /// A bit for each place that is not known to have nothing.
+    marks: Vec<u64>,
+    /// Which places have a list, as many of them together as there are bits in a mark.
+    index: Vec<Indexed>,
+    /// In the order of their places.
+    lists: Vec<List>,
+    /// All lists, one after another.
+    maps: Vec<u32>,
+    /// Maps that wait again, by place, the next one last.
+    again: FxHashMap<u32, Vec<u32>>,
+}
+
+/// Which places of some have a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Indexed {
+    /// A bit for each.
+    places: u64,
+    /// How many lists are before theirs.
+    before: u32,
+}
+
+/// A list: a run of `maps` of which the first part is used up.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    next: u32,
+    end: u32,
+    /// The map at `next`, if there is one: whoever asks needs it, and the run is elsewhere in memory.
+    first: u32,
+}
+
+impl MapCache {
+    /// Returns the cache of a job with so many maps, all waiting; `locate` finds the nodes that hold
+    /// their input. Meets the racks of these.
+    pub(super) fn new(
+        maps: u32,
+        mut locate: impl FnMut(u32, &mut Vec<TrackerId>),
+        topology: &Topology,
+        order: &mut RackOrder,
+    ) -> Self {
+        let (mut nodes, mut racks) = (Vec::new(), Vec::new());
+        let mut holders = Vec::new();
+        for map in 0..maps {
+            locate(map, &mut holders);
+            nodes.extend(holders.iter().map(|node| (node.0, map)));
+            for rack in racks_of(&holders, topology) {
+                if rack != nowhere(topology) {
+                    order.meet(rack);
+                }
+                racks.push((rack, map));
+            }
+        }
+        let (nodes, racks) = (Lists::new(&nodes), Lists::new(&racks));
+        let mut by_turn: Vec<u32> = racks.places().collect();
+        by_turn.sort_unstable_by_key(|rack| (order.turn(*rack), *rack));
+        let homeless = racks.find(nowhere(topology)).map_or(0, |at| racks.lists[at].len());
+        Self { nodes, racks, by_turn, homeless }
+    }
+
+    /// Puts a map that waits again in front of its lists.
+    pub(super) fn put_in_front(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
+        self.homeless += u32::from(holders.is_empty());
+        for node in holders {
+            self.nodes.put_in_front(node.0, map);
+        }
+        for rack in racks_of(holders, topology) {
+            self.racks.put_in_front(rack, map);
+        }
+    }
+
+    /// Returns how many nodes have ever had a list.
+    pub(super) fn nodes(&self) -> u32 {
+        self.nodes.lists.len() as u32
+    }
+
+    /// Returns whether a map waits whose input is nowhere.
+    pub(super) fn has_homeless(&self) -> bool {
+        0 < self.homeless
+    }
+
+    /// Returns whether certainly no map waits for this node.
+    pub(super) fn has_none_on(&self, node: TrackerId) -> bool {
+        !self.nodes.may_have(node.0)
+    }
+
+    /// Returns the map that suits a node best within reach, with its distance.
+    ///
+    /// `verdict` is asked about maps in the order of preference; one that may not run on this
+    /// node is passed over here and stays for others. The answer does not wait any more.
+    pub(super) fn best(
+        &mut self,
+        node: TrackerId,
+        reach: Reach,
+        topology: &Topology,
+        mut verdict: impl FnMut(u32) -> Verdict,
+    ) -> Option<(u32, Option<Locality>)> {
+        let looks_near = reach != Reach::Beyond;
+        if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
+            return Some((map, Some(Locality::Node)));
+        }
+        // Most who ask end here.
+        if reach == Reach::Node {
+            return None;
+        }
+        let own_rack = topology.rack(node).0;
+        if looks_near {
+            if let Some(map) = self.racks.take(own_rack, &mut verdict) {
+                return Some((map, Some(Locality::Rack)));
+            }
+            if reach == Reach::Rack {
+                return None;
+            }
+        }
+        for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
+            if let Some(map) = self.racks.take(rack, &mut verdict) {
+                let is_homeless = rack == nowhere(topology);
+                self.homeless -= u32::from(is_homeless);
+                return Some((map, (!is_homeless).then_some(Locality::OffRack)));
+            }
+        }
+        None
+    }
+}
+
+impl MapCache {
+    /// Returns how many maps suit a node within reach of the node and of its rack, of so many at most.
+    pub(super) fn near(
+        &mut self,
+        node: TrackerId,
+        most: u32,
+        topology: &Topology,
+        mut verdict: impl FnMut(u32) -> Verdict,
+    ) -> [u32; 2] {
+        let on_node = self.nodes.count(node.0, most, &mut verdict);
+        [on_node, self.racks.count(topology.rack(node).0, most, &mut verdict)]
+    }
+}
+
+impl Lists {
+    /// Returns the lists of these places and maps, each in the order in which its maps stand here.
+    fn new(entries: &[(u32, u32)]) -> Self {
+        let size = entries.iter().map(|(place, _)| place + 1).max().unwrap_or(0);
+        let mut all = Self { maps: vec![0; entries.len()], ..Self::default() };
+        // By place, how many maps it has, then where the next one goes.
+        let mut ends = vec![0; size as usize];
+        for (place, _) in entries {
+            ends[*place as usize] += 1;
+        }
+        let mut begin = 0;
+        for ends in ends.chunks_mut(u64::BITS as usize) {
+            let (mut places, before) = (0, all.lists.len() as u32);
+            for (place, end) in ends.iter_mut().enumerate().filter(|(_, count)| 0 < **count) {
+                places |= 1 << place;
+                let next = begin;
+                begin += mem::replace(end, next);
+                all.lists.push(List { next, end: begin, first: 0 });
+            }
+            all.marks.push(places);
+            all.index.push(Indexed { places, before });
+        }
+        for (place, map) in entries {
+            let end = &mut ends[*place as usize];
+            all.maps[*end as usize] = *map;
+            *end += 1;
+        }
+        for list in &mut all.lists {
+            list.first = all.maps[list.next as usize];
+        }
+        all
+    }
+
+    /// Returns the places that have a list, in order.
+    fn places(&self) -> impl Iterator<Item = u32> {
+        (0..self.index.len() as u32 * u64::BITS).filter(|place| self.find(*place).is_some())
+    }
+
+    /// Returns where the list of a place stands among all, if it has one.
+    fn find(&self, place: u32) -> Option<usize> {
+        let (at, bit) = mark(place);
+        let Indexed { places, before } = *self.index.get(at)?;
+        (places & bit != 0).then(|| (before + (places & (bit - 1)).count_ones()) as usize)
+    }
+
+    /// Returns whether a place may have a map that waits.
+    fn may_have(&self, place: u32) -> bool {
+        let (at, bit) = mark(place);
+        self.marks.get(at).is_some_and(|marks| marks & bit != 0)
+    }
+
+    /// Puts a map that waits again in front of a list that it was in once.
+    fn put_in_front(&mut self, place: u32, map: u32) {
+        let (at, bit) = mark(place);
+        self.marks[at] |= bit;
+        self.again.entry(place).or_default().push(map);
+    }
+
+    /// Returns the first map of a place, and steps over it: it does not wait any more.
+    fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        let map = self.first(place, verdict)?;
+        let at = self.find(place)?;
+        let list = &mut self.lists[at];
+        if list.next < list.end && list.first == map {
+            list.step_over(&self.maps);
+        }
+        Some(map)
+    }
+
+    /// Returns the first map of a place.
+    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        if !self.may_have(place) {
+            return None;
+        }
+        if let Some(again) = self.again.get_mut(&place) {
+            while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
+                again.pop();
+            }
+            let found = again.iter().rev().copied().find(|map| verdict(*map) == Verdict::Take);
+            if again.is_empty() {
+                self.again.remove(&place);
+            }
+            if found.is_some() {
+                return found;
+            }
+        }
+        let at = self.find(place)?;
+        let list = &mut self.lists[at];
+        let found = list.first(&self.maps, verdict);
+        if list.len() == 0 && !self.again.contains_key(&place) {
+            let (at, bit) = mark(place);
+            self.marks[at] &= !bit;
+        }
+        found
+    }
+
+    /// Returns how many maps of a place are to be taken, of so many at most.
+    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
+        // What no longer waits is used up first, as by who takes one.
+        if self.first(place, verdict).is_none() {
+            return 0;
+        }
+        let again = self.again.get(&place).into_iter().flatten().rev();
+        let fresh = self.find(place).map_or(&[][..], |at| self.lists[at].rest(&self.maps));
+        let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
+        taken.take(most as usize).count() as u32
+    }
+}
+
+impl List {
+    /// Returns how much of it is not used up.
+    fn len(self) -> u32 {
+        self.end - self.next
+    }
+
+    /// Returns which of all `maps` these are.
+    fn rest(self, maps: &[u32]) -> &[u32] {
+        &maps[self.next as usize..self.end as usize]
+    }
+
+    /// Uses its first map up.
+    fn step_over(&mut self, maps: &[u32]) {
+        self.next += 1;
+        if self.next < self.end {
+            self.first = maps[self.next as usize];
+        }
+    }
+
+    /// Returns the first of all `maps` that is in the list and to be taken; what no longer waits is used
+    /// up.
+    fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        while self.next < self.end {
+            match verdict(self.first) {
+                Verdict::Take => return Some(self.first),
+                Verdict::Pass => {
+                    let later = self.rest(maps).iter().skip(1);
+                    return later.copied().find(|map| verdict(*map) == Verdict::Take);
+                }
+                Verdict::Drop => self.step_over(maps),
+            }
+        }
+        None
+    }
+}
+
+/// Returns where the mark of a place is, and its bit there.
+fn mark(place: u32) -> (usize, u64) {
+    ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
+}
+
+/// Returns the place, after those of all racks, of maps whose input is nowhere.
+fn nowhere(topology: &Topology) -> u32 {
+    topology.racks()
+}
+
+/// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; [`nowhere`]
+/// without a node.
+fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
+    let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
+        let rack = topology.rack(*node);
+        let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
+        is_new.then_some(rack.0)
+    });
+    racks.chain(nodes.is_empty().then(|| nowhere(topology)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cluster::{Hdfs, Node, PerSlot, Placement};
+    use crate::mapred::spec::{Input, Split};
+    use mumakil_base::units::Bytes;
+
+    fn node(rack: u32) -> Node {
+        Node::plain(rack, PerSlot { map: 1, reduce: 0 })
+    }
+
+    fn take(lists: &mut Lists, place: u32, waiting: &mut BTreeSet<u32>) -> Option<u32> {
+        let found = lists.take(place, &mut |map| {
+            if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop }
+        });
+        if let Some(map) = found {
+            waiting.remove(&map);
+        }
+        found
+    }
+
+    #[test]
+    fn maps_are_found_in_the_order_of_their_numbers() {
+        let mut lists = Lists::new(&[(5, 0), (5, 1), (7, 1), (5, 2)]);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        assert_eq!(take(&mut lists, 7, &mut waiting), Some(1));
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(0));
+        assert_eq!(
+            take(&mut lists, 5, &mut waiting),
+            Some(2),
+            "1 was taken through the other list"
+        );
+        assert_eq!(take(&mut lists, 5, &mut waiting), None);
+        assert_eq!(take(&mut lists, 6, &mut waiting), None);
+    }
+
+    #[test]
+    fn a_map_that_waits_again_comes_first() {
+        let mut lists = Lists::new(&[(5, 0), (5, 1), (5, 2)]);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        take(&mut lists, 5, &mut waiting);
+        take(&mut lists, 5, &mut waiting);
+        waiting.insert(1);
+        lists.put_in_front(5, 1);
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(1));
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn lists_answer_as_if_each_was_looked_through(
+            holders in prop::collection::vec(prop::collection::btree_set(0..200_u32, 0..4), 1..40),
+            asked in prop::collection::vec((0..200_u32, any::<bool>()), 0..200),
+        ) {
+            let entries: Vec<(u32, u32)> = (0..).zip(&holders)
+                .flat_map(|(map, places)| places.iter().map(move |place| (*place, map)))
+                .collect();
+            let mut lists = Lists::new(&entries);
+            let mut plain: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for (place, map) in &entries {
+                plain.entry(*place).or_default().push(*map);
+            }
+            prop_assert!(lists.places().eq(plain.keys().copied()));
+            let mut waiting: BTreeSet<u32> = (0..holders.len() as u32).collect();
+            for (place, waits_again) in asked {
+                let list = plain.get(&place).into_iter().flatten();
+                let first = list.copied().find(|map| waiting.contains(map));
+                let taken = take(&mut lists, place, &mut waiting);
+                prop_assert_eq!(taken, first);
+                prop_assert!(taken.is_none() || lists.find(place).is_some());
+                if let Some(map) = taken.filter(|_| waits_again) {
+                    waiting.insert(map);
+                    for place in &holders[map as usize] {
+                        lists.put_in_front(*place, map);
+                        let list = plain.get_mut(place).unwrap();
+                        list.retain(|other| *other != map);
+                        list.insert(0, map);
+                    }
+                }
+            }
+            for place in 0..200 {
+                while take(&mut lists, place, &mut waiting).is_some() {}
+                prop_assert!(!lists.may_have(place), "a place without maps has a mark");
+            }
+        }
+    }
+
+    #[test]
+    fn a_map_that_may_not_run_here_stays_for_others() {
+        let mut lists = Lists::new(&[(5, 0), (5, 1)]);
+        let barred = |map| if map == 0 { Verdict::Pass } else { Verdict::Take };
+        assert_eq!(lists.first(5, &mut { barred }), Some(1));
+        assert_eq!(lists.first(5, &mut |_| Verdict::Take), Some(0));
+    }
+
+    #[test]
+    fn a_map_without_a_node_is_there_until_it_is_taken_and_again_when_it_waits_again() {
+        let topology = Arc::new(Topology::from_nodes(vec![node(0)]));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let splits =
+            [Split { bytes: Bytes::new(1), holders: [TrackerId(0)].into() }, Split::default()];
+        let (input, mut order) = (Input::Splits(splits.into()), RackOrder::default());
+        let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
+        let mut cache = MapCache::new(2, locate, &topology, &mut order);
+        let take = |cache: &mut MapCache| {
+            cache.best(TrackerId(0), Reach::Any, &topology, |_| Verdict::Take).unwrap()
+        };
+        assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
+        cache.nodes = Lists::default();
+        cache.racks.lists[0].next = 1;
+        assert!(cache.has_homeless());
+        assert_eq!(take(&mut cache), (1, None));
+        assert!(!cache.has_homeless(), "though nobody has looked at its list since");
+        cache.put_in_front(1, &[], &topology);
+        assert!(cache.has_homeless());
+    }
+
+    #[test]
+    fn other_racks_come_as_the_jobtracker_has_met_them() {
+        let topology = Arc::new(Topology::from_nodes((0..4).map(node).collect()));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let mut order = RackOrder::default();
+        for met in [0, 2] {
+            order.meet(topology.rack(TrackerId(met)).0);
+        }
+        // Nobody has spoken from racks 1 and 3 yet: they are met with the first maps that lie there.
+        let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
+        let input = Input::Splits([3, 1, 2].map(split).into());
+        let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
+        let mut cache = MapCache::new(3, locate, &topology, &mut order);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        let far = [(); 3].map(|()| {
+            let verdict =
+                |map: u32| if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop };
+            let (map, _) = cache.best(TrackerId(0), Reach::Any, &topology, verdict).unwrap();
+            waiting.remove(&map);
+            map
+        });
+        assert_eq!(far, [2, 0, 1]);
+    }
+}

@@ -1,0 +1,174 @@
+//! The outputs of maps as they really are: which of them reduces can fetch.
+//!
+//! The JobTracker counts the maps that are done and does not know which machines are out of reach. It
+//! says here which outputs it counts, as it says to reduces how many they are; nothing comes back to
+//! it from here. A tracker whose reduces are told how far the maps are asks here what of it they
+//! cannot fetch. They try again and complain to the JobTracker: with enough complaints the map has
+//! failed and runs again, else it does when its tracker is missed.
+//!
+//! An answer is about the outputs that counted when the JobTracker wrote its reply, since the count
+//! and what is missing of it must agree: so the changes of a job's outputs are numbered, and each output
+//! knows with which of them it began to count and ceased to.
+//!
+//! Where nothing may befall machines, nobody asks and this is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::cluster::{Cut, TrackerId};
+use crate::mapred::event::{Fact, Incident};
+use crate::mapred::heartbeat::{Missing, Reply};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::message::{Mail, MapOutput, ToMapOutputs, ToTracker};
+use crate::mapred::outbox::{Core, Outbox};
+use mumakil_base::units::SimTime;
+
+/// Which outputs of maps can be fetched.
+#[derive(Debug, Default)]
+pub struct MapOutputs {
+    /// The jobs whose outputs may be fetched, and those of which some cannot be read.
+    jobs: BTreeMap<JobId, Outputs>,
+    /// The trackers that the JobTracker counts on.
+    members: BTreeSet<TrackerId>,
+    /// Those of them whose machines or processes are gone.
+    dark: BTreeSet<TrackerId>,
+    /// What parts machines that are alive.
+    cuts: Vec<Arc<Cut>>,
+}
+
+/// The outputs of a job's maps.
+#[derive(Debug, Default)]
+struct Outputs {
+    /// In the order of the maps.
+    all: BTreeMap<AttemptId, Output>,
+    /// How many changes the JobTracker has told.
+    changes: u32,
+    /// Those that were on a disk that is lost.
+    unreadable: BTreeSet<AttemptId>,
+}
+
+/// The output of a map.
+#[derive(Debug)]
+struct Output {
+    at: TrackerId,
+    /// How many maps of the job had ended before this one.
+    order: u32,
+    /// The change with which it began to count.
+    since: u32,
+    /// The one with which it ceased to, if it has.
+    until: Option<u32>,
+}
+
+impl Output {
+    /// Returns whether it counted after so many changes.
+    fn counted(&self, changes: u32) -> bool {
+        self.since <= changes && self.until.is_none_or(|until| changes < until)
+    }
+}
+
+impl Outputs {
+    fn count(&mut self, MapOutput { map, at, order }: MapOutput) {
+        self.changes += 1;
+        self.all.insert(map, Output { at, order, since: self.changes, until: None });
+    }
+
+    fn lose(&mut self, map: AttemptId) {
+        self.changes += 1;
+        if let Some(output) = self.all.get_mut(&map) {
+            output.until = Some(self.changes);
+        }
+    }
+
+    fn spoil(&mut self, disk: TrackerId) {
+        let lay_there =
+            self.all.iter().filter(|(_, output)| output.at == disk && output.until.is_none());
+        self.unreadable.extend(lay_there.map(|(map, _)| *map));
+    }
+}
+
+impl MapOutputs {
+    fn of(&mut self, job: JobId) -> &mut Outputs {
+        self.jobs.entry(job).or_default()
+    }
+
+    /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
+    /// from the first that has it to the last.
+    fn cut(&mut self, now: SimTime, cut: &Arc<Cut>, out: &mut Outbox) {
+        let begins = cut.holds(now);
+        let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
+        // Each goes by its own message: of those that end at once the last one reconnects.
+        self.cuts.retain(|other| !Arc::ptr_eq(other, cut));
+        for node in &cut.nodes {
+            if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
+                out.emit(now, Fact::befell(*node, incident));
+            }
+        }
+        if begins {
+            self.cuts.push(cut.clone());
+        }
+    }
+
+    /// Returns which of the outputs that a reply counts cannot be fetched by reduces on a tracker.
+    /// Walks all maps of the jobs while some machine is out of reach.
+    fn out_of_reach(&self, reply: &Reply, by: TrackerId) -> Vec<Missing> {
+        let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
+        let mut missing = Vec::new();
+        for maps in &reply.maps {
+            let Some(Outputs { all, changes, unreadable }) = self.jobs.get(&maps.job) else {
+                continue;
+            };
+            let is_current = maps.changes == *changes;
+            if is_current && self.dark.is_empty() && self.cuts.is_empty() && unreadable.is_empty() {
+                continue;
+            }
+            for (&map, output) in all.iter().filter(|(_, output)| output.counted(maps.changes)) {
+                let Output { at, order, until, .. } = *output;
+                // The reply may be an old one that was lost and is given again.
+                let is_gone = until.is_some() || self.dark.contains(&at);
+                let is_out_of_reach = is_gone || is_cut_off(at);
+                let is_unreadable = !is_out_of_reach && unreadable.contains(&map);
+                if is_out_of_reach || is_unreadable {
+                    missing.push(Missing { map, at, order, is_lost: false, is_unreadable });
+                }
+            }
+        }
+        missing
+    }
+}
+
+impl Core for MapOutputs {
+    type Msg = ToMapOutputs;
+
+    fn handle(&mut self, now: SimTime, msg: &ToMapOutputs, out: &mut Outbox) {
+        match msg {
+            ToMapOutputs::Counts(output) => self.of(output.map.job()).count(**output),
+            ToMapOutputs::Lost(map) => self.of(map.job()).lose(**map),
+            ToMapOutputs::Over(job) => _ = self.jobs.remove(job),
+            ToMapOutputs::Joined(tracker) => {
+                self.members.insert(*tracker);
+                self.dark.remove(tracker);
+            }
+            ToMapOutputs::Left(tracker) => {
+                self.members.remove(tracker);
+                self.dark.remove(tracker);
+            }
+            ToMapOutputs::Ask { tracker, works, reply } => {
+                let missing = Arc::new(self.out_of_reach(reply, *tracker));
+                let (call, works) = (reply.call, *works);
+                let answer = ToTracker::OutOfReach { call, works, missing };
+                out.affect(Mail::Tracker(*tracker, answer));
+            }
+            // Of a tracker that has not joined nothing is fetched.
+            ToMapOutputs::Darkness(tracker) => {
+                if self.members.contains(tracker) {
+                    self.dark.insert(*tracker);
+                }
+            }
+            ToMapOutputs::DiskLost(tracker) => {
+                self.jobs.values_mut().for_each(|job| job.spoil(*tracker));
+            }
+            ToMapOutputs::Spoilt(map) => _ = self.of(map.job()).unreadable.insert(**map),
+            ToMapOutputs::Cut(cut) => self.cut(now, cut, out),
+        }
+    }
+}

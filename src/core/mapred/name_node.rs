@@ -1,0 +1,538 @@
+//! The NameNode: it misses nodes that are silent, and has blocks copied again that have too few copies.
+//!
+//! A node that has been off for `cluster.hdfs.dead_after` is dead to it, and one that has lost its disks
+//! says so at once or, if it is off, when it comes back. The blocks that lay there wait in a queue then,
+//! those first that have the fewest copies left. As many are copied at once as nodes are on, each at the
+//! pace of one node, and when one is done the next has its turn.
+//!
+//! A block is copied only while a node can be read that has it. So a copy under way comes to nothing if the
+//! last such node goes off or loses its disks meanwhile, or if its target does: then another block has its
+//! turn, and this one waits again, or for a node that has it. For whom there is no target waits until a node
+//! comes or has lost its disks. Who reads from whom is not decided.
+//!
+//! When a dead node comes back, its copies count again, and what is too much is removed: the copies that
+//! were made last. A block without any copy left is lost until a node that has it comes back.
+//!
+//! The JobTracker gets a snapshot, [`Replicas`], after each change, for those who list blocks or open them.
+//! Only what jobs read is in the file system; extra copies of hot files are not copied again.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::cluster::{Hdfs, TrackerId};
+use crate::mapred::event::{Fact, Incident, WorldFact};
+use crate::mapred::message::{ToJobTracker, ToNameNode};
+use crate::mapred::outbox::{Core, Outbox};
+use crate::mapred::replicas::Later;
+use crate::mapred::replicas::Replicas;
+use crate::mapred::spec::Block;
+use crate::mapred::spec::{Input, JobSpec};
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::{Bytes, Rate, SimSpan, SimTime};
+
+/// How the NameNode goes about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Upkeep {
+    /// How long a node may be silent.
+    pub dead_after: SimSpan,
+    /// How fast each node copies.
+    pub pace: Rate,
+}
+
+/// The NameNode.
+#[derive(Debug)]
+pub struct NameNode {
+    seed: u64,
+    hdfs: Hdfs,
+    upkeep: Upkeep,
+    jobs: Vec<Arc<JobSpec>>,
+    nodes: Vec<Node>,
+    replicas: Replicas,
+    /// What there is; found when it is first needed.
+    store: Option<Store>,
+    /// Blocks that can be copied and have too few copies, with how many there are.
+    queue: BTreeSet<(usize, u32)>,
+    /// Those for which no target was found.
+    stuck: BTreeSet<u32>,
+    /// Copies under way, by the number of the message that tells of their end.
+    under_way: BTreeMap<u32, Vec<Copying>>,
+    /// How many these are.
+    busy: usize,
+    /// How many copies have begun, and how many messages there were for them.
+    begun: u64,
+    waves: u32,
+    /// What is to be copied because of a node, each time; some of it is open.
+    accounts: BTreeMap<u32, Account>,
+    opened: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    presence: Presence,
+    /// How often it has gone off or come back: a time-out from before is stale.
+    switches: u32,
+    /// Whether it has lost its disks while it was not there, and will say so when it is.
+    has_news: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    /// It is not there yet; what it will have can be read all the same.
+    Absent,
+    On,
+    Off,
+}
+
+/// A copy under way.
+#[derive(Clone, Copy, Debug)]
+struct Copying {
+    place: u32,
+    to: TrackerId,
+    account: u32,
+}
+
+/// Blocks that are copied because of a node.
+#[derive(Debug)]
+struct Account {
+    node: TrackerId,
+    is_told: bool,
+    /// The copies that are still to be made, and those that were.
+    left: Sum,
+    made: Sum,
+}
+
+/// So many blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    blocks: u32,
+    bytes: u128,
+}
+
+impl Sum {
+    fn add(&mut self, blocks: u32, each: Bytes) {
+        self.blocks += blocks;
+        self.bytes += u128::from(blocks) * u128::from(each.get());
+    }
+
+    fn take(&mut self, blocks: u32, each: Bytes) {
+        self.blocks -= blocks;
+        self.bytes -= u128::from(blocks) * u128::from(each.get());
+    }
+
+    fn bytes(self) -> Bytes {
+        Bytes::new(u64::try_from(self.bytes).unwrap_or(u64::MAX))
+    }
+}
+
+/// All blocks that jobs read.
+#[derive(Debug, Default)]
+struct Store {
+    blocks: Vec<Stored>,
+    /// By node, the places of the blocks that were written there at first, copied there since, or are on
+    /// their way there.
+    on: Vec<BTreeSet<u32>>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    block: Block,
+    bytes: Bytes,
+    /// Where it was written at first; it is to have as many copies.
+    first: Box<[TrackerId]>,
+    /// Where it is being copied to, with the numbers of the messages.
+    coming: Vec<(TrackerId, u32)>,
+    /// How many copies were made since.
+    made: u32,
+    /// How many copies wait to be made, and because of what.
+    waiting: u32,
+    account: u32,
+    /// How many there were when it was queued.
+    living: usize,
+}
+
+impl Store {
+    fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
+        let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
+        let mut holders = Vec::new();
+        for job in jobs {
+            let Some(input) = &job.input else { continue };
+            for map in 0..job.maps {
+                let Some(block) = Block::of(job, map) else { continue };
+                let bytes = input.bytes(map, job.maps);
+                let stored = all.entry(block).or_insert_with(|| {
+                    match input {
+                        Input::File { file, .. } => hdfs.locate(*file, map, 0, &mut holders),
+                        Input::Splits(_) => input.locate(map, hdfs, &mut holders),
+                    }
+                    (bytes, holders.as_slice().into())
+                });
+                // The last map of a shorter job reads only a part of its block.
+                stored.0 = stored.0.max(bytes);
+            }
+        }
+        let mut store = Self { blocks: Vec::new(), on: vec![BTreeSet::new(); nodes] };
+        for (block, (bytes, first)) in all {
+            let place = store.blocks.len() as u32;
+            for node in &first {
+                store.on[node.index()].insert(place);
+            }
+            let (coming, made, waiting, account, living) = (Vec::new(), 0, 0, 0, 0);
+            let stored = Stored { block, bytes, first, coming, made, waiting, account, living };
+            store.blocks.push(stored);
+        }
+        store
+    }
+
+    /// Returns the places of the blocks that a node has, had from the beginning, or is to get.
+    fn of_node(&self, node: TrackerId) -> Vec<u32> {
+        self.on[node.index()].iter().copied().collect()
+    }
+
+    /// Takes note that a copy of a block, which was made later or under way, is no more.
+    fn drop(&mut self, place: u32, node: TrackerId) {
+        if !self.blocks[place as usize].first.contains(&node) {
+            self.on[node.index()].remove(&place);
+        }
+    }
+}
+
+impl Stored {
+    /// Returns the copies that were made later.
+    fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a Later> {
+        replicas.later.get(&self.block).into_iter().flatten()
+    }
+
+    /// Returns the nodes that hold the block, as the NameNode knows.
+    fn holders(&self, replicas: &Replicas) -> Vec<TrackerId> {
+        let first = self.first.iter().copied().filter(|node| replicas.keeps(*node));
+        let later = self.later(replicas).map(|copy| copy.node);
+        first.chain(later.filter(|node| !replicas.dead.contains(node))).collect()
+    }
+}
+
+impl NameNode {
+    /// Returns the NameNode of a file system of so many nodes, which all are on, that holds what these
+    /// jobs read.
+    pub fn new(
+        seed: u64,
+        hdfs: Hdfs,
+        trackers: u32,
+        upkeep: Upkeep,
+        jobs: Vec<Arc<JobSpec>>,
+    ) -> Self {
+        let node = Node { presence: Presence::On, switches: 0, has_news: false };
+        Self {
+            seed,
+            replicas: Replicas::new(hdfs.clone()),
+            hdfs,
+            upkeep,
+            jobs,
+            nodes: vec![node; trackers as usize],
+            store: None,
+            queue: BTreeSet::new(),
+            stuck: BTreeSet::new(),
+            under_way: BTreeMap::new(),
+            busy: 0,
+            begun: 0,
+            waves: 0,
+            accounts: BTreeMap::new(),
+            opened: 0,
+        }
+    }
+
+    /// Leaves nodes alone that are not there yet.
+    pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
+        for node in absent {
+            self.nodes[node.index()].presence = Presence::Absent;
+        }
+        self
+    }
+
+    // ---- nodes ----
+
+    fn go_off(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+        let Node { presence, switches, .. } = &mut self.nodes[node.index()];
+        *presence = Presence::Off;
+        *switches += 1;
+        out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
+        self.replicas.off.insert_mut(node);
+        // Nobody misses it yet, but what was being copied from it, or to it, does not arrive.
+        self.look_again(now, node, out);
+        self.tell(out);
+    }
+
+    fn come_back(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+        let known = &mut self.nodes[node.index()];
+        known.presence = Presence::On;
+        known.switches += 1;
+        let has_news = std::mem::take(&mut known.has_news);
+        self.replicas.off.remove_mut(&node);
+        if self.replicas.dead.remove_mut(&node) {
+            out.emit(now, Fact::befell(node, Incident::BackInHdfs));
+        }
+        if has_news {
+            return self.lose_disk(now, node, out);
+        }
+        // Of what it has there may be too many copies now; or too few, while it was the last.
+        self.look_again(now, node, out);
+        self.tell(out);
+    }
+
+    fn miss(&mut self, now: SimTime, node: TrackerId, switches: u32, out: &mut Outbox) {
+        if switches != self.nodes[node.index()].switches {
+            return;
+        }
+        self.replicas.dead.insert_mut(node);
+        out.emit(now, Fact::befell(node, Incident::DeadToHdfs));
+        self.look_after(now, node, false, out);
+        self.tell(out);
+    }
+
+    fn lose_disk(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+        let known = &mut self.nodes[node.index()];
+        if known.presence == Presence::On {
+            self.replicas.wiped.insert_mut(node);
+            self.look_after(now, node, true, out);
+        } else {
+            known.has_news = true;
+            // Of a node that is not there yet, what it will have could be read.
+            self.replicas.off.insert_mut(node);
+            self.look_again(now, node, out);
+        }
+        self.tell(out);
+    }
+
+    // ---- blocks ----
+
+    fn store(&mut self) -> &mut Store {
+        let Self { store, jobs, hdfs, nodes, .. } = self;
+        store.get_or_insert_with(|| Store::new(jobs, hdfs, nodes.len()))
+    }
+
+    fn stored(&mut self, place: u32) -> &mut Stored {
+        &mut self.store().blocks[place as usize]
+    }
+
+    /// Looks after the blocks of a node if any block was ever looked after: else all have their copies.
+    fn look_again(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+        if self.store.is_some() {
+            self.look_after(now, node, false, out);
+        }
+    }
+
+    /// Looks what is to become of the blocks that a node has, or had, and of those that could be copied
+    /// nowhere; what was copied to it may be gone.
+    fn look_after(&mut self, now: SimTime, node: TrackerId, is_gone: bool, out: &mut Outbox) {
+        let number = self.opened;
+        self.opened += 1;
+        let (left, made) = (Sum::default(), Sum::default());
+        self.accounts.insert(number, Account { node, is_told: false, left, made });
+        let mut places = self.store().of_node(node);
+        for place in places.iter().filter(|_| is_gone) {
+            self.remove(now, *place, &[node], out);
+            self.cancel(now, *place, out, |to| to == node);
+        }
+        if self.nodes[node.index()].presence == Presence::On {
+            places.extend(&self.stuck);
+        }
+        for place in places {
+            self.look(now, place, number, out);
+        }
+        self.hand_out(now, out);
+        let account = self.accounts.get_mut(&number).expect("it has just been opened");
+        if account.left.blocks == 0 {
+            self.accounts.remove(&number);
+            return;
+        }
+        account.is_told = true;
+        let (blocks, bytes) = (account.left.blocks, account.left.bytes());
+        let incident = Incident::CopyingBegins { blocks, bytes };
+        out.emit(now, Fact::befell(node, incident));
+    }
+
+    /// Lets a block have as many copies as it is to have; what is to be copied now is because of this.
+    fn look(&mut self, now: SimTime, place: u32, account: u32, out: &mut Outbox) {
+        let (replicas, nodes) = (&self.replicas, &self.nodes);
+        let stored = &self.store.as_ref().expect("it has been found by now").blocks[place as usize];
+        let (holders, wanted) = (stored.holders(replicas), stored.first.len());
+        let is_readable = replicas.can_read(stored.block, &stored.first);
+        let surplus = holders.len().saturating_sub(wanted);
+        let last: Vec<TrackerId> = stored
+            .later(replicas)
+            .rev()
+            .map(|copy| copy.node)
+            .filter(|node| !replicas.dead.contains(node))
+            .take(surplus)
+            .collect();
+        // Those that began last are not needed any more.
+        let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
+        let is_on = |to: &TrackerId| nodes[to.index()].presence == Presence::On;
+        let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
+        let kept: Vec<TrackerId> = coming.take(needed).collect();
+        let missing = (needed - kept.len()) as u32;
+        self.remove(now, place, &last, out);
+        self.cancel(now, place, out, |to| !kept.contains(&to));
+
+        let stored = self.stored(place);
+        let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
+        let queued = (stored.living, place);
+        // What has waited before goes on waiting because of what it did.
+        let account = if missing <= was { by } else { account };
+        stored.waiting = missing;
+        stored.account = account;
+        stored.living = holders.len();
+        self.queue.remove(&queued);
+        self.stuck.remove(&place);
+        if 0 < missing {
+            self.queue.insert((holders.len(), place));
+            let account = self.accounts.get_mut(&account).expect("what waits has an account");
+            account.left.add(missing, bytes);
+        }
+        if 0 < was {
+            self.settle(now, by, was, bytes, out);
+        }
+    }
+
+    /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
+    fn hand_out(&mut self, now: SimTime, out: &mut Outbox) {
+        let on = self.nodes.iter().filter(|node| node.presence == Presence::On).count();
+        // Those that last alike end with one message.
+        let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
+        while self.busy < on
+            && let Some((living, place)) = self.queue.pop_first()
+        {
+            let Self { hdfs, nodes, replicas, store, .. } = self;
+            let store = store.as_mut().expect("what waits is stored");
+            let stored = &mut store.blocks[place as usize];
+            let mut holders = stored.holders(replicas);
+            holders.extend(stored.coming.iter().map(|(to, _)| *to));
+            let is_fit = |node: TrackerId| nodes[node.index()].presence == Presence::On;
+            let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
+            let wanted = stored.first.len() as u32;
+            let (bytes, account) = (stored.bytes, stored.account);
+            let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
+                let waiting = std::mem::take(&mut stored.waiting);
+                self.stuck.insert(place);
+                self.settle(now, account, waiting, bytes, out);
+                continue;
+            };
+            stored.waiting -= 1;
+            if 0 < stored.waiting {
+                self.queue.insert((living, place));
+            }
+            // A block could be so large that no clock goes so far.
+            let lasts = self.upkeep.pace.time_for(bytes).min(SimSpan::LONGEST);
+            let wave = *waves.entry(lasts).or_insert_with(|| {
+                out.plan(lasts, ToNameNode::Copied(self.waves));
+                self.waves += 1;
+                self.waves - 1
+            });
+            stored.coming.push((to, wave));
+            store.on[to.index()].insert(place);
+            self.under_way.entry(wave).or_default().push(Copying { place, to, account });
+            self.busy += 1;
+            self.begun += 1;
+        }
+    }
+
+    /// Takes copies for made that were under way.
+    fn finish(&mut self, now: SimTime, wave: u32, out: &mut Outbox) {
+        // All of them may have come to nothing.
+        let Some(copies) = self.under_way.remove(&wave) else { return };
+        self.busy -= copies.len();
+        for Copying { place, to, account } in copies {
+            let Self { store, replicas, .. } = self;
+            let store = store.as_mut().expect("what was copied is stored");
+            let stored = &mut store.blocks[place as usize];
+            stored.coming.retain(|(node, _)| *node != to);
+            let (block, bytes) = (stored.block, stored.bytes);
+            let mut later = replicas.later.get(&block).cloned().unwrap_or_default();
+            later.push(Later { node: to, number: stored.made });
+            stored.made += 1;
+            replicas.later.insert_mut(block, later);
+            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
+            let made = self.accounts.get_mut(&account).expect("what is copied has an account");
+            made.made.add(1, bytes);
+            self.look(now, place, account, out);
+            self.settle(now, account, 1, bytes, out);
+        }
+        self.hand_out(now, out);
+        self.tell(out);
+    }
+
+    /// Ends copies of a block under way that come to nothing.
+    fn cancel(
+        &mut self,
+        now: SimTime,
+        place: u32,
+        out: &mut Outbox,
+        is_vain: impl Fn(TrackerId) -> bool,
+    ) {
+        let stored = self.stored(place);
+        let bytes = stored.bytes;
+        let vain: Vec<_> = stored.coming.extract_if(.., |(to, _)| is_vain(*to)).collect();
+        for (to, wave) in vain {
+            self.store().drop(place, to);
+            let copies = self.under_way.get_mut(&wave).expect("it is under way");
+            let is_it = |copy: &Copying| copy.place == place && copy.to == to;
+            let at = copies.iter().position(is_it).expect("it is under way");
+            let account = copies.remove(at).account;
+            if copies.is_empty() {
+                self.under_way.remove(&wave);
+            }
+            self.busy -= 1;
+            self.settle(now, account, 1, bytes, out);
+        }
+    }
+
+    /// Removes copies of a block, of those that were made later, from these nodes.
+    fn remove(&mut self, now: SimTime, place: u32, from: &[TrackerId], out: &mut Outbox) {
+        let block = self.stored(place).block;
+        let Some(copies) = self.replicas.later.get(&block) else { return };
+        let goes = |copy: &Later| from.contains(&copy.node);
+        let (gone, left): (Vec<Later>, Vec<Later>) = copies.iter().copied().partition(goes);
+        for Later { node, .. } in &gone {
+            self.store().drop(place, *node);
+            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
+        }
+        if left.is_empty() {
+            self.replicas.later.remove_mut(&block);
+        } else if !gone.is_empty() {
+            self.replicas.later.insert_mut(block, left);
+        }
+    }
+
+    /// Takes note that so many copies, which were to be made because of something, are made or will not be.
+    fn settle(&mut self, now: SimTime, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
+        let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
+        account.left.take(blocks, each);
+        let Account { node, is_told, left, made } = *account;
+        if is_told && left.blocks == 0 {
+            self.accounts.remove(&number);
+            let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
+            out.emit(now, Fact::befell(node, incident));
+        }
+    }
+
+    fn tell(&self, out: &mut Outbox) {
+        out.affect(ToJobTracker::Replicas(Arc::new(self.replicas.clone())));
+    }
+}
+
+impl Core for NameNode {
+    type Msg = ToNameNode;
+
+    fn handle(&mut self, now: SimTime, msg: &ToNameNode, out: &mut Outbox) {
+        match *msg {
+            ToNameNode::Off(node) if self.nodes[node.index()].presence == Presence::Absent => {}
+            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(now, node, out),
+            ToNameNode::On(node) => self.come_back(now, node, out),
+            ToNameNode::DiskLost(node) => self.lose_disk(now, node, out),
+            ToNameNode::Missed(node, switches) => self.miss(now, node, switches, out),
+            ToNameNode::Copied(wave) => self.finish(now, wave, out),
+        }
+    }
+}

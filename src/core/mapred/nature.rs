@@ -1,0 +1,463 @@
+//! Nature: what befalls machines, be it planned or by chance.
+//!
+//! No machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on
+//! for a while, or for good, and several may be on at a node: a machine runs while none says that it
+//! is off, and it is as fast as all together leave it. Trackers and the fabric are told what becomes
+//! of that, and nothing of the reasons.
+//!
+//! What is planned has its instants from outside. What comes again by chance plans its next time
+//! when the last is over, however long the run will be; its draws are its own, so that no other
+//! mishap moves them. What befalls a machine that is off leaves it alone, and comes another time: it is
+//! not planned before the machine is on, so that nothing seems to be due in a cluster that is off.
+
+use std::sync::Arc;
+
+use crate::cluster::{Speeds, TrackerId};
+use crate::mapred::event::{Fact, Incident};
+use crate::mapred::message::{
+    Mail, Stroke, ToFabric, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+};
+use crate::mapred::outbox::{Core, Outbox};
+use mumakil_base::random::{ChaCha8Rng, Dist};
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// What befalls some nodes together.
+#[derive(Debug)]
+pub struct Mishap {
+    /// Whom.
+    pub nodes: Vec<TrackerId>,
+    /// What.
+    pub harm: Harm,
+    /// How it comes again, if it does.
+    pub rhythm: Option<Rhythm>,
+}
+
+/// What befalls a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Harm {
+    /// The machine stops, until somebody starts it.
+    Stop,
+    /// Somebody starts it, if somebody has stopped it.
+    Start,
+    /// The machine is off until this is over.
+    Outage,
+    /// The machine is not there yet until this is over.
+    Absence,
+    /// The tracker's process is gone until this is over; the machine stays on.
+    TrackerOutage,
+    /// The machine is slower until this is over.
+    Slow(Speeds),
+}
+
+impl Harm {
+    /// Returns what a mishap of this kind is told of by.
+    pub fn stroke(self, number: u32) -> Stroke {
+        Stroke { number, is_power: !matches!(self, Self::Slow(_)) }
+    }
+}
+
+/// How a mishap comes again and again.
+#[derive(Debug)]
+pub struct Rhythm {
+    every: Dist<SimSpan>,
+    /// Without it, it comes once and stays.
+    lasts: Option<Dist<SimSpan>>,
+    rng: ChaCha8Rng,
+}
+
+impl Rhythm {
+    /// Returns a rhythm, and how long it takes to the first time.
+    ///
+    /// Where each time is as long as the others, the first one is a part of that, drawn: else all
+    /// nodes of a cluster would be struck at once.
+    pub fn begin(
+        every: Dist<SimSpan>,
+        lasts: Option<Dist<SimSpan>>,
+        mut rng: ChaCha8Rng,
+    ) -> (Self, SimSpan) {
+        use rand::RngExt;
+        let first = match &every {
+            Dist::Constant(span) => span.ceil_mul(rng.random()),
+            Dist::Drawn(_) => every.sample(&mut rng),
+        };
+        (Self { every, lasts, rng }, first)
+    }
+
+    /// Draws how long this time lasts, unless it stays, and then how long it is to the next.
+    fn next(&mut self) -> (Option<SimSpan>, SimSpan) {
+        let lasts = self.lasts.as_ref().map(|lasts| lasts.sample(&mut self.rng));
+        (lasts, self.every.sample(&mut self.rng))
+    }
+}
+
+/// What befalls the machines of a run.
+#[derive(Debug)]
+pub struct Nature {
+    mishaps: Vec<Mishap>,
+    /// By number.
+    machines: Vec<Machine>,
+    /// Whether there is a fabric, which has to know how fast disks and wires are.
+    has_fabric: bool,
+    /// Whether there is a NameNode, which misses machines that are off.
+    has_name_node: bool,
+    /// How long it will be to the next time of a mishap that is on, by number.
+    pauses: Vec<SimSpan>,
+    /// The mishaps that have come while a machine of theirs was off, with the time of their next try.
+    /// They are planned when the machine is on again: while it is not, nothing comes of them.
+    missed: Vec<(u32, SimTime)>,
+}
+
+/// What is on at a machine.
+#[derive(Clone, Debug, Default)]
+struct Machine {
+    is_stopped: bool,
+    outages: u32,
+    absences: u32,
+    tracker_outages: u32,
+    /// The mishaps by which it is slow, in the order in which they came.
+    slow: Vec<(u32, Speeds)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    On,
+    /// The machine is, its tracker is not.
+    WithoutTracker,
+    Off,
+    /// The machine is not there yet.
+    Absent,
+}
+
+impl Machine {
+    fn state(&self) -> State {
+        if 0 < self.absences {
+            State::Absent
+        } else if self.is_stopped || 0 < self.outages {
+            State::Off
+        } else if 0 < self.tracker_outages {
+            State::WithoutTracker
+        } else {
+            State::On
+        }
+    }
+
+    fn speeds(&self) -> Speeds {
+        self.slow.iter().fold(Speeds::USUAL, |all, (_, one)| all.and(*one))
+    }
+}
+
+impl Nature {
+    /// Returns the nature of a cluster of so many machines, which are all on. Mishaps are known by
+    /// their places in the list.
+    pub fn new(machines: u32, mishaps: Vec<Mishap>, has_fabric: bool) -> Self {
+        Self {
+            machines: vec![Machine::default(); machines as usize],
+            pauses: vec![SimSpan::ZERO; mishaps.len()],
+            mishaps,
+            has_fabric,
+            has_name_node: false,
+            missed: Vec::new(),
+        }
+    }
+
+    /// Lets it tell a NameNode of machines that go off and come back.
+    pub fn tell_name_node(mut self) -> Self {
+        self.has_name_node = true;
+        self
+    }
+
+    fn begin(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+        let number = stroke.number;
+        let may_begin = self.may_begin(number);
+        if let Some(rhythm) = &mut self.mishaps[number as usize].rhythm {
+            let (lasts, pause) = rhythm.next();
+            if !may_begin {
+                return self.missed.push((number, now + pause));
+            }
+            self.pauses[number as usize] = pause;
+            if let Some(lasts) = lasts {
+                out.plan(lasts, Mail::Nature(ToNature::Ends(stroke)));
+            }
+        }
+        self.strike(now, number, true, out);
+    }
+
+    /// Returns whether a mishap finds its machines as it needs them: only what is on can crash.
+    fn may_begin(&self, number: u32) -> bool {
+        let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
+        let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
+        !matches!(harm, Harm::Outage | Harm::TrackerOutage) || nodes.iter().all(is_on)
+    }
+
+    /// Plans the next time of what was missed and could begin now; all times that have passed
+    /// meanwhile were missed as well.
+    fn plan_missed(&mut self, now: SimTime, out: &mut Outbox) {
+        for (number, mut next) in std::mem::take(&mut self.missed) {
+            if !self.may_begin(number) {
+                self.missed.push((number, next));
+                continue;
+            }
+            let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
+            while let Some(rhythm) = rhythm.as_mut().filter(|_| next < now) {
+                next += rhythm.next().1;
+            }
+            let begins = ToNature::Begins(harm.stroke(number));
+            out.plan(next.saturating_since(now), Mail::Nature(begins));
+        }
+    }
+
+    fn end(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+        let number = stroke.number;
+        self.strike(now, number, false, out);
+        if self.mishaps[number as usize].rhythm.is_some() {
+            let pause = self.pauses[number as usize];
+            out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
+        }
+    }
+
+    fn strike(&mut self, now: SimTime, number: u32, begins: bool, out: &mut Outbox) {
+        let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
+        for node in nodes {
+            let machine = &mut self.machines[node.index()];
+            let (state, speeds) = (machine.state(), machine.speeds());
+            let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
+            match *harm {
+                Harm::Stop => machine.is_stopped = begins,
+                Harm::Start => machine.is_stopped = false,
+                Harm::Outage => count(&mut machine.outages),
+                Harm::Absence => count(&mut machine.absences),
+                Harm::TrackerOutage => count(&mut machine.tracker_outages),
+                Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
+                Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
+            }
+            switch(now, *node, [state, machine.state()], out);
+            if self.has_name_node {
+                tell_name_node(*node, [state, machine.state()], out);
+            }
+            if machine.speeds() != speeds {
+                slow_down(now, *node, machine.speeds(), self.has_fabric, out);
+            }
+        }
+        if !self.missed.is_empty() {
+            self.plan_missed(now, out);
+        }
+    }
+}
+
+/// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
+/// that it has joined.
+fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
+    use Incident as I;
+    let (incidents, message): (&[I], _) = match (was, is) {
+        (State::On, State::On)
+        | (State::WithoutTracker, State::WithoutTracker)
+        | (State::Off, State::Off | State::Absent)
+        | (State::Absent, State::Absent) => return,
+        (State::On | State::WithoutTracker, State::Absent) => (&[], Some(ToTracker::PowerOff)),
+        (State::Absent, State::On) => (&[], Some(ToTracker::PowerOn)),
+        (State::Absent, State::WithoutTracker) => (&[I::TrackerGone], None),
+        (State::Absent, State::Off) => (&[I::MachineOff], None),
+        (State::On | State::WithoutTracker, State::Off) => {
+            (&[I::MachineOff], Some(ToTracker::PowerOff))
+        }
+        (State::Off, State::On) => (&[I::MachineOn], Some(ToTracker::PowerOn)),
+        (State::Off, State::WithoutTracker) => (&[I::MachineOn, I::TrackerGone], None),
+        (State::On, State::WithoutTracker) => (&[I::TrackerGone], Some(ToTracker::Crash)),
+        (State::WithoutTracker, State::On) => (&[I::TrackerBack], Some(ToTracker::PowerOn)),
+    };
+    for incident in incidents {
+        out.emit(now, Fact::befell(node, *incident));
+    }
+    if let Some(message) = message {
+        out.affect(Mail::Tracker(node, message));
+    }
+    if was == State::On {
+        out.affect(ToMapOutputs::Darkness(node));
+    }
+}
+
+/// Tells the NameNode of a machine that can be reached no more, or again; or not though it should be there
+/// from now on.
+fn tell_name_node(node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
+    match (was, is) {
+        (State::On | State::WithoutTracker, State::Off) => out.affect(ToNameNode::Off(node)),
+        (State::Absent, State::Off) => out.affect(ToNameNode::JoinsOff(node)),
+        (State::Off | State::Absent, State::On | State::WithoutTracker) => {
+            out.affect(ToNameNode::On(node));
+        }
+        _ => {}
+    }
+}
+
+/// Lets a machine have other speeds.
+fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
+    out.emit(now, Fact::befell(node, Incident::Speeds(speeds)));
+    let speeds = Arc::new(speeds);
+    out.affect(Mail::Tracker(node, ToTracker::Speeds(speeds.clone())));
+    if has_fabric {
+        out.affect(ToFabric::Speeds(node, speeds));
+    }
+}
+
+impl Core for Nature {
+    type Msg = ToNature;
+
+    fn handle(&mut self, now: SimTime, msg: &ToNature, out: &mut Outbox) {
+        match *msg {
+            ToNature::Begins(stroke) => self.begin(now, stroke, out),
+            ToNature::Ends(stroke) => self.end(now, stroke, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::event::{Event, WorldFact};
+    use crate::mapred::outbox::Letter;
+    use mumakil_base::random::{Purpose, stream};
+
+    const NODE: TrackerId = TrackerId(0);
+
+    fn at(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    fn power(number: u32) -> Stroke {
+        Stroke { number, is_power: true }
+    }
+
+    fn mishap(harm: Harm) -> Mishap {
+        Mishap { nodes: vec![NODE], harm, rhythm: None }
+    }
+
+    /// Returns what a node goes through when these mishaps begin (`true`) and end.
+    fn story(mishaps: Vec<Mishap>, steps: &[(u32, bool)]) -> Vec<&'static str> {
+        let mut nature = Nature::new(1, mishaps, false);
+        let mut out = Outbox::default();
+        for (number, begins) in steps {
+            let step = if *begins { ToNature::Begins } else { ToNature::Ends };
+            nature.handle(at(0), &step(power(*number)), &mut out);
+        }
+        let incident = |event: Event| match event.fact {
+            Fact::World(WorldFact::Incident { incident, .. }) => incident.words(),
+            other => unreachable!("nature says {other:?}"),
+        };
+        out.events.into_iter().map(incident).collect()
+    }
+
+    #[test]
+    fn a_machine_is_off_until_the_last_outage_is_over() {
+        let twice = || vec![mishap(Harm::Outage), mishap(Harm::Outage)];
+        let steps = [(0, true), (1, true), (0, false), (1, false)];
+        assert_eq!(story(twice(), &steps), ["machine off", "machine on"]);
+    }
+
+    #[test]
+    fn what_was_stopped_by_hand_is_not_repaired_by_itself() {
+        let mishaps = || [Harm::Stop, Harm::Outage, Harm::Start].map(mishap).into();
+        let steps = [(0, true), (1, true), (1, false)];
+        assert_eq!(story(mishaps(), &steps), ["machine off"]);
+        let steps = [(0, true), (1, true), (1, false), (2, true)];
+        assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
+    }
+
+    #[test]
+    fn a_machine_that_is_stopped_before_it_joins_is_off_from_when_it_should_be_there() {
+        let mishaps = || [Harm::Absence, Harm::Stop, Harm::Start, Harm::Absence].map(mishap).into();
+        assert_eq!(story(mishaps(), &[(0, true), (0, false)]), [""; 0]);
+        let steps = [(0, true), (3, true), (1, true), (0, false)];
+        assert_eq!(story(mishaps(), &steps), [""; 0], "it is to join later still");
+        let steps = [(0, true), (1, true), (0, false), (2, true)];
+        assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
+        let mut nature = Nature::new(1, mishaps(), false).tell_name_node();
+        let mut out = Outbox::default();
+        for (number, begins) in steps {
+            let step = if begins { ToNature::Begins } else { ToNature::Ends };
+            nature.handle(at(0), &step(power(number)), &mut out);
+        }
+        let told = out.letters.iter().filter_map(|letter| match letter.mail {
+            Mail::NameNode(ToNameNode::Off(_)) => Some("off"),
+            Mail::NameNode(ToNameNode::JoinsOff(_)) => Some("joins off"),
+            Mail::NameNode(ToNameNode::On(_)) => Some("on"),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), ["joins off", "on"]);
+    }
+
+    #[test]
+    fn a_tracker_that_restarts_goes_with_its_machine() {
+        let mishaps = || [Harm::TrackerOutage, Harm::Outage].map(mishap).into();
+        assert_eq!(story(mishaps(), &[(0, true), (0, false)]), ["tracker gone", "tracker back"]);
+        let steps = [(0, true), (1, true), (1, false), (0, false)];
+        // Said again of a machine that is on without it: it may have gone while the machine was off.
+        let all = ["tracker gone", "machine off", "machine on", "tracker gone", "tracker back"];
+        assert_eq!(story(mishaps(), &steps), all);
+    }
+
+    #[test]
+    fn what_is_slow_for_two_reasons_is_as_slow_as_both_make_it() {
+        let slow = |cpu| mishap(Harm::Slow(Speeds { cpu, ..Speeds::USUAL }));
+        let mut nature = Nature::new(1, vec![slow(0.5), slow(0.4)], true);
+        let mut out = Outbox::default();
+        for step in [
+            ToNature::Begins(power(0)),
+            ToNature::Begins(power(1)),
+            ToNature::Ends(power(0)),
+            ToNature::Ends(power(1)),
+        ] {
+            nature.handle(at(0), &step, &mut out);
+        }
+        let cpu = |letter: &Letter| match &letter.mail {
+            Mail::Tracker(_, ToTracker::Speeds(speeds)) => Some(speeds.cpu),
+            Mail::Fabric(ToFabric::Speeds(..)) => None,
+            other => unreachable!("nature says {other:?}"),
+        };
+        let told: Vec<f64> = out.letters.iter().filter_map(cpu).collect();
+        assert_eq!(told, [0.5, 0.2, 0.4, 1.0]);
+        assert_eq!(out.letters.len(), 8, "the fabric hears of each as well");
+    }
+
+    /// Crashes whenever it has worked for ten seconds, and is repaired in three.
+    fn crashing() -> (Mishap, SimSpan) {
+        let secs = |secs| Dist::Constant(SimSpan::from_secs(secs));
+        let rng = stream(1, Purpose::Mishap, 0);
+        let (rhythm, first) = Rhythm::begin(secs(10), Some(secs(3)), rng);
+        (Mishap { rhythm: Some(rhythm), ..mishap(Harm::Outage) }, first)
+    }
+
+    #[test]
+    fn what_comes_again_plans_its_next_time_when_it_is_over() {
+        let (crashing, first) = crashing();
+        assert!(first < SimSpan::from_secs(10), "the first time is a part of the others");
+        let mut nature = Nature::new(1, vec![crashing], false);
+        let mut hear = |now, msg| {
+            let mut out = Outbox::default();
+            nature.handle(now, &msg, &mut out);
+            let own = |letter: Letter| match letter.mail {
+                Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
+                Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
+                _ => None,
+            };
+            out.letters.into_iter().filter_map(own).collect::<Vec<_>>()
+        };
+        assert_eq!(hear(at(5), ToNature::Begins(power(0))), [(3.0, "ends")]);
+        assert_eq!(hear(at(8), ToNature::Ends(power(0))), [(10.0, "begins")]);
+    }
+
+    #[test]
+    fn a_machine_that_is_off_does_not_crash_but_will_another_time() {
+        let mishaps = vec![crashing().0, mishap(Harm::Stop), mishap(Harm::Start)];
+        let mut nature = Nature::new(1, mishaps, false);
+        let mut out = Outbox::default();
+        nature.handle(at(0), &ToNature::Begins(power(1)), &mut out);
+        let before = out.letters.len();
+        nature.handle(at(5), &ToNature::Begins(power(0)), &mut out);
+        assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
+        // It would have come at 15 and 25 s, and not; it will at 35 s.
+        nature.handle(at(28), &ToNature::Begins(power(2)), &mut out);
+        let letter = out.letters.back().expect("the machine is on again");
+        assert_eq!(letter.after, SimSpan::from_secs(7));
+        assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));
+    }
+}

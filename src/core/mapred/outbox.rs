@@ -1,0 +1,106 @@
+//! How a core works, and how it tells the world what it wants.
+//!
+//! A core is a state machine with one entry, [`Core::handle`]. It gets the instant and a message
+//! and leaves letters and events in an [`Outbox`]: it neither knows who carries them nor when.
+
+use std::collections::VecDeque;
+
+use crate::mapred::event::{Event, Fact};
+use crate::mapred::message::{Mail, Message};
+use crate::mapred::stall::Stall;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// A state machine that an actor can run.
+pub trait Core: Send {
+    /// What it is told.
+    type Msg: Message;
+
+    /// Takes a message; answers, later wishes and events go to `out`.
+    fn handle(&mut self, now: SimTime, msg: &Self::Msg, out: &mut Outbox);
+}
+
+/// What a core wants of the world.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// What it says and plans.
+    pub letters: VecDeque<Letter>,
+    /// What it has seen.
+    pub events: Vec<Event>,
+    /// Why the run is over, if it is.
+    pub stop: Option<Stop>,
+    /// By the JobTracker: that it has nothing to do, as far as it knows.
+    pub calm: Option<Calm>,
+}
+
+/// The JobTracker has nothing to do: trackers have told it no news and got no orders, its policy has
+/// refused all that there is for longer than it is patient, and it waits for no time-out of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calm {
+    /// How many trackers it knows. A machine that runs and is not among them will join.
+    pub trackers: u32,
+    /// What has changed before this instant has come to it, and its answers have been obeyed.
+    pub since: SimTime,
+}
+
+/// Mail on its way.
+#[derive(Debug)]
+pub struct Letter {
+    /// How long its sender keeps it back.
+    pub after: SimSpan,
+    /// Whether it travels over the network, or is its sender's own plan or a matter of physics.
+    pub travels: bool,
+    /// What it says, and to whom.
+    pub mail: Mail,
+}
+
+/// Why a run ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Every job has ended.
+    Done,
+    /// The scenario's `until` has come.
+    TimeUp,
+    /// Jobs are left, and nothing is due that could change a slot or a job.
+    Stalled(Box<Stall>),
+    /// It has taken as much real time as it may.
+    TimeLimit,
+}
+
+impl Stop {
+    /// Returns the word for it in `summary.json`, if jobs may be left for this reason that the
+    /// scenario does not name.
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Done | Self::TimeUp => None,
+            Self::Stalled(_) => Some("stalled"),
+            Self::TimeLimit => Some("time_limit"),
+        }
+    }
+}
+
+impl Outbox {
+    /// Sends a message now.
+    pub fn send(&mut self, mail: impl Into<Mail>) {
+        self.send_after(SimSpan::ZERO, mail);
+    }
+
+    /// Sends a message after a while.
+    pub fn send_after(&mut self, after: SimSpan, mail: impl Into<Mail>) {
+        self.letters.push_back(Letter { after, travels: true, mail: mail.into() });
+    }
+
+    /// Plans a message to oneself: a timer.
+    pub fn plan(&mut self, after: SimSpan, own: impl Into<Mail>) {
+        self.letters.push_back(Letter { after, travels: false, mail: own.into() });
+    }
+
+    /// Affects somebody now, as things do that need no message: it takes no time and is never lost.
+    pub fn affect(&mut self, whom: impl Into<Mail>) {
+        self.plan(SimSpan::ZERO, whom);
+    }
+
+    /// Notes what has happened.
+    pub fn emit(&mut self, at: SimTime, fact: Fact) {
+        self.events.push(Event { at, fact });
+    }
+}

@@ -1,0 +1,343 @@
+//! Why something was decided: a code and what was weighed, small enough to travel with every
+//! decision and turned into words only when somebody reads it.
+//!
+//! A launch, a kill, a suspension, a resumption and a refusal each have one. Tables have the code and
+//! the numbers in columns of their own ([`Weighed`]), people read the sentence ([`Reason`]'s `Display`).
+
+use std::fmt;
+
+use crate::mapred::ids::{AttemptId, JobId};
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::{self, Detail};
+
+/// Why something was decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    // ---- launches ----
+    /// The job's setup or cleanup: offered before any policy is asked.
+    JobService,
+    /// The output of an attempt that ended badly is removed.
+    TaskCleanup,
+    /// The job stood at this place of the line, from 0, and those before it had nothing for the
+    /// node.
+    InLine(u32),
+    /// As [`Reason::InLine`], without input in the node's rack.
+    InLineFar(u32),
+    /// The job was passed over for this long, for want of input near the nodes that had a slot.
+    Waited(SimSpan),
+    /// The job's group, or itself, had less of its share than any other that could use the slot.
+    Share(Holding),
+    /// A task of a sample, whose time tells the job's size.
+    Sample,
+    /// The job would end first, of those that could use the slot, if all shared equally.
+    EndsFirst,
+    /// The tracker was kept for the job.
+    Reserved,
+    /// The group has its share, and gets what others do not use.
+    Lent(Holding),
+    /// All users of the queue are at their limits, so that the limits give way.
+    LimitsAside,
+
+    // ---- kills, suspensions and resumptions ----
+    /// The slot is needed by another attempt.
+    PreemptedFor(AttemptId),
+    /// The group of the attempt has more than its share, and another has waited too long for its own.
+    OverShare(Holding),
+    /// The queue of the attempt has lent slots, which are claimed back.
+    Reclaimed(Holding),
+    /// Another attempt of the task was first.
+    LostRace(AttemptId),
+    /// The attempt's job has ended.
+    JobOver,
+    /// The attempt's task has failed as often as it may.
+    TaskGivenUp,
+    /// The attempt's tracker was given up.
+    TrackerLost,
+    /// The attempt was stopped on a tracker that gets no more tasks, where it could not go on.
+    TrackerShunned,
+    /// The policy that had stopped the attempt has given way to another, which would not let it go on.
+    PolicyChanged,
+
+    // ---- refusals ----
+    /// The job waits, for this long now, for a node nearer to its input.
+    Delay(SimSpan),
+    /// Long tasks are spread over the nodes, and this one has its part.
+    LongTasks,
+    /// The job has no task of this kind that this tracker may run: attempts of it have failed there, it
+    /// has too little memory or too few slots for one.
+    BadTracker,
+    /// The tracker has its part of the cluster's work.
+    TrackerLoad,
+    /// The group has as many slots as it may have.
+    GroupLimit(Holding),
+    /// The user has as many slots as one may have.
+    UserLimit,
+    /// The group has as many jobs running as it may have.
+    JobLimit,
+    /// The tracker is kept for another job.
+    KeptFor(JobId),
+    /// The policy, which counts now and then, has not counted yet what the job could run.
+    NotCounted,
+    /// The policy, which lets jobs in now and then, has not let the job in yet.
+    NotAdmitted,
+
+    /// Words of a policy of one's own, and what it weighed.
+    Measured(&'static &'static str, Holding),
+    /// Words of a policy of one's own.
+    Other(&'static str),
+}
+
+/// How a group of jobs (a pool, a queue) or a job stands for a kind of slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Holding {
+    /// The slots that it has.
+    pub held: u32,
+    /// Its share, if it is computed.
+    pub share: Option<SlotShare>,
+    /// What it is promised.
+    pub min_share: u32,
+}
+
+/// A share of the slots, exact to a thousandth of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotShare(std::num::NonZeroU32);
+
+impl SlotShare {
+    /// Returns the share of so many slots, or the nearest that can be told.
+    pub fn of(slots: f64) -> Self {
+        // Stored as one more, so that no share at all has a place, too.
+        let thousandths = (slots * 1e3).round().clamp(0.0, f64::from(u32::MAX - 1)) as u32;
+        Self(std::num::NonZeroU32::MIN.saturating_add(thousandths))
+    }
+
+    /// Returns the slots.
+    pub fn slots(self) -> f64 {
+        f64::from(self.0.get() - 1) / 1e3
+    }
+}
+
+impl Holding {
+    /// Returns how one stands that has so many slots, of which nothing else is known.
+    pub const fn of(held: u32) -> Self {
+        Self { held, share: None, min_share: 0 }
+    }
+}
+
+/// The numbers of a reason: those that it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weighed {
+    /// The place in the line, from 0.
+    pub place: Option<u32>,
+    /// How long the job has waited for a node near its input.
+    pub waited: Option<SimSpan>,
+    /// The slots that the group or the job has.
+    pub held: Option<u32>,
+    /// Its share of them.
+    pub share: Option<f64>,
+    /// What it is promised.
+    pub min_share: Option<u32>,
+    /// The job for which this is done.
+    pub for_job: Option<JobId>,
+}
+
+impl Reason {
+    /// Returns the code, as tables have it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::JobService => "service",
+            Self::TaskCleanup => "task-cleanup",
+            Self::InLine(_) => "in-line",
+            Self::InLineFar(_) => "in-line-far",
+            Self::Waited(_) => "waited",
+            Self::Share(_) => "share",
+            Self::Sample => "sample",
+            Self::EndsFirst => "ends-first",
+            Self::Reserved => "reserved",
+            Self::Lent(_) => "lent",
+            Self::LimitsAside => "limits-aside",
+            Self::PreemptedFor(_) => "preempted",
+            Self::OverShare(_) => "over-share",
+            Self::Reclaimed(_) => "reclaimed",
+            Self::LostRace(_) => "lost-race",
+            Self::JobOver => "job-over",
+            Self::TaskGivenUp => "task-given-up",
+            Self::TrackerLost => "tracker-lost",
+            Self::TrackerShunned => "tracker-shunned",
+            Self::PolicyChanged => "policy-changed",
+            Self::Delay(_) => "delay",
+            Self::LongTasks => "long-tasks",
+            Self::BadTracker => "bad-tracker",
+            Self::TrackerLoad => "tracker-load",
+            Self::GroupLimit(_) => "group-limit",
+            Self::UserLimit => "user-limit",
+            Self::JobLimit => "job-limit",
+            Self::KeptFor(_) => "kept-for",
+            Self::NotCounted => "not-counted",
+            Self::NotAdmitted => "not-admitted",
+            Self::Measured(..) | Self::Other(_) => "other",
+        }
+    }
+
+    /// Returns the numbers.
+    pub fn weighed(&self) -> Weighed {
+        let none = Weighed::default();
+        match *self {
+            Self::InLine(place) | Self::InLineFar(place) => Weighed { place: Some(place), ..none },
+            Self::Waited(waited) | Self::Delay(waited) => Weighed { waited: Some(waited), ..none },
+            Self::Share(holding)
+            | Self::Lent(holding)
+            | Self::OverShare(holding)
+            | Self::Reclaimed(holding)
+            | Self::GroupLimit(holding)
+            | Self::Measured(_, holding) => Weighed {
+                held: Some(holding.held),
+                share: holding.share.map(SlotShare::slots),
+                min_share: (0 < holding.min_share).then_some(holding.min_share),
+                ..none
+            },
+            Self::PreemptedFor(by) | Self::LostRace(by) => {
+                Weighed { for_job: Some(by.job()), ..none }
+            }
+            Self::KeptFor(job) => Weighed { for_job: Some(job), ..none },
+            Self::JobService
+            | Self::TaskCleanup
+            | Self::Sample
+            | Self::EndsFirst
+            | Self::Reserved
+            | Self::LimitsAside
+            | Self::JobOver
+            | Self::TaskGivenUp
+            | Self::TrackerLost
+            | Self::TrackerShunned
+            | Self::PolicyChanged
+            | Self::LongTasks
+            | Self::BadTracker
+            | Self::TrackerLoad
+            | Self::UserLimit
+            | Self::JobLimit
+            | Self::NotCounted
+            | Self::NotAdmitted
+            | Self::Other(_) => none,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::JobService => f.write_str("before any policy"),
+            Self::TaskCleanup => f.write_str("cleaning up after an attempt"),
+            Self::InLine(0) => f.write_str("head of line"),
+            Self::InLine(place) => write!(f, "place {} in line", u64::from(*place) + 1),
+            Self::InLineFar(0) => f.write_str("head of line, no local input"),
+            Self::InLineFar(place) => {
+                write!(f, "place {} in line, no local input", u64::from(*place) + 1)
+            }
+            Self::Waited(wait) => {
+                write!(f, "after {} of waiting for a place near its input", seconds(*wait))
+            }
+            Self::Share(holding) => write!(f, "furthest below its share{holding}"),
+            Self::Sample => f.write_str("its time tells the job's size"),
+            Self::EndsFirst => f.write_str("would end first under equal sharing"),
+            Self::Reserved => f.write_str("the tracker was kept for it"),
+            Self::Lent(holding) => write!(f, "lent to its queue{holding}"),
+            Self::LimitsAside => f.write_str("all users are at their limits"),
+            Self::PreemptedFor(by) => write!(f, "preempted for {}", by.job()),
+            Self::OverShare(holding) => write!(f, "above its share{holding}, and others starve"),
+            Self::Reclaimed(holding) => write!(f, "what its queue had lent{holding} is claimed"),
+            Self::LostRace(_) => f.write_str("another attempt was first"),
+            Self::JobOver => f.write_str("the job has ended"),
+            Self::TaskGivenUp => f.write_str("the task has failed too often"),
+            Self::TrackerLost => f.write_str("the tracker was given up"),
+            Self::TrackerShunned => f.write_str("stopped on a tracker that gets no more tasks"),
+            Self::PolicyChanged => f.write_str("stopped by a policy that has given way"),
+            Self::Delay(wait) => {
+                write!(f, "waits for a place near its input, {} now", seconds(*wait))
+            }
+            Self::LongTasks => f.write_str("the node has its part of the long tasks"),
+            Self::BadTracker => f.write_str("nothing that this node may run"),
+            Self::TrackerLoad => f.write_str("the node has its part of the work"),
+            Self::GroupLimit(holding) => write!(f, "at its maximum{holding}"),
+            Self::UserLimit => f.write_str("its user is at the limit"),
+            Self::JobLimit => f.write_str("as many jobs run as may"),
+            Self::KeptFor(job) => write!(f, "the node is kept for {job}"),
+            Self::NotCounted => f.write_str("what it could run is not counted yet"),
+            Self::NotAdmitted => f.write_str("not let in yet"),
+            Self::Measured(words, _) => f.write_str(words),
+            Self::Other(words) => f.write_str(words),
+        }
+    }
+}
+
+/// As it stands behind a reason: nothing if nothing was computed.
+impl fmt::Display for Holding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(share) = self.share else { return Ok(()) };
+        write!(f, " ({} of {}", self.held, tell::number(share.slots(), 100.0))?;
+        if 0 < self.min_share {
+            write!(f, ", {} promised", self.min_share)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// In seconds whatever it comes to, as it is in files that programs read.
+fn seconds(span: SimSpan) -> String {
+    tell::time(span.as_secs_f64(), Detail::Like(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::ids::{TaskId, TaskKind};
+
+    #[test]
+    fn a_reason_is_small_and_speaks() {
+        assert!(size_of::<Reason>() <= 24);
+        assert_eq!(Reason::InLine(0).to_string(), "head of line");
+        assert_eq!(Reason::InLine(2).to_string(), "place 3 in line");
+        let longer = Reason::Waited(SimSpan::from_millis(64_200)).to_string();
+        assert_eq!(longer, "after 64.2 s of waiting for a place near its input");
+        let waited = Reason::Waited(SimSpan::from_millis(4_200));
+        assert_eq!(waited.to_string(), "after 4.2 s of waiting for a place near its input");
+        let holding = Holding { held: 3, share: Some(SlotShare::of(4.5)), min_share: 2 };
+        let words = "furthest below its share (3 of 4.5, 2 promised)";
+        assert_eq!(Reason::Share(holding).to_string(), words);
+        let unknown = Reason::Share(Holding::of(3));
+        assert_eq!(unknown.to_string(), "furthest below its share");
+    }
+
+    /// `other` is left to policies of one's own; that nobody yields is in no table.
+    #[test]
+    fn each_refusal_has_a_code_of_its_own_in_the_guide() {
+        let guide = include_str!("../../guide/results.md");
+        let (_, table) = guide.split_once("| code of a refusal,").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        use Reason as R;
+        let limits = [R::GroupLimit(Holding::of(1)), R::UserLimit, R::JobLimit];
+        let here = [R::LongTasks, R::BadTracker, R::TrackerLoad];
+        let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
+        for reason in limits.into_iter().chain(here).chain(later) {
+            assert_ne!(reason.code(), "other", "{reason:?}");
+            assert!(table.contains(&format!("`{}`", reason.code())), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_weighed_comes_apart() {
+        let holding = Holding { held: 12, share: Some(SlotShare::of(8.25)), min_share: 0 };
+        let weighed = Reason::OverShare(holding).weighed();
+        assert_eq!((weighed.held, weighed.share, weighed.min_share), (Some(12), Some(8.25), None));
+        let by = TaskId { job: JobId(7), kind: TaskKind::Map, index: 0 }.attempt(0);
+        assert_eq!(Reason::PreemptedFor(by).weighed().for_job, Some(JobId(7)));
+        assert_eq!(Reason::JobOver.weighed(), Weighed::default());
+    }
+
+    #[test]
+    fn shares_beyond_what_can_be_told_are_the_nearest() {
+        assert_eq!(SlotShare::of(0.0).slots(), 0.0);
+        assert_eq!(SlotShare::of(-1.0).slots(), 0.0);
+        assert_eq!(SlotShare::of(f64::NAN).slots(), 0.0);
+        assert_eq!(SlotShare::of(1e12).slots(), f64::from(u32::MAX - 1) / 1e3);
+    }
+}

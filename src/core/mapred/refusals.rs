@@ -1,0 +1,202 @@
+//! Why jobs with something to launch got nothing: what policies refuse, kept as intervals.
+//!
+//! A policy refuses the same job the same thing at one heartbeat after the other. So for each job, kind
+//! of slot and cause one interval is open, from the first such refusal on; it is told when the job gets a
+//! slot of the kind, which ends it, when the job ends, when it has not been refused so for a minute, or when
+//! the run is over. So memory is bounded by the jobs and the few causes, however long the run is. With it
+//! are kept those who held most slots at the last refusal: by the time at which it is told others may.
+
+use std::mem;
+
+use crate::cluster::{PerSlot, SlotKind};
+use crate::mapred::event::{Fact, JobFact};
+use crate::mapred::holders::{Held, Holders};
+use crate::mapred::ids::JobId;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::Reason;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// What has not happened for so long is over.
+const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
+
+/// What is refused again within this is one row surely, whenever rows are looked at.
+pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
+
+/// The refusals that are not told yet.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    /// By the number of the job.
+    open: Vec<PerSlot<Vec<Refusal>>>,
+    swept_at: SimTime,
+    held: PerSlot<Held>,
+}
+
+/// A row of refusals.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    /// As it was told the last time.
+    reason: Reason,
+    from: SimTime,
+    last: SimTime,
+    times: u32,
+    /// Who held most slots the last time.
+    holders: Holders,
+}
+
+impl Refusals {
+    /// Notes that a job with something to launch got nothing.
+    pub(super) fn note(&mut self, now: SimTime, job: JobId, kind: SlotKind, reason: Reason) {
+        if self.open.len() <= job.index() {
+            self.open.resize_with(job.index() + 1, PerSlot::default);
+        }
+        let holders = self.held[kind].first();
+        let open = &mut self.open[job.index()][kind];
+        let is_same =
+            |one: &&mut Refusal| mem::discriminant(&one.reason) == mem::discriminant(&reason);
+        match open.iter_mut().find(is_same) {
+            Some(one) => {
+                let Refusal { from, times, .. } = *one;
+                *one = Refusal { reason, from, last: now, times: times + 1, holders };
+            }
+            None => open.push(Refusal { reason, from: now, last: now, times: 1, holders }),
+        }
+    }
+
+    /// Notes that a job holds so many slots more, or fewer.
+    pub(super) fn holds(&mut self, job: JobId, kind: SlotKind, slots: i32) {
+        self.held[kind].shift(job, slots);
+    }
+
+    /// Returns how many slots a job holds.
+    pub(super) fn held(&self, job: JobId, kind: SlotKind) -> u32 {
+        self.held[kind].of(job)
+    }
+
+    /// Notes that a job got a slot: until now it has waited for a near one, if it did.
+    pub(super) fn launched(&mut self, now: SimTime, job: JobId, kind: SlotKind, out: &mut Outbox) {
+        let Some(open) = self.open.get_mut(job.index()) else { return };
+        for one in open[kind].drain(..) {
+            let to = if matches!(one.reason, Reason::Delay(_)) { now } else { one.last };
+            tell(now, job, kind, one, to, out);
+        }
+    }
+
+    /// Notes that a job has ended.
+    pub(super) fn ended(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
+        let Some(open) = self.open.get_mut(job.index()) else { return };
+        for kind in SlotKind::BOTH {
+            for one in mem::take(&mut open[kind]) {
+                tell(now, job, kind, one, one.last, out);
+            }
+        }
+    }
+
+    /// Tells what has not happened for long, once in a while.
+    pub(super) fn sweep(&mut self, now: SimTime, out: &mut Outbox) {
+        if now < self.swept_at + FORGOTTEN_AFTER {
+            return;
+        }
+        self.swept_at = now;
+        self.tell_those(now, out, |one| one.last + FORGOTTEN_AFTER <= now);
+    }
+
+    /// Tells all that is open when the run is over.
+    pub(super) fn close(&mut self, now: SimTime, out: &mut Outbox) {
+        self.tell_those(now, out, |_| true);
+    }
+
+    fn tell_those(&mut self, now: SimTime, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
+        for (job, open) in (0..).map(JobId).zip(&mut self.open) {
+            for kind in SlotKind::BOTH {
+                for one in open[kind].extract_if(.., |one| is_told(one)) {
+                    tell(now, job, kind, one, one.last, out);
+                }
+            }
+        }
+    }
+}
+
+fn tell(now: SimTime, job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {
+    let Refusal { reason, from, times, holders, .. } = one;
+    out.emit(now, Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::event::Event;
+
+    fn at(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    /// Returns what was told: the code, from when to when in seconds, and how often.
+    fn told(out: &Outbox) -> Vec<(&'static str, u64, u64, u32)> {
+        let tell = |event: &Event| match event.fact {
+            Fact::Job(_, JobFact::Refused { from, to, times, reason, .. }) => {
+                (reason.code(), from.as_millis() / 1_000, to.as_millis() / 1_000, times)
+            }
+            _ => panic!("{event:?}"),
+        };
+        out.events.iter().map(tell).collect()
+    }
+
+    #[test]
+    fn refusals_of_one_cause_are_one_until_there_is_a_slot() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        let (job, map) = (JobId(3), SlotKind::Map);
+        for secs in [10, 13, 16] {
+            refusals.note(at(secs), job, map, Reason::Delay(SimSpan::from_secs(secs - 10)));
+            refusals.note(at(secs), job, SlotKind::Reduce, Reason::UserLimit);
+        }
+        refusals.note(at(17), job, map, Reason::BadTracker);
+        refusals.launched(at(20), job, map, &mut out);
+        assert_eq!(told(&out), [("delay", 10, 20, 3), ("bad-tracker", 17, 17, 1)]);
+        refusals.ended(at(40), job, &mut out);
+        assert_eq!(told(&out)[2..], [("user-limit", 10, 16, 3)]);
+        refusals.launched(at(50), job, map, &mut out);
+        assert_eq!(told(&out).len(), 3, "nothing is told twice");
+    }
+
+    #[test]
+    fn what_has_not_happened_for_a_minute_is_told() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        refusals.note(at(100), JobId(0), SlotKind::Map, Reason::UserLimit);
+        refusals.note(at(150), JobId(1), SlotKind::Map, Reason::UserLimit);
+        refusals.sweep(at(165), &mut out);
+        assert_eq!(told(&out), [("user-limit", 100, 100, 1)]);
+        refusals.sweep(at(215), &mut out);
+        assert_eq!(told(&out).len(), 1, "it has looked less than a minute ago");
+        refusals.sweep(at(230), &mut out);
+        assert_eq!(told(&out)[1..], [("user-limit", 150, 150, 1)]);
+    }
+
+    #[test]
+    fn what_is_open_when_the_run_is_over_is_told() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        refusals.note(at(100), JobId(2), SlotKind::Map, Reason::UserLimit);
+        refusals.note(at(130), JobId(2), SlotKind::Map, Reason::UserLimit);
+        refusals.close(at(140), &mut out);
+        assert_eq!(told(&out), [("user-limit", 100, 130, 2)]);
+        refusals.close(at(140), &mut out);
+        assert_eq!(told(&out).len(), 1, "nothing is told twice");
+    }
+
+    #[test]
+    fn who_held_slots_is_of_the_last_refusal() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        let map = SlotKind::Map;
+        refusals.holds(JobId(0), map, 4);
+        refusals.holds(JobId(0), SlotKind::Reduce, 9);
+        refusals.note(at(100), JobId(1), map, Reason::UserLimit);
+        refusals.holds(JobId(5), map, 2);
+        refusals.holds(JobId(0), map, -1);
+        refusals.note(at(110), JobId(1), map, Reason::UserLimit);
+        refusals.holds(JobId(0), map, -3);
+        refusals.close(at(200), &mut out);
+        let Fact::Job(_, JobFact::Refused { holders, .. }) = &out.events[0].fact else {
+            panic!("{out:?}")
+        };
+        assert_eq!(holders.iter().collect::<Vec<_>>(), [(JobId(0), 3), (JobId(5), 2)]);
+    }
+}

@@ -1,0 +1,293 @@
+//! Where the copies of blocks are, once nodes have died or lost their disks: what the NameNode says to
+//! whoever opens a file, and what a client makes of it.
+//!
+//! As long as nothing has befallen a node, a block lies where [`Hdfs`] placed it. What is kept here is
+//! the difference: nodes that do not count, and copies that were made since. It is a snapshot, which the
+//! [`NameNode`](super::NameNode) sends to the JobTracker whenever it changes, and which goes on from there
+//! with each map that is to read. Snapshots share what they have in common, so that one costs no more than
+//! its change.
+//!
+//! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
+//! enough; a client that picks it waits in vain and takes the next one.
+
+use rand::RngExt;
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
+
+use crate::cluster::{Hdfs, Topology, TrackerId};
+
+use crate::mapred::locality::Locality;
+use crate::mapred::spec::{Block, JobSpec};
+use mumakil_base::random::ChaCha8Rng;
+use mumakil_base::units::SimSpan;
+
+/// How long a client tries to reach a node that is off: `dfs.socket.timeout`.
+const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
+/// How often a client that has found no copy asks the NameNode again before it gives up:
+/// `dfs.client.max.block.acquire.failures`.
+const MORE_ROUNDS: u64 = 3;
+/// How long it waits before that.
+const PAUSE: SimSpan = SimSpan::from_secs(3);
+
+/// A copy that was made since the file was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Later {
+    pub(super) node: TrackerId,
+    /// How many copies of the block were made before.
+    pub(super) number: u32,
+}
+
+/// Where the copies of blocks are.
+#[derive(Clone, Debug)]
+pub struct Replicas {
+    hdfs: Hdfs,
+    /// Nodes that are off.
+    pub(super) off: RedBlackTreeSetSync<TrackerId>,
+    /// Those that have been off for so long that the NameNode does not list them.
+    pub(super) dead: RedBlackTreeSetSync<TrackerId>,
+    /// Nodes that have lost what was written there at first.
+    pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
+    /// What was copied again, block by block.
+    pub(super) later: RedBlackTreeMapSync<Block, Vec<Later>>,
+}
+
+/// A copy of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The node that has it.
+    pub node: TrackerId,
+    /// Which of the block's copies it is.
+    pub which: Which,
+}
+
+/// Which of a block's copies it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one that was written after so many others.
+    First(u32),
+    /// The one that was made again after so many others.
+    Later(u32),
+}
+
+/// How a map gets at its input when something has befallen the nodes that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The copy that it reads; none, if it finds none.
+    pub from: Option<Copy>,
+    /// How long it has tried before.
+    pub waits: SimSpan,
+}
+
+impl Copy {
+    /// Returns the copies that were written at first, which these nodes have.
+    pub(super) fn written(nodes: &[TrackerId]) -> impl Iterator<Item = Self> {
+        let numbered = (0..).zip(nodes);
+        numbered.map(|(number, node)| Self { node: *node, which: Which::First(number) })
+    }
+}
+
+impl Replicas {
+    /// Returns a file system to which nothing has happened.
+    pub fn new(hdfs: Hdfs) -> Self {
+        Self {
+            hdfs,
+            off: RedBlackTreeSetSync::default(),
+            dead: RedBlackTreeSetSync::default(),
+            wiped: RedBlackTreeSetSync::default(),
+            later: RedBlackTreeMapSync::default(),
+        }
+    }
+
+    /// Returns whether nothing is the matter with any node or block.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.off.is_empty() && self.are_as_written()
+    }
+
+    /// Returns whether every block is where it was written, as far as the NameNode knows.
+    pub(super) fn are_as_written(&self) -> bool {
+        self.dead.is_empty() && self.wiped.is_empty() && self.later.is_empty()
+    }
+
+    /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
+    fn listed(&self, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
+        let mut listed: Vec<Copy> =
+            Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
+        let later = Block::of(job, map).and_then(|block| self.later.get(&block));
+        for Later { node, number } in later.into_iter().flatten().copied() {
+            if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
+                listed.push(Copy { node, which: Which::Later(number) });
+            }
+        }
+        listed
+    }
+
+    /// Returns whether a node still has what was written there at first, as far as the NameNode knows.
+    pub(super) fn keeps(&self, node: TrackerId) -> bool {
+        !self.dead.contains(&node) && !self.wiped.contains(&node)
+    }
+
+    /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
+    pub(super) fn locate(&self, job: &JobSpec, map: u32, holders: &mut Vec<TrackerId>) {
+        holders.clear();
+        let Some(input) = &job.input else { return };
+        input.locate(map, &self.hdfs, holders);
+        if self.are_as_written() {
+            return;
+        }
+        let listed = self.listed(job, map, holders);
+        holders.clear();
+        holders.extend(listed.iter().map(|copy| copy.node));
+    }
+
+    /// Returns whether a node that is on has a block, which was written to these nodes at first.
+    pub(super) fn can_read(&self, block: Block, first: &[TrackerId]) -> bool {
+        let is_on = |node: &TrackerId| !self.off.contains(node);
+        let mut first = first.iter().filter(|node| !self.wiped.contains(node));
+        let mut later = self.later.get(&block).into_iter().flatten();
+        first.any(is_on) || later.any(|copy| is_on(&copy.node))
+    }
+
+    /// Returns how a job's map gets at its input on a node; none, if nothing has befallen the nodes that have
+    /// it, and they are as near as is expected.
+    ///
+    /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
+    /// What is off when the NameNode tells this counts as off until the attempt has read.
+    pub(super) fn open(
+        &self,
+        (job, map): (&JobSpec, u32),
+        expected: Option<Locality>,
+        on: TrackerId,
+        topology: &Topology,
+        rng: impl FnOnce() -> ChaCha8Rng,
+    ) -> Option<Reading> {
+        let mut first = Vec::new();
+        job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
+        let block = Block::of(job, map)?;
+        let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
+        let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
+        // The job's splits may tell of copies that are gone since.
+        let is_expected = Locality::of(on, &first, topology) == expected;
+        if first.is_empty() || (!is_moved && is_expected) {
+            return None;
+        }
+        let mut left = self.listed(job, map, &first);
+        let mut rng = rng();
+        let mut waits = SimSpan::ZERO;
+        while let Some(copy) = nearest(&left, on, topology, &mut rng) {
+            if !self.off.contains(&copy.node) {
+                return Some(Reading { from: Some(copy), waits });
+            }
+            left.retain(|other| *other != copy);
+            waits += CONNECT_TIMEOUT;
+        }
+        let waits = waits * (1 + MORE_ROUNDS) + PAUSE * MORE_ROUNDS;
+        Some(Reading { from: None, waits })
+    }
+}
+
+/// Returns the copy that is nearest to a node, one drawn among those equally near.
+pub(super) fn nearest(
+    copies: &[Copy],
+    on: TrackerId,
+    topology: &Topology,
+    rng: &mut ChaCha8Rng,
+) -> Option<Copy> {
+    let distance = |copy: &Copy| {
+        let is_near = topology.rack(copy.node) == topology.rack(on);
+        if copy.node == on { 0 } else { 2 - u32::from(is_near) }
+    };
+    let least = copies.iter().map(distance).min();
+    let near: Vec<Copy> =
+        copies.iter().filter(|copy| Some(distance(copy)) == least).copied().collect();
+    match near[..] {
+        [] => None,
+        [only] => Some(only),
+        _ => Some(near[rng.random_range(0..near.len())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cluster::{Node, PerSlot, Placement};
+    use crate::mapred::ids::JobId;
+    use crate::mapred::spec::{Input, Split};
+    use mumakil_base::random::{Purpose, stream};
+    use mumakil_base::units::Bytes;
+
+    /// What becomes of a map on node 0 whose input nodes 1 and 2 of its rack hold, and node 3 of another.
+    fn open(holders: &[u32], number: u32, change: impl FnOnce(&mut Replicas)) -> Option<Reading> {
+        let is_known = !holders.is_empty();
+        open_as(is_known.then_some(Locality::Rack), holders, number, change)
+    }
+
+    /// The same of a map that the JobTracker believes to be so near to its input.
+    fn open_as(
+        locality: Option<Locality>,
+        holders: &[u32],
+        number: u32,
+        change: impl FnOnce(&mut Replicas),
+    ) -> Option<Reading> {
+        let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 1 });
+        let topology = Arc::new(Topology::from_nodes([0, 0, 0, 1].map(node).to_vec()));
+        let holders = holders.iter().copied().map(TrackerId).collect();
+        let input = Input::Splits([Split { bytes: Bytes::new(1), holders }].into());
+        let job = JobSpec { input: Some(input), ..JobSpec::bare(0, 1, 0) };
+        let mut files = Replicas::new(Hdfs::new(1, topology.clone(), 3, Placement::Hadoop));
+        change(&mut files);
+        let rng = || stream(1, Purpose::Source, u64::from(number));
+        files.open((&job, 0), locality, TrackerId(0), &topology, rng)
+    }
+
+    fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {
+        let nodes = nodes.iter().copied().map(TrackerId).collect();
+        |files| files.off = nodes
+    }
+
+    fn read(reading: Option<Reading>) -> (Option<u32>, u64) {
+        let Reading { from, waits } = reading.unwrap();
+        (from.map(|copy| copy.node.0), waits.as_millis() / 1_000)
+    }
+
+    #[test]
+    fn whose_nodes_nothing_has_befallen_reads_as_ever() {
+        assert_eq!(open(&[1, 2], 0, off(&[3])), None);
+        assert_eq!(open(&[], 0, off(&[3])), None, "nobody knows where it is");
+    }
+
+    #[test]
+    fn who_is_sent_to_a_copy_that_has_been_removed_reads_from_elsewhere() {
+        // By its job's splits node 0 has the block; it has lain on node 1 alone again since.
+        let reading = open_as(Some(Locality::Node), &[1], 0, off(&[]));
+        assert_eq!(read(reading), (Some(1), 0));
+    }
+
+    #[test]
+    fn who_picks_a_node_that_is_off_waits_a_minute_and_takes_another() {
+        let found: BTreeSet<_> =
+            (0..50).map(|number| read(open(&[1, 2, 3], number, off(&[1])))).collect();
+        assert_eq!(found, [(Some(2), 0), (Some(2), 60)].into());
+        assert_eq!(read(open(&[1, 2, 3], 0, off(&[1, 2]))), (Some(3), 120), "the far one is last");
+    }
+
+    #[test]
+    fn who_finds_no_copy_asks_three_times_more_and_gives_up() {
+        // Four rounds of two minutes, three pauses of three seconds.
+        assert_eq!(read(open(&[1, 2], 0, off(&[1, 2]))), (None, 489));
+        let dead = |files: &mut Replicas| files.dead = [1, 2].map(TrackerId).into_iter().collect();
+        assert_eq!(read(open(&[1, 2], 0, dead)), (None, 9), "nobody is listed");
+    }
+
+    #[test]
+    fn a_later_copy_is_read_like_any_other() {
+        let reading = open(&[1], 0, |files| {
+            files.wiped.insert_mut(TrackerId(1));
+            let copy = Later { node: TrackerId(2), number: 3 };
+            files.later.insert_mut(Block::OfTrace(JobId(0), 0), vec![copy]);
+        });
+        let copy = Copy { node: TrackerId(2), which: Which::Later(3) };
+        assert_eq!(reading, Some(Reading { from: Some(copy), waits: SimSpan::ZERO }));
+    }
+}

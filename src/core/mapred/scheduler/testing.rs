@@ -1,0 +1,305 @@
+//! A policy driven by hand: jobs come, trackers ask, tasks end, time passes; launches come out.
+//!
+//! Everything takes effect at once, and a tracker's report is always true: what is under test is
+//! the policy. Trackers stand in one rack unless told, and reduces need not wait for maps.
+
+use std::sync::Arc;
+
+pub use super::steps::steps_of;
+use super::{Offer, Orders, Scheduler, View};
+use crate::cluster::{Hdfs, Node, PerSlot, Placement, RackId, SlotKind, Topology, TrackerId};
+use crate::mapred::event::{Fact, JobFact, Outcome};
+use crate::mapred::hadoop::Hadoop;
+use crate::mapred::heartbeat::Directive;
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::ledger::Ledger;
+use crate::mapred::outbox::Outbox;
+use crate::mapred::reason::{Holding, Reason, SlotShare};
+use crate::mapred::spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split};
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
+
+/// A policy, and the cluster that it works for.
+pub struct Bench<P> {
+    pub policy: P,
+    ledger: Ledger,
+    now: SimTime,
+    jobs: u32,
+    out: Outbox,
+    /// What runs on each tracker.
+    running: Vec<Vec<AttemptId>>,
+}
+
+impl<P: Scheduler> Bench<P> {
+    /// Returns a cluster of so many trackers in one rack, which have all joined.
+    pub fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
+        Self::with_racks(policy, &vec![0; trackers as usize], slots)
+    }
+
+    /// Returns a cluster of trackers in these racks, which have all joined.
+    pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
+        let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
+        let plain: Hadoop = serde_yaml::from_str(line).unwrap();
+        let hadoop = Hadoop {
+            setup_cleanup: false,
+            slow_start: Fraction::ZERO,
+            task_cleanup: false,
+            ..plain
+        };
+        let node = |rack: &u32| Node::plain(*rack, slots);
+        let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let (mut ledger, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
+        for id in 0..racks.len() as u32 {
+            ledger.register(SimTime::ZERO, TrackerId(id), slots, &mut out);
+        }
+        let running = vec![Vec::new(); racks.len()];
+        Self { policy, ledger, now: SimTime::ZERO, jobs: 0, out, running }
+    }
+
+    /// Lets it be so late.
+    pub fn at(&mut self, secs: f64) -> &mut Self {
+        self.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
+        self
+    }
+
+    fn tell(&mut self) {
+        for event in std::mem::take(&mut self.ledger.changes) {
+            let view = View { now: self.now, heard: None, ledger: &self.ledger };
+            self.policy.job_changed(&view, &event);
+        }
+    }
+
+    /// Submits a job of so many maps and reduces, as told; it gives tasks at once.
+    pub fn job(&mut self, maps: u32, reduces: u32, tell: impl FnOnce(&mut JobSpec)) -> JobId {
+        let mut spec = JobSpec::bare(self.jobs, maps, reduces);
+        tell(&mut spec);
+        let id = spec.id;
+        self.jobs += 1;
+        self.ledger.submit(self.now, Arc::new(spec), &mut self.out);
+        self.tell();
+        self.ledger.initialise(self.now, id, &mut self.out);
+        self.tell();
+        id
+    }
+
+    /// Submits a job of a pool.
+    pub fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
+        self.job(maps, reduces, |spec| spec.pool = pool.into())
+    }
+
+    /// Lets the policy's time pass: what it does now and then, it does now.
+    pub fn tick(&mut self) -> &mut Self {
+        let Self { now, ledger, out, .. } = self;
+        self.policy.tick(&mut Orders { now: *now, ledger, out });
+        self.tell();
+        self
+    }
+
+    /// Returns how the policy says that its pools stand, each as `pool: held of share, at least so many`.
+    pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
+        let mut told = Vec::new();
+        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        self.policy.holdings(&view, kind, &mut |name, Holding { held, share, min_share }| {
+            let share = share.map_or(f64::NAN, SlotShare::slots);
+            told.push(format!("{name}: {held} of {share}, at least {min_share}"));
+        });
+        told
+    }
+
+    /// Returns which jobs with something to launch the policy says that it does not ask, and why.
+    pub fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
+        let mut told = Vec::new();
+        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        self.policy.withheld(&view, &mut |job, kind, reason| {
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                told.push((job, kind, reason));
+            }
+        });
+        told
+    }
+
+    /// Returns what was refused since somebody asked for the first time, each by its code.
+    pub fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
+        let mut out = Outbox::default();
+        self.ledger.refusals.get_or_insert_default().close(self.now, &mut out);
+        let told = out.events.into_iter().filter_map(|event| match event.fact {
+            Fact::Job(job, JobFact::Refused { kind, reason, .. }) => {
+                Some((job, kind, reason.code()))
+            }
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// Lets a tracker ask; returns what is launched there.
+    pub fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
+        self.offer(tracker)
+    }
+
+    fn offer(&mut self, tracker: u32) -> Vec<AttemptId> {
+        let (id, own) = (TrackerId(tracker), &self.running[tracker as usize]);
+        let mut occupied = PerSlot::default();
+        for attempt in own {
+            occupied[attempt.slot()] += self.ledger.attempt(*attempt).map_or(0, |it| it.slots);
+        }
+        self.ledger.set_occupied(id, occupied);
+        let mut offer = Offer {
+            now: self.now,
+            ledger: &mut self.ledger,
+            tracker: id,
+            out: &mut self.out,
+            directives: Vec::new(),
+            taken: PerSlot::default(),
+            freed: PerSlot::default(),
+            looks: 0,
+            looks_take_time: true,
+        };
+        self.policy.offer(&mut offer);
+        let directives = offer.directives.iter();
+        let launched: Vec<AttemptId> = directives
+            .filter_map(|directive| match directive {
+                Directive::Launch(launch) => Some(launch.attempt),
+                _ => None,
+            })
+            .collect();
+        self.running[tracker as usize].extend(&launched);
+        self.tell();
+        launched
+    }
+
+    /// Lets every tracker ask, one after the other, until nobody gets anything.
+    pub fn fill(&mut self) -> &mut Self {
+        for tracker in 0..self.running.len() as u32 {
+            while !self.beat(tracker).is_empty() {}
+        }
+        self
+    }
+
+    /// Lets an attempt end, well or not.
+    pub fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
+        self.running.iter_mut().for_each(|own| own.retain(|other| *other != attempt));
+        match outcome {
+            Outcome::Succeeded => self.ledger.succeed(self.now, attempt, &mut self.out),
+            _ => self.ledger.lose(self.now, attempt, outcome, &mut self.out),
+        }
+        self.tell();
+    }
+
+    /// Lets a number of a job's attempts of a kind succeed, the first ones first.
+    pub fn succeed(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
+        let mut all: Vec<AttemptId> = self.running.iter().flatten().copied().collect();
+        all.retain(|attempt| attempt.job() == job && attempt.slot() == kind);
+        all.sort_unstable();
+        for attempt in all.into_iter().take(attempts) {
+            self.end(attempt, Outcome::Succeeded);
+        }
+    }
+
+    /// Carries out the kills that the policy has ordered; returns whose end they are. As at a tracker, an
+    /// order for what has ended meanwhile does nothing.
+    pub fn kill(&mut self) -> Vec<AttemptId> {
+        let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
+        let mut killed: Vec<AttemptId> = orders
+            .filter_map(|order| match order {
+                Directive::Kill(attempt) => Some(attempt),
+                _ => None,
+            })
+            .collect();
+        killed.retain(|attempt| {
+            let is_running = self.running.iter().flatten().any(|other| other == attempt);
+            if is_running {
+                self.end(*attempt, Outcome::Killed);
+            }
+            is_running
+        });
+        killed
+    }
+
+    /// Lets a job fail, as if the client knew; it is then to be cleaned up.
+    pub fn fail(&mut self, job: JobId) {
+        self.ledger.hadoop.setup_cleanup = true;
+        self.ledger.condemn(self.now, job, Outcome::Failed, &mut self.out);
+        self.tell();
+    }
+
+    /// Lets the first job that is to be cleaned up have that done, and so end.
+    pub fn clean_up(&mut self) {
+        let (tracker, kind) = (TrackerId(0), SlotKind::Map);
+        let launch = self.ledger.launch_service(self.now, tracker, kind, &mut self.out);
+        self.end(launch.expect("a job has failed").attempt, Outcome::Succeeded);
+    }
+
+    /// Returns what runs on a tracker, in the order of launching.
+    pub fn running(&self, tracker: u32) -> Vec<AttemptId> {
+        self.running[tracker as usize].clone()
+    }
+
+    /// Returns how many attempts of a kind jobs run.
+    pub fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
+        let all = || self.running.iter().flatten().filter(|attempt| attempt.slot() == kind);
+        jobs.map(|job| all().filter(|attempt| attempt.job() == job).count())
+    }
+}
+
+#[doc(hidden)]
+impl JobSpec {
+    /// Returns a job whose tasks read nothing and take no time, for tests to change.
+    pub fn bare(id: u32, maps: u32, reduces: u32) -> Self {
+        let noise = Dist::Constant(Factor::ONE);
+        Self {
+            id: JobId(id),
+            name: format!("job-{id}").into(),
+            user: "ann".into(),
+            pool: "research".into(),
+            names_pool: true,
+            class: "small".into(),
+            priority: Priority::Normal,
+            suspendable: true,
+            maps,
+            reduces,
+            input: None,
+            map: MapCost {
+                time: None,
+                rate: None,
+                noise: noise.clone(),
+                rack_penalty: Factor::ONE,
+                off_rack_penalty: Factor::ONE,
+                output: Bytes::ZERO,
+            },
+            reduce: ReduceCost {
+                shuffle_time: None,
+                shuffle: Bytes::ZERO.into(),
+                sort_time: SimSpan::ZERO.into(),
+                time: None,
+                rate: None,
+                noise,
+                output: Bytes::ZERO.into(),
+            },
+            memory: PerSlot::default(),
+            traced: None,
+        }
+    }
+}
+
+#[doc(hidden)]
+impl Node {
+    /// Returns a node without a peculiarity.
+    pub fn plain(rack: u32, slots: PerSlot<u32>) -> Self {
+        Self {
+            rack: RackId(rack),
+            slots,
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+            swap: None,
+        }
+    }
+}
+
+/// Returns input that lies on these trackers, one for each map.
+pub fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
+    let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
+    Some(Input::Splits(holders.map(split).into()))
+}

@@ -1,0 +1,92 @@
+//! Policies around policies: what one does not do itself, the other does.
+
+use super::{Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
+use crate::cluster::{SlotKind, TrackerId};
+use crate::mapred::ids::{AttemptId, JobId};
+use crate::mapred::reason::{Holding, Reason};
+use crate::mapred::truth::Truth;
+use mumakil_base::units::SimSpan;
+
+/// A policy around another, to which it passes on whatever it is told or asked.
+///
+/// All such policies share this list of what there is to pass on: one that had its own would lose the
+/// next method that [`Scheduler`] gets, and nobody would notice, since that has a default.
+pub trait Wrapper: Send {
+    /// Returns the policy inside.
+    fn inner(&self) -> &dyn Scheduler;
+
+    /// Lets the policy inside do something.
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R;
+
+    /// As [`Scheduler::reads_reports`].
+    fn reads_reports_inner(&self) -> bool {
+        self.inner().reads_reports()
+    }
+
+    /// As [`Scheduler::offer`].
+    fn offer_inner(&mut self, offer: &mut Offer<'_>) {
+        self.pass(|policy| policy.offer(offer));
+    }
+}
+
+impl<W: Wrapper> Scheduler for W {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+        self.pass(|policy| policy.begin(setting))
+    }
+
+    fn foresee(&mut self, truth: &Truth) {
+        self.pass(|policy| policy.foresee(truth));
+    }
+
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        self.pass(|policy| policy.inherit(suspended))
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.pass(|policy| policy.job_changed(view, event));
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        self.inner().tick_every()
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.inner().patience(view)
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.inner().withheld(view, say);
+    }
+
+    fn precedence(&self) -> Precedence {
+        self.inner().precedence()
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        self.inner().holdings(view, kind, say);
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.inner().reads_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        self.reads_reports_inner()
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.pass(|policy| policy.tick(orders));
+    }
+
+    fn orders_reading(&self) -> bool {
+        self.inner().orders_reading()
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.inner().wants_full_trackers()
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.offer_inner(offer);
+    }
+}

@@ -1,0 +1,387 @@
+//! A job as it is submitted: what its client knows, and what its tasks will cost.
+//!
+//! The JobTracker reads of it what a real one would (names, counts, splits); the costs are for
+//! the trackers, which learn of them with the directive that launches an attempt.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use rand::Rng;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{
+    F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
+};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, SlotKind, TrackerId};
+use crate::mapred::ids::JobId;
+use crate::mapred::traced::Traced;
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
+
+/// A job as it is submitted.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// Its number.
+    pub id: JobId,
+    /// Its name; jobs may share one.
+    pub name: Arc<str>,
+    /// Who submits it.
+    pub user: Arc<str>,
+    /// The pool or queue it is submitted to; its user's name, if it names none.
+    pub pool: Arc<str>,
+    /// Whether it names that itself.
+    pub names_pool: bool,
+    /// The class that reports group it by.
+    pub class: Arc<str>,
+    /// How much it matters.
+    pub priority: Priority,
+    /// Whether its attempts can be suspended.
+    pub suspendable: bool,
+    /// How many maps it has.
+    pub maps: u32,
+    /// How many reduces it has.
+    pub reduces: u32,
+    /// What the maps read; `None` for maps without input.
+    pub input: Option<Input>,
+    /// What a map costs.
+    pub map: MapCost,
+    /// What a reduce costs.
+    pub reduce: ReduceCost,
+    /// The memory of an attempt.
+    pub memory: PerSlot<Bytes>,
+    /// What a trace says of single tasks; it goes before the costs.
+    pub traced: Option<Arc<Traced>>,
+}
+
+/// What is known of a job before it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expected<'s> {
+    /// Its user.
+    pub user: &'s str,
+    /// The pool that it names, if it names one.
+    pub pool: Option<&'s str>,
+    /// The memory of an attempt; none for a kind of which it has no tasks.
+    pub memory: PerSlot<Bytes>,
+}
+
+impl<'s> Expected<'s> {
+    /// Returns what is known of a job that has tasks of these kinds.
+    pub fn new(
+        user: &'s str,
+        pool: Option<&'s str>,
+        has_tasks: PerSlot<bool>,
+        memory: PerSlot<Bytes>,
+    ) -> Self {
+        let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
+        Self {
+            user,
+            pool,
+            memory: PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) },
+        }
+    }
+}
+
+impl JobSpec {
+    /// Returns the pool or queue that it names itself.
+    pub fn named_pool(&self) -> Option<&str> {
+        self.names_pool.then_some(&*self.pool)
+    }
+
+    /// Returns the id that its trace has for it, where ties between jobs go by such.
+    pub fn traced_id(&self) -> Option<Arc<str>> {
+        self.traced.as_ref()?.id.as_ref().map(|_| self.name.clone())
+    }
+
+    /// Returns what is known of the job before it arrives.
+    pub fn expected(&self) -> Expected<'_> {
+        let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };
+        Expected::new(&self.user, self.named_pool(), has_tasks, self.memory)
+    }
+}
+
+/// What a job's maps read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Map *i* reads block *i* of a file.
+    File {
+        /// The file.
+        file: FileId,
+        /// The bytes of every map but the last.
+        split: Bytes,
+        /// The bytes of the last map.
+        last_split: Bytes,
+        /// How many copies the job finds beside the usual ones, since the file is hot.
+        more_copies: u32,
+        /// The blocks of which it does not, as nobody could be read that had them when the file became hot.
+        barren: Arc<[u32]>,
+    },
+    /// Map *i* reads the split that a trace lists for it.
+    Splits(Arc<[Split]>),
+}
+
+/// What a map reads, as a trace lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// How much it is.
+    pub bytes: Bytes,
+    /// The nodes that hold it; none, if the trace does not say.
+    pub holders: Box<[TrackerId]>,
+}
+
+/// The block that a map reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Block {
+    /// A block of a file, which other jobs may read as well.
+    OfFile(BlockId),
+    /// A split that a trace lists for a job's map.
+    OfTrace(JobId, u32),
+}
+
+impl Block {
+    /// Returns the block that a map reads, if its job has input.
+    pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
+        Some(job.input.as_ref()?.block(job.id, map))
+    }
+}
+
+impl Input {
+    /// Returns how much a map of so many reads.
+    pub fn bytes(&self, map: u32, maps: u32) -> Bytes {
+        match self {
+            Self::File { last_split, .. } if map + 1 == maps => *last_split,
+            Self::File { split, .. } => *split,
+            Self::Splits(splits) => splits.get(map as usize).map_or(Bytes::ZERO, |s| s.bytes),
+        }
+    }
+
+    /// Returns what a job's map reads.
+    pub fn block(&self, job: JobId, map: u32) -> Block {
+        match self {
+            Self::File { file, .. } => Block::OfFile(BlockId { file: *file, place: map }),
+            Self::Splits(_) => Block::OfTrace(job, map),
+        }
+    }
+
+    /// Returns how many copies of what a map reads there are beside the usual ones.
+    pub fn more_copies(&self, map: u32) -> u32 {
+        match self {
+            Self::File { more_copies, barren, .. } if barren.binary_search(&map).is_err() => {
+                *more_copies
+            }
+            Self::File { .. } | Self::Splits(_) => 0,
+        }
+    }
+
+    /// Finds the nodes that hold what a map reads.
+    pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
+        match self {
+            Self::File { file, .. } => hdfs.locate(*file, map, self.more_copies(map), holders),
+            Self::Splits(splits) => {
+                holders.clear();
+                holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));
+            }
+        }
+    }
+}
+
+/// How many bytes each task of a kind moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskBytes {
+    /// All the same.
+    Alike(Bytes),
+    /// Each so many, by its number.
+    Each(Arc<[Bytes]>),
+}
+
+impl TaskBytes {
+    /// Returns how many bytes a task moves.
+    pub fn of(&self, task: u32) -> Bytes {
+        match self {
+            Self::Alike(bytes) => *bytes,
+            Self::Each(bytes) => bytes.get(task as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Returns how many bytes a task moves on average.
+    pub fn mean(&self) -> Bytes {
+        match self {
+            Self::Alike(bytes) => *bytes,
+            Self::Each(bytes) => {
+                let all: Bytes = bytes.iter().copied().sum();
+                Bytes::new(all.get() / bytes.len().max(1) as u64)
+            }
+        }
+    }
+}
+
+impl From<Bytes> for TaskBytes {
+    fn from(bytes: Bytes) -> Self {
+        Self::Alike(bytes)
+    }
+}
+
+/// How long the tasks of a kind take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TaskTimes {
+    /// Each so long, by its number.
+    Each(Arc<[SimSpan]>),
+    /// Drawn for each task.
+    Drawn(Dist<SimSpan>),
+}
+
+impl TaskTimes {
+    /// Returns how many tasks have times of their own, if they do.
+    pub fn listed(&self) -> Option<usize> {
+        match self {
+            Self::Each(times) => Some(times.len()),
+            Self::Drawn(_) => None,
+        }
+    }
+
+    /// Returns how long a task takes.
+    pub fn of<R: Rng>(&self, task: u32, rng: &mut R) -> SimSpan {
+        match self {
+            Self::Each(times) => times.get(task as usize).copied().unwrap_or_default(),
+            Self::Drawn(dist) => dist.sample(rng),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskTimes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TimesVisitor;
+
+        impl<'de> de::Visitor<'de> for TimesVisitor {
+            type Value = TaskTimes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time, a distribution of times, or a list with the time of each task")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
+                Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<TaskTimes, E> {
+                Dist::deserialize(U64Deserializer::new(number)).map(TaskTimes::Drawn)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<TaskTimes, E> {
+                Dist::deserialize(F64Deserializer::new(number)).map(TaskTimes::Drawn)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TaskTimes, A::Error> {
+                Dist::deserialize(MapAccessDeserializer::new(map)).map(TaskTimes::Drawn)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<TaskTimes, A::Error> {
+                Arc::deserialize(SeqAccessDeserializer::new(list)).map(TaskTimes::Each)
+            }
+        }
+        from.deserialize_any(TimesVisitor)
+    }
+}
+
+impl JsonSchema for TaskTimes {
+    fn schema_name() -> Cow<'static, str> {
+        "TaskTimes".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let drawn = schemas.subschema_for::<Dist<SimSpan>>();
+        let each = schemas.subschema_for::<Vec<SimSpan>>();
+        json_schema!({
+            "title": "a time, a distribution such as {log_normal: {mean: 20s, cv: 0.2}}, \
+                      or a list with the time of each task",
+            "anyOf": [drawn, each],
+        })
+    }
+}
+
+impl From<Dist<SimSpan>> for TaskTimes {
+    fn from(dist: Dist<SimSpan>) -> Self {
+        Self::Drawn(dist)
+    }
+}
+
+impl From<SimSpan> for TaskTimes {
+    fn from(span: SimSpan) -> Self {
+        Self::Drawn(Dist::Constant(span))
+    }
+}
+
+/// What a map costs beside its start-up: reading its split, then computing, then writing.
+#[derive(Clone, Debug)]
+pub struct MapCost {
+    /// Computing, if given as a time.
+    pub time: Option<TaskTimes>,
+    /// Computing, if given as a speed through the split.
+    pub rate: Option<Rate>,
+    /// What the computing time is multiplied with, drawn for each map.
+    pub noise: Dist<Factor>,
+    /// What the computing time is multiplied with when the input is in the rack.
+    pub rack_penalty: Factor,
+    /// What the computing time is multiplied with when the input is elsewhere.
+    pub off_rack_penalty: Factor,
+    /// What each map of a job without reduces writes.
+    pub output: Bytes,
+}
+
+/// What a reduce costs beside its start-up: shuffle, sort, reduce.
+#[derive(Clone, Debug)]
+pub struct ReduceCost {
+    /// Fetching, if given as a time: what it takes once all maps have ended.
+    pub shuffle_time: Option<TaskTimes>,
+    /// What each reduce fetches.
+    pub shuffle: TaskBytes,
+    /// Merging.
+    pub sort_time: TaskTimes,
+    /// Computing, if given as a time.
+    pub time: Option<TaskTimes>,
+    /// Computing, if given as a speed through what was fetched.
+    pub rate: Option<Rate>,
+    /// What the computing time is multiplied with, drawn for each reduce.
+    pub noise: Dist<Factor>,
+    /// What each reduce writes.
+    pub output: TaskBytes,
+}
+
+/// How much a job matters, in Hadoop's five steps.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Before all others.
+    VeryHigh,
+    /// Before normal ones.
+    High,
+    /// What a job has unless it says otherwise.
+    #[default]
+    Normal,
+    /// After normal ones.
+    Low,
+    /// After all others.
+    VeryLow,
+}
+
+impl Priority {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::VeryHigh => "very_high",
+            Self::High => "high",
+            Self::Normal => "normal",
+            Self::Low => "low",
+            Self::VeryLow => "very_low",
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Which tasks are slow, and who may try one a second time: Hadoop's two rules and LATE, side by side.
+//!
+//! Pure functions over what the JobTracker knows: how far tasks were when heartbeats last told, and
+//! when their attempts were handed out. What is so known is old by an interval and a child's 3 s, in
+//! Hadoop as here.
+//!
+//! All three look only at tasks with one attempt, which has been handed out a minute ago and does not
+//! wait for its commit. Which of the slow tasks a node gets differs: with `hadoop-0.20` a map with its
+//! input near, with the others the task that will take longest.
+
+mod options;
+
+pub use self::options::{Behind, Late, Rates, Rule, Speculation};
+use mumakil_base::statistics;
+use mumakil_base::units::{Fraction, SimTime};
+
+/// A job's tasks of a kind, as trackers have told of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) now: SimTime,
+    /// How far all of them are on average, those that have not begun among them.
+    pub(super) average: f64,
+    /// Those that have begun, in the order of their numbers.
+    pub(super) begun: &'a [Begun],
+}
+
+/// A task that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    pub(super) index: u32,
+    /// How much of it its best attempt does in a second, by its last report.
+    pub(super) rate: f64,
+    /// Its attempt, if it has one only that could have a rival.
+    pub(super) alone: Option<Alone>,
+}
+
+/// An attempt that could have a rival.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alone {
+    /// How far it is, from 0 to 1.
+    pub(super) progress: f64,
+    /// When it was handed out.
+    pub(super) launched: SimTime,
+}
+
+/// The second attempts under way of a kind, and what they are held against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seconds {
+    /// Those of the job.
+    pub(super) of_job: u32,
+    /// The tasks of the job that run.
+    pub(super) running: u32,
+    /// Those of all jobs.
+    pub(super) of_all: u32,
+    /// The slots of the cluster.
+    pub(super) slots: u32,
+}
+
+impl Rule {
+    /// Returns the numbers of the slow tasks, the one first that is to be helped first.
+    pub(super) fn slow(self, field: Field<'_>) -> Vec<u32> {
+        let is_old = |alone: &Alone| self.after() <= field.now.saturating_since(alone.launched);
+        let old = || {
+            let alone = field.begun.iter().filter_map(|task| Some((task, task.alone?)));
+            alone.filter(|(_, alone)| is_old(alone))
+        };
+        let by_rate = |is_slow: &dyn Fn(f64) -> bool| {
+            let slow = old().filter(|(task, _)| is_slow(task.rate));
+            longest_first(slow.map(|(task, alone)| (task.index, task.rate, alone.progress)))
+        };
+        let rates = || field.begun.iter().map(|task| task.rate).collect::<Vec<f64>>();
+        match self {
+            Self::Hadoop020(Behind { gap, .. }) => {
+                let is_behind = |alone: &Alone| gap.get() <= field.average - alone.progress;
+                let slow = old().filter(|(_, alone)| is_behind(alone));
+                slow.map(|(task, _)| task.index).collect()
+            }
+            Self::Hadoop021(Rates { slow_task, .. }) => {
+                let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
+                by_rate(&|rate| deviation * slow_task.get() < mean - rate)
+            }
+            Self::Late(Late { slow_task, .. }) => {
+                let limit = statistics::quantile(&rates(), slow_task.get());
+                by_rate(&|rate| limit.is_some_and(|limit| rate < limit))
+            }
+        }
+    }
+
+    /// Returns whether one more second attempt may be launched.
+    pub(super) fn has_room(self, seconds: Seconds) -> bool {
+        let Seconds { of_job, running, of_all, slots } = seconds;
+        let part = |share: Fraction, of: u32| share.get() * f64::from(of);
+        match self {
+            Self::Hadoop020(_) => true,
+            Self::Hadoop021(Rates { cap, always, always_of_slots, .. }) => {
+                of_job < always.get()
+                    || f64::from(of_job) < part(always_of_slots, slots)
+                    || f64::from(of_job) < part(cap, running)
+            }
+            Self::Late(Late { cap, .. }) => f64::from(of_all) < part(cap, slots),
+        }
+    }
+}
+
+impl Rates {
+    /// Returns whether a node is slow on which tasks took so long on average, beside the means of all
+    /// nodes.
+    pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
+        let beyond = |(mean, deviation): (f64, f64)| deviation * self.slow_node.get() < own - mean;
+        spread(all).is_some_and(beyond)
+    }
+}
+
+impl Late {
+    /// Returns what a node must have done not to be slow, of what all have done.
+    pub(super) fn least_work(self, all: &[f64]) -> f64 {
+        statistics::quantile(all, self.slow_node.get()).unwrap_or(0.0)
+    }
+}
+
+/// Puts tasks in the order in which they will end at their rates, the last one first.
+fn longest_first(tasks: impl Iterator<Item = (u32, f64, f64)>) -> Vec<u32> {
+    // As Hadoop compares them: what has no rate yet will never end, and what is almost done ends soon.
+    let speed = |(_, rate, progress): &(u32, f64, f64)| rate / (1.0 - progress).max(0.0001);
+    let mut tasks: Vec<_> = tasks.collect();
+    tasks.sort_by(|one, other| speed(one).total_cmp(&speed(other)).then(one.0.cmp(&other.0)));
+    tasks.into_iter().map(|(index, ..)| index).collect()
+}
+
+/// Returns the mean and the standard deviation of all that there is (with n, as Hadoop has it).
+fn spread(values: &[f64]) -> Option<(f64, f64)> {
+    let mean = statistics::mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, (squares / values.len() as f64).sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::{Count, SimSpan};
+
+    /// A task that runs alone since so many seconds and is so far, told just now.
+    fn runs(index: u32, secs: u64, progress: f64) -> Begun {
+        let launched = NOW.as_micros() - secs * 1_000_000;
+        let alone = Alone { progress, launched: SimTime::from_micros(launched) };
+        Begun { index, rate: progress / secs as f64, alone: Some(alone) }
+    }
+
+    /// A task that took so many seconds.
+    fn took(index: u32, secs: f64) -> Begun {
+        Begun { index, rate: 1.0 / secs, alone: None }
+    }
+
+    const NOW: SimTime = SimTime::from_micros(1_000_000_000);
+
+    fn slow(rule: Rule, average: f64, begun: &[Begun]) -> Vec<u32> {
+        rule.slow(Field { now: NOW, average, begun })
+    }
+
+    #[test]
+    fn by_0_20_what_is_a_fifth_behind_the_average_is_slow() {
+        let rule = Rule::Hadoop020(Behind::default());
+        // Of five tasks two are done; the others are at 75 %, 50 % and 25 %: on average at 70 %.
+        let begun =
+            [took(0, 80.0), took(1, 80.0), runs(2, 90, 0.75), runs(3, 90, 0.5), runs(4, 90, 0.25)];
+        assert_eq!(slow(rule, 0.7, &begun), [4], "half is 19.99… % behind, as floats have it");
+        assert_eq!(slow(rule, 0.75, &begun), [3, 4], "in the order of their numbers");
+        let young = [runs(2, 59, 0.0), runs(3, 60, 0.0)];
+        assert_eq!(slow(rule, 0.7, &young), [3], "a minute must have passed");
+        let rule = Rule::Hadoop020(Behind { gap: Fraction::of(0.5), ..Behind::default() });
+        assert_eq!(slow(rule, 0.75, &begun), [4]);
+    }
+
+    #[test]
+    fn by_0_21_what_is_a_deviation_below_the_mean_rate_is_slow() {
+        let rule = |slow_task| {
+            let slow_task = mumakil_base::units::Factor::of(slow_task);
+            Rule::Hadoop021(Rates { slow_task, ..Rates::default() })
+        };
+        // Rates of 10, 10, 4 and 2 in a thousand: the mean is 6.5, the deviation 3.57. So 4 is 0.7
+        // deviations below the mean, and 2 is 1.26.
+        let begun = [took(0, 100.0), took(1, 100.0), runs(2, 100, 0.4), runs(3, 100, 0.2)];
+        assert_eq!(slow(rule(1.0), 0.0, &begun), [3]);
+        assert_eq!(slow(rule(0.5), 0.0, &begun), [3, 2], "150 s are left of 2, 400 s of 3");
+        assert!(slow(rule(1.3), 0.0, &begun).is_empty());
+        // One that has just begun lowers the mean, and has no rate yet.
+        let all = [begun[0], begun[1], begun[2], begun[3], runs(4, 10, 0.0)];
+        assert!(slow(rule(1.0), 0.0, &all).iter().all(|index| *index != 4), "it is too young");
+    }
+
+    #[test]
+    fn equal_rates_are_not_slow() {
+        let begun: Vec<Begun> = (0..7).map(|index| runs(index, 90, 0.3)).collect();
+        for rule in [Rule::Hadoop021(Rates::default()), Rule::Late(Late::default())] {
+            assert!(slow(rule, 0.3, &begun).is_empty(), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn by_late_what_is_in_the_lowest_quarter_is_slow_and_the_longest_left_is_first() {
+        let rule = Rule::Late(Late::default());
+        // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5 of
+        // seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at 90 %
+        // has 33 s left.
+        let mut begun: Vec<Begun> = (0..4).map(|index| took(index, 100.0)).collect();
+        begun.extend([runs(4, 100, 0.5), runs(5, 200, 0.8), runs(6, 300, 0.9)]);
+        assert_eq!(slow(rule, 0.0, &begun), [5, 6]);
+        let half = Rule::Late(Late { slow_task: Fraction::of(0.5), ..Late::default() });
+        assert_eq!(slow(half, 0.0, &begun), [4, 5, 6], "100 s are left of 4");
+    }
+
+    #[test]
+    fn whoever_has_a_rival_or_waits_for_its_commit_is_not_tried_again() {
+        let with_rival = Begun { alone: None, ..runs(1, 500, 0.1) };
+        let begun = [took(0, 100.0), took(2, 100.0), took(3, 100.0), with_rival];
+        for rule in [
+            Rule::Hadoop020(Behind::default()),
+            Rule::Hadoop021(Rates::default()),
+            Rule::Late(Late::default()),
+        ] {
+            assert!(slow(rule, 0.9, &begun).is_empty(), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_part_is_tried_again() {
+        let seconds = Seconds { of_job: 10, running: 100, of_all: 10, slots: 90 };
+        assert!(Rule::Hadoop020(Behind::default()).has_room(seconds));
+        let late = Rule::Late(Late::default());
+        assert!(!late.has_room(seconds), "ten are more than a tenth of 90 slots");
+        assert!(late.has_room(Seconds { of_all: 8, ..seconds }));
+        assert!(late.has_room(Seconds { of_all: 0, slots: 2, ..seconds }), "the first always may");
+        let rates = Rule::Hadoop021(Rates::default());
+        assert!(!rates.has_room(seconds), "ten are a tenth of the hundred that run");
+        assert!(rates.has_room(Seconds { of_job: 9, running: 10, ..seconds }), "nine always may");
+        assert!(rates.has_room(Seconds { running: 101, ..seconds }));
+        assert!(rates.has_room(Seconds { slots: 1_001, ..seconds }), "a hundredth of the slots");
+        let none = Rates { always: Count::of(0), ..Rates::default() };
+        assert!(!Rule::Hadoop021(none).has_room(Seconds { of_job: 1, running: 5, ..seconds }));
+    }
+
+    #[test]
+    fn a_node_is_slow_by_what_tasks_take_there_or_by_what_it_has_done() {
+        // The mean of the means is 130 s, their deviation 42.4 s.
+        let means = [100.0, 100.0, 190.0];
+        assert!(Rates::default().is_slow_node(190.0, &means));
+        assert!(!Rates::default().is_slow_node(100.0, &means));
+        assert!(!Rates::default().is_slow_node(100.0, &[100.0]), "alone it is like all");
+        // The lowest quarter of four ends between the first and the second, at 3/4.
+        assert_eq!(Late::default().least_work(&[8.0, 2.0, 6.0, 7.0]), 5.0);
+        assert_eq!(Late::default().least_work(&[]), 0.0);
+    }
+
+    #[test]
+    fn the_lag_is_an_option() {
+        let rule = Rule::Late(Late { after: SimSpan::from_secs(5), ..Late::default() });
+        let begun = [took(0, 10.0), took(1, 10.0), took(2, 10.0), runs(3, 6, 0.1)];
+        assert_eq!(slow(rule, 0.0, &begun), [3]);
+        assert!(slow(Rule::Late(Late::default()), 0.0, &begun).is_empty());
+    }
+}

@@ -1,0 +1,270 @@
+//! What scenarios say of second attempts: a rule by its name, or with its options.
+
+use crate::cluster::SlotKind;
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::json;
+
+use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+
+/// Whether slow tasks are tried a second time, and by which rule they are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Speculation {
+    /// No task is.
+    #[default]
+    Off,
+    /// By this rule.
+    By(Rule),
+}
+
+/// How slow tasks are found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rule {
+    /// As Hadoop 0.20 and 1.x do it: a task whose progress is far behind the average of its job's tasks.
+    #[serde(rename = "hadoop-0.20")]
+    Hadoop020(Behind),
+    /// As Hadoop 0.21 does it: a task whose progress rate is far below the mean of its job's tasks, the
+    /// one first that will take longest; not on slow nodes, and not too many.
+    #[serde(rename = "hadoop-0.21")]
+    Hadoop021(Rates),
+    /// LATE, after Zaharia et al. (OSDI 2008): of the tasks with the lowest progress rates the one
+    /// first that will take longest; not on slow nodes, and not too many.
+    Late(Late),
+}
+
+/// The options of `hadoop-0.20`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Behind {
+    /// Whether maps are tried a second time.
+    pub maps: bool,
+    /// Whether reduces are.
+    pub reduces: bool,
+    /// How long an attempt must have run.
+    pub after: SimSpan,
+    /// How far its task must be behind the average, of which all tasks of the job and kind are part.
+    pub gap: Fraction,
+}
+
+/// The options of `hadoop-0.21`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rates {
+    /// Whether maps are tried a second time.
+    pub maps: bool,
+    /// Whether reduces are.
+    pub reduces: bool,
+    /// How long an attempt must have run.
+    pub after: SimSpan,
+    /// How many standard deviations its task's progress rate must be below the mean.
+    pub slow_task: Factor,
+    /// How many standard deviations a node's mean task time must be above that of all nodes, for it to
+    /// get no second attempts.
+    pub slow_node: Factor,
+    /// The share of a job's running tasks of a kind that may be tried a second time at once, if they
+    /// are more than `always` and than `always_of_slots`.
+    pub cap: Fraction,
+    /// So many may always be.
+    pub always: Count<0, 1_000_000>,
+    /// And so many, as a share of the cluster's slots.
+    pub always_of_slots: Fraction,
+}
+
+/// The options of `late`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Late {
+    /// Whether maps are tried a second time.
+    pub maps: bool,
+    /// Whether reduces are.
+    pub reduces: bool,
+    /// How long an attempt must have run.
+    pub after: SimSpan,
+    /// SlowTaskThreshold: a task is slow if its progress rate is below that of this share of the tasks
+    /// of its job and kind that have begun.
+    pub slow_task: Fraction,
+    /// SlowNodeThreshold: a node gets no second attempts if it has done less than this share of the
+    /// nodes. What it has done is the progress of all tasks that succeeded or run there, taken together.
+    pub slow_node: Fraction,
+    /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots of
+    /// the kind.
+    pub cap: Fraction,
+}
+
+/// Hadoop's `SPECULATIVE_LAG`, which LATE keeps.
+const LAG: SimSpan = SimSpan::from_secs(60);
+
+/// Hadoop's values.
+impl Default for Behind {
+    fn default() -> Self {
+        Self { maps: true, reduces: true, after: LAG, gap: Fraction::of(0.2) }
+    }
+}
+
+/// Hadoop's values.
+impl Default for Rates {
+    fn default() -> Self {
+        Self {
+            maps: true,
+            reduces: true,
+            after: LAG,
+            slow_task: Factor::ONE,
+            slow_node: Factor::ONE,
+            cap: Fraction::of(0.1),
+            always: Count::of(10),
+            always_of_slots: Fraction::of(0.01),
+        }
+    }
+}
+
+/// The values that the paper recommends.
+impl Default for Late {
+    fn default() -> Self {
+        Self {
+            maps: true,
+            reduces: true,
+            after: LAG,
+            slow_task: Fraction::of(0.25),
+            slow_node: Fraction::of(0.25),
+            cap: Fraction::of(0.1),
+        }
+    }
+}
+
+impl Speculation {
+    /// Returns the rule by which tasks are tried a second time, if any are.
+    pub fn rule(self) -> Option<Rule> {
+        match self {
+            Self::Off => None,
+            Self::By(rule) => Some(rule),
+        }
+    }
+}
+
+impl Rule {
+    /// Returns whether tasks of a kind are tried a second time.
+    pub fn covers(self, kind: SlotKind) -> bool {
+        let (maps, reduces) = match self {
+            Self::Hadoop020(Behind { maps, reduces, .. })
+            | Self::Hadoop021(Rates { maps, reduces, .. })
+            | Self::Late(Late { maps, reduces, .. }) => (maps, reduces),
+        };
+        match kind {
+            SlotKind::Map => maps,
+            SlotKind::Reduce => reduces,
+        }
+    }
+
+    /// Returns whether it compares progress in a second, and not progress itself.
+    pub fn compares_rates(self) -> bool {
+        match self {
+            Self::Hadoop020(_) => false,
+            Self::Hadoop021(_) | Self::Late(_) => true,
+        }
+    }
+
+    /// Returns how long an attempt must have run before its task can be slow.
+    pub fn after(self) -> SimSpan {
+        match self {
+            Self::Hadoop020(Behind { after, .. })
+            | Self::Hadoop021(Rates { after, .. })
+            | Self::Late(Late { after, .. }) => after,
+        }
+    }
+}
+
+impl Serialize for Speculation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => to.serialize_str("off"),
+            Self::By(rule) => serde_yaml::with::singleton_map::serialize(rule, to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Speculation {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        /// The names, for those who misspell one.
+        #[derive(Deserialize)]
+        enum Name {
+            #[serde(rename = "off")]
+            Off,
+            #[serde(rename = "hadoop-0.20")]
+            Hadoop020,
+            #[serde(rename = "hadoop-0.21")]
+            Hadoop021,
+            #[serde(rename = "late")]
+            Late,
+        }
+
+        struct SpeculationVisitor;
+
+        impl<'de> de::Visitor<'de> for SpeculationVisitor {
+            type Value = Speculation;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
+                Ok(match Name::deserialize(StrDeserializer::new(name))? {
+                    Name::Off => Speculation::Off,
+                    Name::Hadoop020 => Speculation::By(Rule::Hadoop020(Behind::default())),
+                    Name::Hadoop021 => Speculation::By(Rule::Hadoop021(Rates::default())),
+                    Name::Late => Speculation::By(Rule::Late(Late::default())),
+                })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Speculation, A::Error> {
+                Rule::deserialize(MapAccessDeserializer::new(map)).map(Speculation::By)
+            }
+        }
+        from.deserialize_any(SpeculationVisitor)
+    }
+}
+
+impl JsonSchema for Speculation {
+    fn schema_name() -> Cow<'static, str> {
+        "Speculation".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let names = json!({ "enum": ["off", "hadoop-0.20", "hadoop-0.21", "late"] });
+        let rule = schemas.subschema_for::<Rule>();
+        json_schema!({ "anyOf": [names, rule] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(yaml: &str) -> Result<Speculation, String> {
+        serde_yaml::from_str(yaml).map_err(|error: serde_yaml::Error| error.to_string())
+    }
+
+    #[test]
+    fn a_rule_is_a_name_or_a_name_with_its_options() {
+        assert_eq!(read("off"), Ok(Speculation::Off));
+        assert_eq!(read("late"), read("{late: {}}"));
+        let Ok(Speculation::By(rule)) = read("{hadoop-0.21: {maps: false, slow_task: 2}}") else {
+            panic!("it is a rule");
+        };
+        assert!(!rule.covers(SlotKind::Map) && rule.covers(SlotKind::Reduce));
+        for wrong in ["latest", "{late: {gap: 1}}", "{off: {}}", "1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_rule_reads_back_as_written() {
+        for yaml in ["off\n", "late:\n  maps: true\n  reduces: false\n"] {
+            let rule = read(yaml).unwrap();
+            let written = serde_yaml::to_string(&rule).unwrap();
+            assert!(written.starts_with(yaml), "{written}");
+            assert_eq!(read(&written), Ok(rule));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A run that cannot go on: who waits for what, and who has the slots.
+//!
+//! This is a verdict, not a guess: nothing was due any more that could change a slot or a job. The
+//! JobTracker finds it out together with the clock (see [`Calm`](super::Calm)) and says it once.
+
+use crate::cluster::{PerSlot, SlotKind};
+use std::fmt;
+use std::sync::Arc;
+
+use mumakil_base::units::tell::counted;
+
+/// How many lines of a kind are told.
+const TOLD: usize = 12;
+
+/// What a run has come to that cannot go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stall {
+    /// Who waits, by job and within a job in the order of its life.
+    pub waiting: Vec<Waiting>,
+    /// The slots that are taken, by kind and job.
+    pub held: Vec<Held>,
+    /// How many trackers may get tasks.
+    pub trackers: u32,
+    /// Their slots.
+    pub slots: PerSlot<u32>,
+}
+
+/// Some of a job that wait for the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The job's name.
+    pub job: Arc<str>,
+    /// What of it waits.
+    pub who: Waiter,
+    /// How many of them.
+    pub count: u32,
+    /// What for.
+    pub on: Wait,
+}
+
+/// What of a job waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiter {
+    /// The job, whose splits are not read.
+    Job,
+    /// Its setup task.
+    Setup,
+    /// Tasks that are not launched.
+    Task(SlotKind),
+    /// Attempts that are launched.
+    Attempt(SlotKind),
+    /// Attempts that are over but for their output.
+    Output(SlotKind),
+    /// Its cleanup task.
+    Cleanup,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wait {
+    /// A tracker: none may get tasks.
+    Trackers,
+    /// A tracker with such slots: none has any.
+    SuchSlots,
+    /// A slot: all are taken.
+    Slot,
+    /// Another tracker: those with a free slot are avoided, since attempts have failed there, or have
+    /// too few slots.
+    OtherTracker,
+    /// The policy: slots are free, and it gives none.
+    Policy,
+    /// So many maps of its job.
+    Maps(u32),
+    /// A slot on its own tracker.
+    SlotThere,
+    /// To be resumed.
+    Resumption,
+    /// To be let go: its job has ended before its maps.
+    Orphan,
+    /// Its job's setup.
+    Setup,
+    /// An end that does not come: nothing on its tracker is due.
+    End,
+}
+
+/// Slots that a job has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The kind of slot.
+    pub kind: SlotKind,
+    /// The job's name.
+    pub job: Arc<str>,
+    /// How many.
+    pub slots: u32,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { job, who, count, on } = self;
+        let many = |what: &str| counted(u64::from(*count), what);
+        let verb = if *count == 1 { "waits" } else { "wait" };
+        match who {
+            Waiter::Job => write!(f, "job {job}: {verb} ")?,
+            Waiter::Setup => write!(f, "job {job}: its setup task {verb} ")?,
+            Waiter::Cleanup => write!(f, "job {job}: its cleanup task {verb} ")?,
+            Waiter::Task(kind) => write!(f, "job {job}: {} {verb} ", many(kind.word()))?,
+            Waiter::Attempt(kind) => {
+                let attempts = many(&format!("launched {}", kind.word()));
+                write!(f, "job {job}: {attempts} {verb} ")?;
+            }
+            Waiter::Output(kind) => {
+                let outputs = many(&format!("ended {} attempt", kind.word()));
+                write!(f, "job {job}: the cleaning up after {outputs} waits ")?;
+            }
+        }
+        match on {
+            Wait::Trackers => f.write_str("for a tracker: none may get tasks"),
+            Wait::SuchSlots => f.write_str("for such a slot: no tracker has any"),
+            Wait::Slot => f.write_str("for a slot: all are taken"),
+            Wait::OtherTracker => {
+                f.write_str("for another tracker: those with a free slot are avoided or too small")
+            }
+            Wait::Policy => f.write_str("for the policy, which gives no slot though some are free"),
+            Wait::Maps(left) => {
+                write!(f, "for {} of the job", counted(u64::from(*left), "map"))
+            }
+            Wait::SlotThere => f.write_str("for a slot on the tracker"),
+            Wait::Resumption => f.write_str("suspended, to be resumed"),
+            Wait::Orphan => f.write_str("for maps that will not come: the job has ended"),
+            Wait::Setup => f.write_str("for the job's setup"),
+            Wait::End => f.write_str("for an end that does not come"),
+        }
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for waiting in self.waiting.iter().take(TOLD) {
+            writeln!(f, "{waiting}")?;
+        }
+        if TOLD < self.waiting.len() {
+            writeln!(f, "… and {} more", self.waiting.len() - TOLD)?;
+        }
+        for kind in SlotKind::BOTH {
+            let (slots, word) = (self.slots[kind], kind.word());
+            let held: Vec<&Held> = self.held.iter().filter(|held| held.kind == kind).collect();
+            let taken: u32 = held.iter().map(|held| held.slots).sum();
+            write!(
+                f,
+                "{taken} of {} are taken",
+                counted(u64::from(slots), &format!("{word} slot"))
+            )?;
+            let mut before = ": ";
+            for Held { job, slots, .. } in held.iter().take(TOLD) {
+                write!(f, "{before}{slots} by {job}")?;
+                before = ", ";
+            }
+            if TOLD < held.len() {
+                write!(f, ", … and by {} more jobs", held.len() - TOLD)?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,785 @@
+//! The TaskTracker: it runs attempts in its slots and reports them with every heartbeat.
+//!
+//! It holds the truth about its node. A launched attempt waits until a slot is really free, so
+//! what the JobTracker assigns too early starts late and no slot ever runs two. An attempt that
+//! waits for its commit holds its slot but is, as in Hadoop, not reported as holding one: that is
+//! where the commit-pending quirk comes from.
+//!
+//! Invariant: what attempts hold is never more than the slots of their kind.
+
+mod attempt;
+mod course;
+mod memory;
+mod pulse;
+#[cfg(test)]
+mod tests;
+
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use self::attempt::{Attempt, Next};
+use self::memory::Memory;
+use self::pulse::Pulse;
+use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
+use crate::mapred::cost::{Costs, Shared};
+use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};
+use crate::mapred::hadoop::{Behaviour, CommitPending};
+use crate::mapred::heartbeat::{
+    Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Reply, Status,
+};
+use crate::mapred::ids::AttemptId;
+use crate::mapred::message::{
+    FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToJobTracker, ToMapOutputs, ToTracker,
+};
+use crate::mapred::outbox::{Core, Outbox};
+use mumakil_base::units::{Bytes, SimSpan, SimTime};
+
+/// How long Hadoop's clients wait before they try again where nobody listens. After ten times the
+/// heartbeat has failed, and the tracker begins again with it at once.
+const REFUSED: SimSpan = SimSpan::from_secs(1);
+
+/// How the trackers of a run speak with its JobTracker.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Whether messages may be lost, so that a heartbeat without a reply is sent again.
+    pub resends: bool,
+    /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
+    /// then not told.
+    pub is_brief: bool,
+    /// Whether they ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch, as there may be some.
+    pub asks_outputs: bool,
+}
+
+/// A TaskTracker and the node that it runs on. Its fields lie in memory as they stand here, in lines of the
+/// processor's cache: a heartbeat without news looks at the first, one with news at the first three.
+#[repr(C, align(64))]
+pub struct TaskTracker {
+    pulse: Pulse,
+    costs: Arc<Costs>,
+
+    /// In the order in which they were launched.
+    #[expect(clippy::vec_box, reason = "all behind one that is forgotten move up, and are large")]
+    attempts: Vec<Box<Attempt>>,
+    /// Slots that no attempt holds.
+    free: PerSlot<u32>,
+    clockwork: Clockwork,
+    /// The last whole status, kept to be sent again and to be filled anew.
+    status: Arc<Status>,
+
+    id: TrackerId,
+    ailments: u32,
+    restarted: bool,
+    /// Whether an attempt may wait for a slot: mostly none does.
+    may_wait: bool,
+    /// What reduces complain of, until a heartbeat has carried it.
+    failed_fetches: Vec<FailedFetch>,
+    /// How fast the node is, if it was ever told.
+    speeds: Option<Arc<Speeds>>,
+    /// The number of the heartbeat that was refused last, and when it is sent again, or was.
+    tries: (u32, SimTime),
+
+    memory: Memory,
+    node: Node,
+    /// When the first heartbeat after a start is due.
+    phase: SimSpan,
+    /// The reply that it has asked about, what of its outputs cannot be fetched, until it knows.
+    asked: Option<Asked>,
+    /// When it was last told how far maps are; only if heartbeats may come out of turn.
+    told_of_maps: SimTime,
+    /// The instant of the last message.
+    heard_at: SimTime,
+}
+
+const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
+const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
+
+/// A reply of which it is not known yet what reduces can fetch.
+struct Asked {
+    reply: Arc<Reply>,
+    /// How many attempts it concerns, those that were launched first.
+    hearing: usize,
+}
+
+/// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
+/// earlier one finds nobody.
+struct Clockwork {
+    tracker: TrackerId,
+    /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
+    has_fabric: bool,
+    /// Whether the fabric wants to know how much memory is left.
+    has_page_cache: bool,
+    /// The number of the last timer.
+    timer: u64,
+    /// The number of the last flow.
+    flow: u32,
+}
+
+impl TaskTracker {
+    /// Returns a tracker whose machine is off.
+    ///
+    /// `phase` is when its first heartbeat is due, after its start.
+    pub fn new(
+        id: TrackerId,
+        node: Node,
+        costs: Arc<Costs>,
+        phase: SimSpan,
+        manner: Manner,
+    ) -> Self {
+        let has_fabric = costs.shared.is_some();
+        let has_page_cache = costs.shared.as_ref().is_some_and(Shared::has_page_caches);
+        Self {
+            id,
+            free: node.slots,
+            may_wait: false,
+            memory: Memory::new(&node),
+            pulse: Pulse::new(id, &costs, manner),
+            node,
+            costs,
+            phase,
+            asked: None,
+            told_of_maps: SimTime::ZERO,
+            restarted: true,
+            ailments: 0,
+            tries: (0, SimTime::ZERO),
+            status: Arc::default(),
+            failed_fetches: Vec::new(),
+            attempts: Vec::new(),
+            speeds: None,
+            clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
+            heard_at: SimTime::ZERO,
+        }
+    }
+
+    // ---- power ----
+
+    fn power_on(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.pulse.is_up {
+            return;
+        }
+        if self.pulse.is_new() && SimTime::ZERO < now {
+            self.note(now, Incident::Joined, out);
+        }
+        self.pulse.start();
+        self.restarted = true;
+        out.emit(now, Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
+        self.clockwork.tell_memory(self.memory.left(), out);
+        self.pulse.plan(self.phase, out);
+        // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
+        // would if it had spoken just now.
+        self.phase = self.costs.hadoop.first_wait();
+    }
+
+    fn power_off(&mut self, now: SimTime, out: &mut Outbox) {
+        self.crash(now, out);
+        self.clockwork.tell_memory(Bytes::ZERO, out);
+    }
+
+    /// Ends the process; what the machine has read stays in its memory.
+    fn crash(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.pulse.is_up {
+            return;
+        }
+        self.drop_everything(now, out);
+        self.pulse.stop();
+        out.emit(now, Fact::Tracker(self.id, TrackerFact::Down));
+    }
+
+    fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
+        out.emit(now, Fact::befell(self.id, incident));
+    }
+
+    /// Takes note of what its node's health script says, of several ailments of one.
+    fn take_health(&mut self, now: SimTime, is_well: bool, out: &mut Outbox) {
+        self.pulse.has_news = true;
+        match (is_well, self.ailments) {
+            (false, 0) => self.note(now, Incident::Unhealthy, out),
+            (true, 1) => self.note(now, Incident::Healthy, out),
+            _ => {}
+        }
+        if is_well { self.ailments -= 1 } else { self.ailments += 1 }
+    }
+
+    fn take_speeds(&mut self, now: SimTime, speeds: &Arc<Speeds>, out: &mut Outbox) {
+        self.speeds = Some(speeds.clone());
+        for attempt in &mut self.attempts {
+            let next = attempt.take_speeds(now, speeds.clone());
+            self.clockwork.plan(next, attempt, out);
+        }
+    }
+
+    /// Ends every attempt without a report: the process is gone, or starts anew.
+    fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
+        self.pulse.has_news = true;
+        for mut attempt in std::mem::take(&mut self.attempts) {
+            self.clockwork.end_flow(&mut attempt, false, out);
+            if !attempt.has_ended() {
+                self.note_end(&attempt, now, Outcome::Killed, out);
+            }
+        }
+        self.failed_fetches.clear();
+        self.asked = None;
+        self.free = self.node.slots;
+        self.memory = Memory::new(&self.node);
+        self.clockwork.tell_memory(self.memory.left(), out);
+    }
+
+    /// Fails the maps and reduces that work: what they have left on the disks is gone. So is the
+    /// output of maps that have ended, of which the JobTracker may not have heard.
+    fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
+        use AttemptState as S;
+        self.note(now, Incident::DiskLost, out);
+        for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
+            out.affect(ToMapOutputs::Spoilt(map.id().into()));
+        }
+        let is_hit = |attempt: &Attempt| {
+            let has_files = matches!(attempt.state(), S::Running | S::Suspended);
+            has_files && attempt.leaves_output()
+        };
+        let hit: Vec<AttemptId> =
+            self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
+        // What gets their slots begins with empty disks.
+        for id in hit {
+            if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
+                self.fail(index, now, out);
+            }
+        }
+    }
+
+    // ---- heartbeats ----
+
+    fn send_heartbeat(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.pulse.send(now) {
+            self.fill_status(now, out);
+        }
+        self.post_heartbeat(out);
+    }
+
+    fn fill_status(&mut self, now: SimTime, out: &mut Outbox) {
+        self.try_fetches(now, out);
+        let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
+        let call = self.pulse.call();
+        let told_every =
+            (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
+        let asks_for_maps = self.asks_for_maps(now);
+        let mut occupied = PerSlot::default();
+        let mut has_news = self.restarted || !self.failed_fetches.is_empty();
+        // Filled in place unless a copy is still on its way.
+        let status = Arc::make_mut(&mut self.status);
+        status.reports.clear();
+        for attempt in &mut self.attempts {
+            if attempt.is_reported_in_slot(slot_held) {
+                occupied[attempt.slot()] += attempt.slots();
+            }
+            has_news |= !attempt.goes_on_by_itself();
+            let mut report = attempt.report(now, told_every);
+            report.wants_maps &= asks_for_maps;
+            status.reports.push(report);
+        }
+        status.call = call;
+        status.restarted = self.restarted;
+        status.is_unhealthy = 0 < self.ailments;
+        status.slots = self.node.slots;
+        status.occupied = occupied;
+        status.failed_fetches.clone_from(&self.failed_fetches);
+        self.pulse.has_news = has_news;
+    }
+
+    /// Returns whether a heartbeat asks how far maps are, if reduces want to know. In Hadoop a tracker asks in
+    /// calls of their own, once in an interval at most: one that is out of turn does not ask before.
+    fn asks_for_maps(&self, now: SimTime) -> bool {
+        let hadoop = &self.costs.hadoop;
+        let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
+        !hadoop.out_of_band || self.told_of_maps + shortest <= now
+    }
+
+    /// Returns the heartbeat that was sent last.
+    fn heartbeat(&self) -> Heartbeat {
+        if self.pulse.is_brief() {
+            Heartbeat::AsBefore(self.pulse.call())
+        } else {
+            Heartbeat::Full(self.status.clone())
+        }
+    }
+
+    fn post_heartbeat(&mut self, out: &mut Outbox) {
+        out.send(ToJobTracker::Heartbeat(self.heartbeat()));
+        if self.pulse.manner.resends {
+            let no_reply = ToTracker::NoReply(self.pulse.call().number);
+            out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
+        }
+    }
+
+    /// Tries a call again in a while that nobody has taken. A second copy of it is refused as well.
+    fn take_refusal(&mut self, now: SimTime, out: &mut Outbox) {
+        let number = self.pulse.call().number;
+        let (call, at) = self.tries;
+        // Of a process that has died since, another heartbeat may have been refused in the same second.
+        if call != number || at <= now {
+            self.tries = (number, now + REFUSED);
+            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
+        }
+    }
+
+    fn hear(&mut self, now: SimTime, reply: &Arc<Reply>, out: &mut Outbox) {
+        if !self.pulse.is_answered(now, reply.call, reply.queued, out) {
+            return;
+        }
+        if reply.disallowed {
+            return self.power_off(now, out);
+        }
+        if reply.reinit {
+            self.drop_everything(now, out);
+            self.pulse.last_reply = None;
+            self.pulse.plan(SimSpan::ZERO, out);
+            return;
+        }
+        self.pulse.last_reply = Some(reply.id);
+        self.pulse.interval = reply.interval;
+        self.pulse.has_news |= !reply.directives.is_empty() || !reply.maps.is_empty();
+        if self.costs.hadoop.out_of_band && !reply.maps.is_empty() {
+            self.told_of_maps = now;
+        }
+        self.lay_aside_what_was_heard();
+        let reported = self.attempts.len();
+        for directive in &reply.directives {
+            self.obey(now, directive, out);
+        }
+        // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
+        // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
+        let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
+        if !asks_at_once {
+            self.fill_slots(now, out);
+        }
+        let hearing = if asks_at_once { self.attempts.len() } else { reported };
+        if self.pulse.manner.asks_outputs && !reply.maps.is_empty() {
+            let mut working = self.attempts.iter().filter(|a| a.state() == AttemptState::Running);
+            let works = complains && working.any(|attempt| attempt.fetches());
+            let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
+            out.affect(ask);
+            self.asked = Some(Asked { reply: reply.clone(), hearing });
+            return;
+        }
+        self.hear_of_maps(now, &reply.maps, &reply.missing, hearing, out);
+    }
+
+    /// Hears which outputs reduces cannot fetch, of those that a reply counts, and goes on with that.
+    fn hear_out_of_reach(
+        &mut self,
+        now: SimTime,
+        call: u32,
+        missing: &[Missing],
+        out: &mut Outbox,
+    ) {
+        // Its process may have died since it asked, and asked again.
+        if let Some(Asked { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call) {
+            let missing = [&reply.missing, missing].concat();
+            self.hear_of_maps(now, &reply.maps, &missing, hearing, out);
+        }
+    }
+
+    /// Lets the first so many attempts know how far maps are and what of it is missing.
+    fn hear_of_maps(
+        &mut self,
+        now: SimTime,
+        maps: &[MapsDone],
+        missing: &[Missing],
+        hearing: usize,
+        out: &mut Outbox,
+    ) {
+        for maps in maps {
+            let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
+            for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
+                let poll = self.costs.hadoop.poll;
+                let next = attempt.learn_maps(now, *maps, missing, poll);
+                self.clockwork.plan(next, attempt, out);
+            }
+        }
+        self.go_on(now, out);
+    }
+
+    /// Hears that nothing follows of a heartbeat.
+    fn hear_noted(&mut self, now: SimTime, call: u32, queued: SimSpan, out: &mut Outbox) {
+        if !self.pulse.is_answered(now, call, queued, out) {
+            return;
+        }
+        self.pulse.count_answer();
+        if self.pulse.is_calm() {
+            // Nothing has ended and nobody waits for a slot that is free.
+            self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
+        } else {
+            self.lay_aside_what_was_heard();
+            self.go_on(now, out);
+        }
+    }
+
+    /// Forgets what the JobTracker knows now.
+    fn lay_aside_what_was_heard(&mut self) {
+        self.restarted = false;
+        // Mostly there is nothing to take out, and to look first costs less.
+        if !self.status.failed_fetches.is_empty() {
+            self.failed_fetches.drain(..self.status.failed_fetches.len());
+        }
+        if self.attempts.iter().any(|a| a.is_settled()) {
+            self.attempts.retain(|attempt| !attempt.is_settled());
+        }
+    }
+
+    fn go_on(&mut self, now: SimTime, out: &mut Outbox) {
+        self.fill_slots(now, out);
+        self.fail_unresponsive(now, out);
+        self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
+    }
+
+    /// Asks for a heartbeat at once, if trackers do that.
+    fn hurry(&mut self, out: &mut Outbox) {
+        if self.costs.hadoop.out_of_band {
+            self.pulse.hurry(out);
+        }
+    }
+
+    /// Loses patience with attempts that hang. In Hadoop, too, a tracker looks after each heartbeat.
+    fn fail_unresponsive(&mut self, now: SimTime, out: &mut Outbox) {
+        let timeout = self.costs.hadoop.task_timeout;
+        if timeout.is_zero() {
+            return;
+        }
+        while let Some(index) = self.attempts.iter().position(|a| a.hangs_for_longer(now, timeout))
+        {
+            self.end(index, now, self.broken(), out);
+        }
+    }
+
+    /// Returns what an attempt becomes that fails.
+    fn broken(&self) -> AttemptState {
+        if self.costs.hadoop.task_cleanup {
+            AttemptState::FailedUnclean
+        } else {
+            AttemptState::Failed
+        }
+    }
+
+    // ---- directives ----
+
+    /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
+    /// nobody: its end is on its way.
+    fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
+        match directive {
+            Directive::Launch(launch) => self.accept(now, launch, out),
+            Directive::Kill(id) => self.kill(now, *id, out),
+            Directive::Suspend(id) => self.suspend(now, *id, out),
+            Directive::Resume(id) => {
+                if let Some(attempt) = self.find(*id) {
+                    attempt.ask_to_resume();
+                    self.may_wait = true;
+                }
+            }
+            Directive::Commit(id) => {
+                let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
+                if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
+                    let next = attempt.commit(now, poll, span);
+                    self.clockwork.plan(next, attempt, out);
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, id: AttemptId) -> Option<&mut Attempt> {
+        self.attempts.iter_mut().find(|attempt| attempt.is(id)).map(|it| &mut **it)
+    }
+
+    fn accept(&mut self, now: SimTime, launch: &Launch, out: &mut Outbox) {
+        let (id, role) = (launch.attempt, launch.role);
+        if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
+            let files = launch.files.as_ref();
+            let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
+            if let Some(reading) = reading {
+                let (attempt, from) = (launch.attempt, reading.from.map(|copy| copy.node));
+                out.emit(now, Fact::Attempt(attempt, self.id, AttemptFact::Opened { from }));
+            }
+            let plan = self.costs.plan(launch, self.id, &self.node, reading);
+            self.attempts.push(Box::new(Attempt::new(launch, plan, self.speeds.clone())));
+            self.may_wait = true;
+        }
+    }
+
+    fn kill(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+        let cleans = self.costs.hadoop.task_cleanup;
+        if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
+            let attempt = &self.attempts[index];
+            let has_begun = attempt.state() != AttemptState::Unassigned;
+            let state = if cleans && has_begun && attempt.leaves_output() {
+                AttemptState::KilledUnclean
+            } else {
+                AttemptState::Killed
+            };
+            self.end(index, now, state, out);
+        }
+    }
+
+    fn suspend(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+        let tracker = self.id;
+        let runs = |a: &&mut Box<Attempt>| a.is(id) && a.state() == AttemptState::Running;
+        if let Some(attempt) = self.attempts.iter_mut().find(runs) {
+            attempt.suspend(now);
+            self.clockwork.end_flow(attempt, false, out);
+            self.free[attempt.slot()] += attempt.slots();
+            self.memory.stop(id);
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Suspended));
+        }
+    }
+
+    // ---- slots ----
+
+    /// Starts or resumes, in the order of launching, what waits for a slot that is free.
+    fn fill_slots(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.may_wait {
+            return;
+        }
+        for kind in SlotKind::BOTH {
+            while 0 < self.free[kind] {
+                let first =
+                    self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
+                let Some(index) = first else { break };
+                // Nobody overtakes one that waits for several slots.
+                let slots = self.attempts[index].slots();
+                if self.free[kind] < slots {
+                    break;
+                }
+                self.free[kind] -= slots;
+                self.give_slot(index, now, out);
+            }
+        }
+        self.may_wait = self.attempts.iter().any(|a| a.waits_for_slot());
+    }
+
+    fn give_slot(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+        let (attempt, tracker) = (&mut self.attempts[index], self.id);
+        let id = attempt.id();
+        let next = if attempt.state() == AttemptState::Suspended {
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Resumed));
+            let swapping = self.memory.go_on(id);
+            attempt.resume(now, swapping)
+        } else {
+            let (role, slots) = (attempt.role(), attempt.slots());
+            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
+            let swapping = self.memory.start(id, attempt.memory());
+            attempt.start(now, swapping)
+        };
+        self.clockwork.tell_memory(self.memory.left(), out);
+        self.clockwork.plan(next, attempt, out);
+    }
+
+    // ---- the life of an attempt ----
+
+    fn phase_ends(&mut self, now: SimTime, timer: u64, out: &mut Outbox) {
+        // A timer of a phase that was cut short finds nobody.
+        let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
+        self.pulse.has_news = true;
+        let attempt = &mut self.attempts[index];
+        self.clockwork.end_flow(attempt, true, out);
+        match attempt.finish_part(now) {
+            Next::Nothing => {}
+            Next::Hangs => {
+                let hangs = Incident::Hangs(attempt.id());
+                self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
+                self.note(now, hangs, out);
+            }
+            Next::Commit => {
+                out.emit(now, Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
+                self.hurry(out);
+            }
+            Next::Done => self.end(index, now, AttemptState::Succeeded, out),
+            Next::Broken => self.fail(index, now, out),
+            next @ (Next::After(_) | Next::Flow) => {
+                self.clockwork.plan(next, attempt, out);
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+        self.end(index, now, self.broken(), out);
+    }
+
+    /// Lets reduces try again what they could not fetch.
+    fn try_fetches(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.costs.hadoop.behaviour().complains {
+            return;
+        }
+        for index in 0..self.attempts.len() {
+            let reduce = self.attempts[index].id();
+            let (maps, gives_up) = self.attempts[index].try_fetches(now);
+            for map in maps {
+                self.failed_fetches.push(FailedFetch { reduce, map });
+                out.emit(now, Fact::Attempt(reduce, self.id, AttemptFact::FetchFailed { map }));
+            }
+            if gives_up {
+                self.fail(index, now, out);
+            }
+        }
+    }
+
+    /// Lets flows go on at the rates that they have now; those that have ended meanwhile are nobody's.
+    fn take_rates(&mut self, now: SimTime, rates: &[FlowRate], out: &mut Outbox) {
+        for FlowRate { number, rate } in rates {
+            if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
+                let next = attempt.take_rate(now, *rate);
+                self.clockwork.plan(next, attempt, out);
+            }
+        }
+    }
+
+    fn end(&mut self, index: usize, now: SimTime, state: AttemptState, out: &mut Outbox) {
+        self.pulse.has_news = true;
+        let attempt = &mut self.attempts[index];
+        let (slot, slots) = (attempt.slot(), attempt.slots());
+        let held_slot = attempt.holds_slot();
+        self.clockwork.end_flow(attempt, false, out);
+        attempt.end(now, state);
+        let outcome = match state {
+            AttemptState::Succeeded => Outcome::Succeeded,
+            AttemptState::Failed | AttemptState::FailedUnclean => Outcome::Failed,
+            AttemptState::Killed | AttemptState::KilledUnclean => Outcome::Killed,
+            AttemptState::Unassigned
+            | AttemptState::Running
+            | AttemptState::Suspended
+            | AttemptState::CommitPending => {
+                unreachable!("{now}: {} ends as {state:?}", attempt.id())
+            }
+        };
+        let id = attempt.id();
+        self.note_end(&self.attempts[index], now, outcome, out);
+        self.memory.end(id);
+        self.clockwork.tell_memory(self.memory.left(), out);
+        if held_slot {
+            self.free[slot] += slots;
+            self.fill_slots(now, out);
+        }
+        self.hurry(out);
+    }
+
+    fn note_end(&self, attempt: &Attempt, now: SimTime, outcome: Outcome, out: &mut Outbox) {
+        out.emit(
+            now,
+            Fact::Attempt(
+                attempt.id(),
+                self.id,
+                AttemptFact::Ended { role: attempt.role(), outcome, phases: attempt.phases(now) },
+            ),
+        );
+    }
+
+    /// Asserts what must hold between two messages.
+    fn assert_sound(&mut self, now: SimTime) {
+        let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
+        assert!(earlier <= now, "{now}: {id} was at {earlier} before");
+        let (is_up, awaits) = (self.pulse.is_up, self.pulse.is_under_way());
+        assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
+        assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
+        for kind in SlotKind::BOTH {
+            let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
+            let held: u32 = held.map(|a| a.slots()).sum();
+            let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
+            assert!(
+                held + free == slots,
+                "{now}: {id}: {held} held, {free} free of {slots} {word}"
+            );
+        }
+        let waits = self.attempts.iter().any(|a| a.waits_for_slot());
+        assert!(self.may_wait || !waits, "{now}: {id} overlooks an attempt that waits for a slot");
+        let alive = self.attempts.iter().filter(|attempt| attempt.has_process()).count();
+        let known = self.memory.processes();
+        assert!(alive == known, "{now}: {id}: {known} processes of {alive} attempts in memory");
+        self.attempts.iter().for_each(|attempt| attempt.assert_sound(now));
+    }
+}
+
+impl Clockwork {
+    /// Plans the end of a phase, if it has one, or starts the flow that it is.
+    fn plan(&mut self, next: Next, of: &mut Attempt, out: &mut Outbox) {
+        match next {
+            Next::After(span) => {
+                self.timer += 1;
+                of.await_timer(self.timer);
+                let is_flow = of.flow().is_some();
+                let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
+                out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
+            }
+            Next::Flow => {
+                self.flow += 1;
+                let id = FlowId { tracker: self.tracker, number: self.flow };
+                if self.has_fabric
+                    && let Some(Demand { uses, reread, .. }) = of.begin_flow(id.number)
+                {
+                    out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses, reread })));
+                }
+            }
+            Next::Nothing | Next::Commit | Next::Done | Next::Hangs | Next::Broken => {}
+        }
+    }
+
+    /// Plans the end of the tracker's patience with an attempt that hangs from now on. Only the
+    /// heartbeat after that does something; till then there is something to wait for.
+    fn plan_patience(&self, timeout: SimSpan, out: &mut Outbox) {
+        if !timeout.is_zero() {
+            out.plan(timeout, Mail::Tracker(self.tracker, ToTracker::Impatient));
+        }
+    }
+
+    /// Ends the flow of an attempt, if it has one. It may be done, or only cut short.
+    fn end_flow(&self, of: &mut Attempt, is_done: bool, out: &mut Outbox) {
+        if self.has_fabric
+            && let Some(number) = of.leave_flow()
+        {
+            let id = FlowId { tracker: self.tracker, number };
+            out.affect(ToFabric::FlowEnds { id, is_done });
+        }
+    }
+
+    /// Tells the fabric how much memory is left for the node's page cache, if there is one.
+    fn tell_memory(&self, left: Bytes, out: &mut Outbox) {
+        if self.has_page_cache {
+            out.affect(ToFabric::MemoryLeft(self.tracker, left));
+        }
+    }
+}
+
+impl Core for TaskTracker {
+    type Msg = ToTracker;
+
+    fn handle(&mut self, now: SimTime, msg: &ToTracker, out: &mut Outbox) {
+        match msg {
+            ToTracker::PowerOn => self.power_on(now, out),
+            ToTracker::PowerOff => self.power_off(now, out),
+            ToTracker::Crash => self.crash(now, out),
+            ToTracker::Speeds(speeds) => self.take_speeds(now, speeds, out),
+            ToTracker::DiskLost => self.lose_disk(now, out),
+            ToTracker::Health(is_well) => self.take_health(now, *is_well, out),
+            // The timer of a heartbeat that has been moved, or of a machine that has died since.
+            ToTracker::Beat(number) if !self.pulse.is_due(*number) => {}
+            ToTracker::Beat(_) => self.send_heartbeat(now, out),
+            // The reply has come in time.
+            ToTracker::NoReply(number) | ToTracker::Refused(number) | ToTracker::Again(number)
+                if !self.pulse.awaits(*number) => {}
+            ToTracker::NoReply(_) => self.post_heartbeat(out),
+            ToTracker::Refused(_) => self.take_refusal(now, out),
+            // The time-out of the call goes on.
+            ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
+            // The machine has died while the reply was on its way.
+            ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
+            ToTracker::Reply(reply) => self.hear(now, reply, out),
+            ToTracker::Noted { call, queued } => self.hear_noted(now, *call, *queued, out),
+            ToTracker::OutOfReach { call, missing, .. } => {
+                self.hear_out_of_reach(now, *call, missing, out);
+            }
+            ToTracker::Impatient => {}
+            ToTracker::Rates(rates) => self.take_rates(now, rates, out),
+            ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
+                self.phase_ends(now, *timer, out);
+                self.fill_slots(now, out);
+            }
+        }
+        if cfg!(debug_assertions) {
+            self.assert_sound(now);
+        }
+    }
+}

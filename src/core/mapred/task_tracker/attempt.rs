@@ -1,0 +1,532 @@
+//! One attempt on its tracker: from waiting for a slot over its phases to its end.
+//!
+//! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
+//! forgets the number, so that the timer finds nobody. How a phase goes on in between is told in
+//! [`going`], and what becomes of what a reduce cannot fetch in [`unfetched`](crate::mapred::unfetched).
+
+mod going;
+
+use std::mem::offset_of;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use self::going::{Flow, Gathering, next_poll};
+use super::course::{Course, at_pace};
+use crate::cluster::{SlotKind, Speeds};
+use crate::mapred::cost::{Break, Effort, Plan};
+use crate::mapred::event::{AttemptState, Phases, Role};
+use crate::mapred::heartbeat::{Launch, Phase, Report};
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::spec::JobSpec;
+use mumakil_base::units::{Bytes, SimSpan, SimTime};
+
+/// An attempt on its tracker.
+///
+/// Its fields lie in memory as they stand here, in four lines of the processor's cache. The attempts of a
+/// thousand trackers fit into no cache near the processor, and to look at one more line costs more than what is
+/// done with it.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Attempt {
+    // What every heartbeat and every timer of the tracker asks.
+    id: AttemptId,
+    /// How many slots it takes.
+    slots: u32,
+    role: Role,
+    state: AttemptState,
+    phase: Phase,
+    /// Whether a heartbeat has carried the state that it ended in.
+    is_reported: bool,
+    /// Whether it is suspended and waits for a slot to go on.
+    wants_slot: bool,
+    /// Whether its output waits for leave to commit.
+    commits: bool,
+    /// Whether phases that take no time are passed at once.
+    at_once: bool,
+    /// The number of the timer that ends the phase, or the part of it that is under way.
+    timer: Option<NonZeroU64>,
+    /// The flow that is under way.
+    flow: Option<Box<Flow>>,
+    /// How it gets its input together; of reduces only.
+    gathering: Option<Box<Gathering>>,
+    /// How it ends badly, if it does.
+    doom: Option<Box<Doomed>>,
+
+    // What the end of a phase asks as well.
+    /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
+    course: Course,
+    /// When the phase began that is under way, and how long it was suspended since.
+    phase_began: SimTime,
+    suspended_in_phase: SimSpan,
+    /// When its process started.
+    started: SimTime,
+    /// When it was suspended, if it is, or ended, if it has.
+    stopped_at: Option<SimTime>,
+    phases: Phases,
+
+    // What its beginning asks as well.
+    job: Arc<JobSpec>,
+    start_up: SimSpan,
+    work: Effort,
+    /// How fast its node is, if it was ever told.
+    speeds: Option<Arc<Speeds>>,
+    /// Until when it waits for its memory.
+    swaps_until: SimTime,
+    /// How long it would have had to wait yet when it was suspended.
+    swaps_for: SimSpan,
+}
+
+const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
+const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
+
+/// How an attempt ends badly.
+#[derive(Debug)]
+struct Doomed {
+    breaks: Break,
+    /// Since when it has made no progress, if it hangs.
+    hangs_since: Option<SimTime>,
+}
+
+/// What follows for an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It waits for something that others do.
+    Nothing,
+    /// Its phase, or the part under way, ends after this span.
+    After(SimSpan),
+    /// A flow is under way from now on, and ends when the fabric's rates make it.
+    Flow,
+    /// Its work is done, and it waits for leave to commit.
+    Commit,
+    /// It has done everything.
+    Done,
+    /// It makes no progress any more.
+    Hangs,
+    /// It fails.
+    Broken,
+}
+
+impl Attempt {
+    pub(super) fn new(launch: &Launch, plan: Plan, speeds: Option<Arc<Speeds>>) -> Self {
+        let Plan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
+        // Most attempts are maps that end well, and thousands are under way.
+        let doom = breaks.map(|breaks| Box::new(Doomed { breaks, hangs_since: None }));
+        let gathering = launch.is_reduce().then(|| Box::new(Gathering::new(shuffle, sort)));
+        Self {
+            id: launch.attempt,
+            slots: launch.slots,
+            role: launch.role,
+            state: AttemptState::Unassigned,
+            phase: Phase::Start,
+            is_reported: false,
+            wants_slot: true,
+            commits,
+            at_once,
+            timer: None,
+            flow: None,
+            gathering,
+            doom,
+            course: Course::default(),
+            phase_began: SimTime::ZERO,
+            suspended_in_phase: SimSpan::ZERO,
+            started: SimTime::ZERO,
+            stopped_at: None,
+            phases: Phases::default(),
+            job: launch.job.clone(),
+            start_up,
+            work,
+            speeds,
+            swaps_until: SimTime::ZERO,
+            swaps_for: SimSpan::ZERO,
+        }
+    }
+
+    pub(super) fn id(&self) -> AttemptId {
+        self.id
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    pub(super) fn state(&self) -> AttemptState {
+        self.state
+    }
+
+    pub(super) fn slot(&self) -> SlotKind {
+        self.id.slot()
+    }
+
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    pub(super) fn memory(&self) -> Bytes {
+        self.job.memory[self.slot()]
+    }
+
+    /// Returns whether this is the living attempt of that number; what removes the attempt's
+    /// output bears the number too and obeys nobody.
+    pub(super) fn is(&self, id: AttemptId) -> bool {
+        self.id == id && self.role == Role::Work && !self.has_ended()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        use AttemptState as S;
+        matches!(
+            self.state,
+            S::FailedUnclean | S::KilledUnclean | S::Succeeded | S::Failed | S::Killed
+        )
+    }
+
+    /// Returns whether it has ended and a heartbeat has said so.
+    pub(super) fn is_settled(&self) -> bool {
+        self.has_ended() && self.is_reported
+    }
+
+    /// Returns whether neither the JobTracker nor its tracker has to act upon it with each heartbeat.
+    pub(super) fn goes_on_by_itself(&self) -> bool {
+        self.state.calls_for_nothing() && !self.fetches() && !self.hangs()
+    }
+
+    /// Returns whether killing it leaves output behind that has to be removed.
+    pub(super) fn leaves_output(&self) -> bool {
+        self.role == Role::Work && self.id.task.is_work()
+    }
+
+    /// Returns whether it is a map that has succeeded.
+    pub(super) fn has_map_output(&self) -> bool {
+        let is_map = self.role == Role::Work && self.id.task.kind == TaskKind::Map;
+        is_map && self.state == AttemptState::Succeeded
+    }
+
+    pub(super) fn holds_slot(&self) -> bool {
+        matches!(self.state, AttemptState::Running | AttemptState::CommitPending)
+    }
+
+    /// Returns whether there is a process, working or stopped.
+    pub(super) fn has_process(&self) -> bool {
+        self.holds_slot() || self.state == AttemptState::Suspended
+    }
+
+    pub(super) fn waits_for_slot(&self) -> bool {
+        let waits = matches!(self.state, AttemptState::Unassigned | AttemptState::Suspended);
+        waits && self.wants_slot
+    }
+
+    /// Returns whether a heartbeat counts it as holding a slot.
+    pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
+        match self.state {
+            AttemptState::Unassigned | AttemptState::Running => true,
+            AttemptState::Suspended => self.wants_slot,
+            AttemptState::CommitPending => slot_held,
+            AttemptState::FailedUnclean
+            | AttemptState::KilledUnclean
+            | AttemptState::Succeeded
+            | AttemptState::Failed
+            | AttemptState::Killed => false,
+        }
+    }
+
+    /// Returns what a heartbeat says of it; how far it is only if that is to be told, as it told its tracker
+    /// last.
+    pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
+        self.is_reported = self.has_ended();
+        let (progress, ran, worked) = match told_every {
+            Some(interval) => self.told(now, interval),
+            None => Default::default(),
+        };
+        Report {
+            attempt: self.id,
+            state: self.state,
+            phase: self.phase,
+            progress,
+            ran,
+            worked,
+            wants_maps: self.fetches(),
+        }
+    }
+
+    /// Returns how far it is, how long it ran and how long it worked, as it told its tracker last, which it
+    /// does at an interval.
+    fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
+        let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
+            now
+        } else {
+            let running = now.saturating_since(self.started).as_micros();
+            let stale = running % interval.as_micros();
+            SimTime::from_micros(now.as_micros() - stale)
+        };
+        let ran = self.ran(told);
+        (self.progress(told), ran, self.worked(ran))
+    }
+
+    /// Returns whether this is a reduce, and not what removes its output.
+    pub(super) fn is_reduce(&self) -> bool {
+        self.gathering.is_some()
+    }
+
+    /// Returns when it was suspended, if it is.
+    fn suspended_at(&self) -> Option<SimTime> {
+        self.stopped_at.filter(|_| self.state == AttemptState::Suspended)
+    }
+
+    /// Returns how long the process has worked, without the time that it was stopped.
+    fn ran(&self, at: SimTime) -> SimSpan {
+        if self.state == AttemptState::Unassigned {
+            return SimSpan::ZERO;
+        }
+        let at = self.stopped_at.map_or(at, |stopped| stopped.min(at));
+        at.saturating_since(self.started).saturating_sub(self.phases.suspended)
+    }
+
+    /// Returns how much of what it ran went into a map's work or into reducing.
+    fn worked(&self, ran: SimSpan) -> SimSpan {
+        if !matches!(self.phase, Phase::Work | Phase::Reduce | Phase::Commit) {
+            return SimSpan::ZERO;
+        }
+        let Phases { start_up, shuffle, sort, .. } = self.phases;
+        ran.saturating_sub(start_up + shuffle + sort)
+    }
+
+    fn progress(&self, at: SimTime) -> f32 {
+        if self.state == AttemptState::Succeeded {
+            return 1.0;
+        }
+        let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
+        let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
+        let progress = match self.phase {
+            Phase::Start => 0.0,
+            Phase::Work => share(),
+            Phase::Shuffle => match &self.gathering {
+                Some(gathering) if !gathering.is_told_by_course() => {
+                    gathering.share(at, self.speeds().network) / 3.0
+                }
+                _ => share() / 3.0,
+            },
+            Phase::Sort => (1.0 + share()) / 3.0,
+            Phase::Reduce => (2.0 + share()) / 3.0,
+            Phase::Commit => 1.0,
+        };
+        debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
+        progress as f32
+    }
+
+    /// Returns how much it does of a phase: all, unless it ends badly there.
+    fn part_of(&self, phase: Phase) -> f64 {
+        self.break_in(phase).map_or(1.0, |it| it.share)
+    }
+
+    /// Returns how it ends badly in a phase, if it does.
+    fn break_in(&self, phase: Phase) -> Option<Break> {
+        self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
+    }
+
+    fn hangs_since(&self) -> Option<SimTime> {
+        self.doom.as_ref()?.hangs_since
+    }
+
+    /// Returns whether it makes no progress any more.
+    fn hangs(&self) -> bool {
+        self.hangs_since().is_some()
+    }
+
+    fn speeds(&self) -> Speeds {
+        self.speeds.as_deref().copied().unwrap_or(Speeds::USUAL)
+    }
+
+    /// Returns how long it takes for what it does of a phase after the start-up, had it nothing to share
+    /// and to wait for.
+    fn span_of(&self, phase: Phase) -> SimSpan {
+        let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
+        match self.part_of(phase) {
+            1.0 => whole,
+            share => whole.ceil_mul(share),
+        }
+    }
+
+    /// Returns whether it has made no progress for longer than this.
+    pub(super) fn hangs_for_longer(&self, now: SimTime, than: SimSpan) -> bool {
+        let runs = self.state == AttemptState::Running;
+        runs && self.hangs_since().is_some_and(|since| than < now.saturating_since(since))
+    }
+
+    // ---- starting, stopping, going on ----
+
+    /// Takes a slot and starts the process, after its memory has been made free.
+    pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+        self.state = AttemptState::Running;
+        self.wants_slot = false;
+        self.started = now;
+        let wait = self.swap(now, swapping);
+        self.enter_after(wait, Phase::Start, now, self.start_up)
+    }
+
+    /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
+    /// the speed that the disk has now.
+    fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
+        let wait = at_pace(swapping, self.speeds().disk) + std::mem::take(&mut self.swaps_for);
+        self.swaps_until = now + wait;
+        wait
+    }
+
+    pub(super) fn suspend(&mut self, now: SimTime) {
+        self.state = AttemptState::Suspended;
+        self.stopped_at = Some(now);
+        self.swaps_for = self.swaps_until.saturating_since(now);
+        if self.timer.take().is_some() {
+            self.course.settle(now);
+        }
+        let network = self.speeds().network;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.settle(now, network);
+        }
+    }
+
+    pub(super) fn ask_to_resume(&mut self) {
+        if self.state == AttemptState::Suspended {
+            self.wants_slot = true;
+        }
+    }
+
+    /// Takes a slot again and goes on where it was, after its memory has been read back.
+    pub(super) fn resume(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+        self.book_suspension(now);
+        self.state = AttemptState::Running;
+        self.wants_slot = false;
+        let wait = self.swap(now, swapping);
+        if let Some(gathering) = &mut self.gathering {
+            gathering.since = now + wait;
+        }
+        self.go_on(now, wait)
+    }
+
+    /// Books the time for which it was suspended until now, if it is.
+    fn book_suspension(&mut self, now: SimTime) {
+        if let Some(at) = self.suspended_at() {
+            self.suspended_in_phase += now - at;
+            self.phases.suspended += now - at;
+            self.stopped_at = None;
+        }
+    }
+
+    pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
+        self.close_phase(now);
+        self.stopped_at = Some(now);
+        self.state = state;
+        self.timer = None;
+        self.wants_slot = false;
+    }
+
+    // ---- phases ----
+
+    pub(super) fn await_timer(&mut self, timer: u64) {
+        self.timer = NonZeroU64::new(timer);
+    }
+
+    pub(super) fn awaits(&self, timer: u64) -> bool {
+        self.timer.is_some_and(|awaited| awaited.get() == timer)
+    }
+
+    /// Begins a phase after the start-up.
+    fn enter(&mut self, phase: Phase, now: SimTime) -> Next {
+        self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
+    }
+
+    /// Begins a phase, of which nothing is done before a while has passed.
+    fn enter_after(&mut self, wait: SimSpan, phase: Phase, now: SimTime, span: SimSpan) -> Next {
+        self.phase = phase;
+        self.phase_began = now;
+        self.suspended_in_phase = SimSpan::ZERO;
+        self.course = Course::new(now, span);
+        if let Some(gathering) = &mut self.gathering {
+            gathering.since = now;
+        }
+        let next = self.go_on(now, wait);
+        self.pass(now, next)
+    }
+
+    /// Passes a phase of no length, if that is done at once; says what follows. None of them is the
+    /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
+    fn pass(&mut self, now: SimTime, next: Next) -> Next {
+        let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
+        let breaks = self.break_in(self.phase).is_some();
+        let is_passed = self.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
+        if is_passed { self.finish_part(now) } else { next }
+    }
+
+    /// Books the time of the phase that ends now.
+    fn close_phase(&mut self, now: SimTime) {
+        self.book_suspension(now);
+        let span = (now.saturating_since(self.phase_began)).saturating_sub(self.suspended_in_phase);
+        match self.phase {
+            Phase::Shuffle => self.phases.shuffle = span,
+            Phase::Sort => self.phases.sort = span,
+            Phase::Commit => self.phases.commit = Some(now - self.phase_began),
+            Phase::Start => self.phases.start_up = span,
+            Phase::Work | Phase::Reduce => {}
+        }
+    }
+
+    /// Ends the phase whose timer has fired, or the part of it; says what follows.
+    pub(super) fn finish_part(&mut self, now: SimTime) -> Next {
+        self.timer = None;
+        self.course.end_part();
+        if self.course.is_over() && !self.waits_for_maps() {
+            self.finish_phase(now)
+        } else {
+            self.go_on(now, SimSpan::ZERO)
+        }
+    }
+
+    fn finish_phase(&mut self, now: SimTime) -> Next {
+        self.close_phase(now);
+        if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
+            let hangs = doom.breaks.hangs;
+            doom.hangs_since = hangs.then_some(now);
+            return if hangs { Next::Hangs } else { Next::Broken };
+        }
+        match self.phase {
+            Phase::Start if self.is_reduce() => self.enter(Phase::Shuffle, now),
+            Phase::Start => self.enter(Phase::Work, now),
+            Phase::Shuffle => self.enter(Phase::Sort, now),
+            Phase::Sort => self.enter(Phase::Reduce, now),
+            Phase::Work | Phase::Reduce if self.commits => {
+                self.state = AttemptState::CommitPending;
+                self.enter(Phase::Commit, now);
+                Next::Commit
+            }
+            Phase::Work | Phase::Reduce | Phase::Commit => Next::Done,
+        }
+    }
+
+    /// Commits after the child has asked the next time; a second leave changes nothing.
+    pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> Next {
+        if self.state != AttemptState::CommitPending || self.timer.is_some() {
+            return Next::Nothing;
+        }
+        Next::After(next_poll(self.phase_began, now, poll) - now + span)
+    }
+
+    /// Asserts that it goes on by itself if it works, and by nothing if it does not.
+    pub(super) fn assert_sound(&self, now: SimTime) {
+        let (id, state, phase) = (self.id, self.state, self.phase);
+        let is_driven = self.timer.is_some() || self.flow.is_some();
+        assert!(!is_driven || self.holds_slot(), "{now}: {id} goes on, but is {state:?}");
+        let waits_for_maps = self.waits_for_maps();
+        let hangs = self.hangs();
+        let goes_on = is_driven || waits_for_maps || hangs || state != AttemptState::Running;
+        assert!(goes_on, "{now}: {id} runs, but its {phase:?} will never end");
+        let is_stopped = state == AttemptState::Suspended || self.has_ended();
+        assert!(is_stopped == self.stopped_at.is_some(), "{now}: {id} is {state:?}");
+    }
+
+    /// Returns how long the phases took, up to now.
+    pub(super) fn phases(&self, now: SimTime) -> Phases {
+        let mut phases = self.phases;
+        if let Some(at) = self.suspended_at() {
+            phases.suspended += now - at;
+        }
+        phases
+    }
+}

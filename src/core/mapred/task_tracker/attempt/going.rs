@@ -1,0 +1,377 @@
+//! How a phase goes on: by a timer to its end, or as flows at the rates that the fabric tells.
+//!
+//! A part of a phase that has to share is a flow. Its timer is planned when the fabric tells its
+//! rate, and anew whenever that changes. A shuffle that shares is a flow while there is something
+//! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
+//! only once all maps have ended: until then it fetches what there is and waits for more.
+//!
+//! On a slow node what shares nothing goes on at the pace of the node's cores, disks or connection,
+//! whichever it needs. What shares has its pace from the fabric, which knows the slow parts.
+
+use std::sync::Arc;
+
+use super::{Attempt, Next};
+use crate::cluster::{Demand, Speeds};
+use crate::mapred::cost::{Effort, Means};
+use crate::mapred::event::AttemptState;
+use crate::mapred::heartbeat::{MapsDone, Missing, Phase};
+use crate::mapred::ids::AttemptId;
+use crate::mapred::task_tracker::course::at_pace;
+use crate::mapred::unfetched::Unfetched;
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// What the fabric knows of an attempt.
+#[derive(Debug)]
+pub(super) struct Flow {
+    number: u32,
+    /// Its rate, had it nothing to share.
+    alone: f64,
+}
+
+/// How a reduce gets its input together. What it fetches is told in time of undisturbed fetching.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    shuffle: Effort,
+    sort: Effort,
+    /// What was fetched at the instant `since`, if the shuffle shares nothing.
+    done: SimSpan,
+    pub(super) since: SimTime,
+    /// What there is to fetch, or was at `since`.
+    available: SimSpan,
+    /// Whether all maps have ended.
+    is_complete: bool,
+    /// How many maps' outputs there are for it, as it last heard.
+    known: u32,
+    /// What of the maps' output is out of reach, if anything is.
+    missing: Option<Box<Unfetched>>,
+}
+
+impl Attempt {
+    /// Goes on with what is left of the phase, after `wait`.
+    pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        match self.phase {
+            Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
+            Phase::Shuffle => self.fetch_the_rest(now),
+            Phase::Start | Phase::Work | Phase::Sort | Phase::Reduce | Phase::Commit => {
+                let (part, demand, _) = self.under_way();
+                let shares = demand.is_some();
+                self.go_on_with(now, wait, part, shares)
+            }
+        }
+    }
+
+    /// Goes on with a part of the phase. One that shares waits first, then it begins.
+    fn go_on_with(&mut self, now: SimTime, wait: SimSpan, part: SimSpan, shares: bool) -> Next {
+        let begins = now + wait;
+        if !shares {
+            let pace = self.own_pace();
+            self.course.go_on(begins, part, pace);
+            Next::After(wait + at_pace(part, pace))
+        } else if wait.is_zero() {
+            self.course.go_on(begins, part, 0.0);
+            Next::Flow
+        } else {
+            self.course.go_on(begins, SimSpan::ZERO, 1.0);
+            Next::After(wait)
+        }
+    }
+
+    /// Returns what is left of the part of the phase that is under way, what it shares, and what it
+    /// needs of the node.
+    fn under_way(&self) -> (SimSpan, Option<&Demand>, Means) {
+        let whole = self.course.left();
+        let usual = if self.phase == Phase::Shuffle { Means::Network } else { Means::Cores };
+        let Some(effort) = self.effort(self.phase).filter(|effort| !effort.parts.is_empty()) else {
+            return (whole, None, usual);
+        };
+        let (left, part) = effort.under_way(self.course.done());
+        // An attempt that is going to fail may not come to the end of the part.
+        (
+            left.min(whole),
+            part.and_then(|part| part.demand.as_ref()),
+            part.map_or(usual, |part| part.by),
+        )
+    }
+
+    /// Returns the pace of what is under way and shares nothing.
+    fn own_pace(&self) -> f64 {
+        let Speeds { cpu, disk, network } = self.speeds();
+        match self.under_way().2 {
+            Means::Cores => cpu,
+            Means::Disk => disk,
+            Means::Network => network,
+            Means::Patience => 1.0,
+        }
+    }
+
+    /// Goes on at the pace that its node has now.
+    pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Arc<Speeds>) -> Next {
+        let was = self.speeds();
+        self.speeds = Some(speeds);
+        let is_running = self.state == AttemptState::Running;
+        match self.phase {
+            Phase::Shuffle if !self.shares_fetching() => {
+                if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
+                    gathering.settle(now, was.network);
+                }
+                if is_running && self.timer.is_some() {
+                    self.fetch_the_rest(now)
+                } else {
+                    Next::Nothing
+                }
+            }
+            // Its timer is no part of the work.
+            Phase::Commit => Next::Nothing,
+            _ if !is_running || self.flow.is_some() || self.timer.is_none() => Next::Nothing,
+            _ => {
+                self.course.settle(now);
+                self.course.set_pace(self.own_pace());
+                let waits = self.course.since().saturating_since(now);
+                self.ends_after(waits)
+            }
+        }
+    }
+
+    /// Returns the effort of a phase, where it may share something.
+    pub(super) fn effort(&self, phase: Phase) -> Option<&Effort> {
+        match phase {
+            Phase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
+            Phase::Sort => Some(&self.gathering.as_ref()?.sort),
+            Phase::Work | Phase::Reduce => Some(&self.work),
+            Phase::Start | Phase::Commit => None,
+        }
+    }
+
+    /// Returns what the flow uses that begins now; `number` is its.
+    pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
+        self.timer = None;
+        let demand = self.under_way().1.cloned()?;
+        self.flow = Some(Box::new(Flow { number, alone: demand.alone }));
+        Some(demand)
+    }
+
+    /// Returns the number of its flow, if it has one.
+    pub(in super::super) fn flow(&self) -> Option<u32> {
+        self.flow.as_ref().map(|flow| flow.number)
+    }
+
+    /// Forgets its flow, if it has one, and returns the number.
+    pub(in super::super) fn leave_flow(&mut self) -> Option<u32> {
+        self.flow.take().map(|flow| flow.number)
+    }
+
+    /// Goes on at the rate that its flow has now.
+    pub(in super::super) fn take_rate(&mut self, now: SimTime, rate: f64) -> Next {
+        let Some(flow) = &self.flow else { return Next::Nothing };
+        self.course.settle(now);
+        self.course.set_pace(rate / flow.alone);
+        self.flow_ends()
+    }
+
+    fn flow_ends(&self) -> Next {
+        self.ends_after(SimSpan::ZERO)
+    }
+
+    fn ends_after(&self, wait: SimSpan) -> Next {
+        self.course.lasts().map_or(Next::Nothing, |lasts| Next::After(wait + lasts))
+    }
+
+    // ---- shuffles ----
+
+    /// Returns whether it fetches the outputs of maps, or is about to.
+    pub(in super::super) fn fetches(&self) -> bool {
+        matches!(self.phase, Phase::Start | Phase::Shuffle)
+            && self.is_reduce()
+            && !self.hangs()
+            && !self.has_ended()
+    }
+
+    /// Hears how many maps have ended; their output is there from the child's next poll on, but for
+    /// what it misses.
+    pub(in super::super) fn learn_maps(
+        &mut self,
+        now: SimTime,
+        mut maps: MapsDone,
+        missing: &[Missing],
+        poll: SimSpan,
+    ) -> Next {
+        if !self.fetches() {
+            return Next::Nothing;
+        }
+        let (all, asks) = (self.span_of(Phase::Shuffle), next_poll(self.phase_began, now, poll));
+        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        let misses = |it: &Gathering| !missing.is_empty() || it.missing.is_some();
+        let misses_some = self.gathering.as_deref().is_some_and(misses);
+        let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
+        let network = self.speeds().network;
+        let Some(gathering) = &mut self.gathering else { return Next::Nothing };
+        if misses_some {
+            let unfetched = gathering.missing.get_or_insert_default();
+            unfetched.hear(asks, maps.job, missing, fetched);
+            maps.done = unfetched.at_hand(maps.done);
+            if unfetched.is_empty() {
+                gathering.missing = None;
+            }
+        }
+        let share =
+            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
+        let whole = gathering.shuffle.alone;
+        let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
+        // One that ends badly while it fetches needs no more than that.
+        let is_enough = all < whole && !all.is_zero() && all <= there;
+        let is_complete = maps.done == maps.total || is_enough;
+        if is_complete && gathering.is_complete {
+            return Next::Nothing;
+        }
+        gathering.known = maps.done;
+        if is_running {
+            gathering.settle(asks, network);
+            self.course.settle(now);
+        }
+        // What has been fetched stays, though its map be lost.
+        let fetched = if gathering.shares() { self.course.done() } else { gathering.done };
+        gathering.available = if is_complete { all } else { there.max(fetched) };
+        gathering.is_complete = is_complete;
+        if is_running {
+            let next = self.go_on(now, asks.max(self.course.since()) - now);
+            self.pass(now, next)
+        } else {
+            Next::Nothing
+        }
+    }
+
+    /// Returns whether it can only go on once it hears of more maps that have ended.
+    pub(super) fn waits_for_maps(&self) -> bool {
+        let is_complete = |it: &Gathering| it.is_complete;
+        self.phase == Phase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
+    }
+
+    /// Returns of how many maps it has the output, of so many.
+    fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
+        let Some(gathering) = self.gathering.as_ref().filter(|_| self.phase == Phase::Shuffle)
+        else {
+            return 0;
+        };
+        let all = gathering.shuffle.alone;
+        if all.is_zero() {
+            return if gathering.since <= now { gathering.known } else { 0 };
+        }
+        let fetched = if gathering.shares() {
+            if self.timer.is_some() {
+                self.course.settle(now);
+            }
+            self.course.done()
+        } else {
+            gathering.fetched(now, self.speeds().network)
+        };
+        let share = fetched.as_micros() as f64 / all.as_micros() as f64;
+        // What is fetched of an output's last microsecond is rounded down.
+        (share * f64::from(total) + 1e-3) as u32
+    }
+
+    /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
+    /// complains, each time that it does, and whether it gives up.
+    pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
+        if !self.fetches() {
+            return (Vec::new(), false);
+        }
+        let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
+        let Some(unfetched) = unfetched else { return (Vec::new(), false) };
+        if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
+            unfetched.wait(now);
+            return (Vec::new(), false);
+        }
+        unfetched.try_again(now, self.job.maps)
+    }
+
+    fn shares_fetching(&self) -> bool {
+        self.gathering.as_ref().is_some_and(|gathering| gathering.shares())
+    }
+
+    /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
+    /// is under way joins it at once, and does not wait for the child's next poll.
+    fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        let Some(gathering) = &self.gathering else { return Next::Nothing };
+        let there = gathering.available.saturating_sub(self.course.done());
+        if self.flow.is_some() {
+            self.course.go_on(now, there, self.course.pace());
+            return self.flow_ends();
+        }
+        if there.is_zero() && !gathering.is_complete {
+            self.timer = None;
+            self.course.go_on(now, SimSpan::ZERO, 1.0);
+            return Next::Nothing;
+        }
+        self.go_on_with(now, wait, there, !there.is_zero())
+    }
+
+    /// Plans the end of a shuffle that shares nothing, if all maps have ended.
+    fn fetch_the_rest(&mut self, now: SimTime) -> Next {
+        self.timer = None;
+        let all = self.span_of(Phase::Shuffle);
+        let Some(Gathering { is_complete: true, done, since, .. }) = self.gathering.as_deref()
+        else {
+            return Next::Nothing;
+        };
+        self.course.go_on(*since, self.course.left(), 1.0);
+        let left = all.saturating_sub(*done);
+        Next::After(since.saturating_since(now) + at_pace(left, self.speeds().network))
+    }
+}
+
+impl Gathering {
+    /// Returns one of which nothing is done.
+    pub(super) fn new(shuffle: Effort, sort: Effort) -> Self {
+        Self {
+            shuffle,
+            sort,
+            done: SimSpan::ZERO,
+            since: SimTime::ZERO,
+            available: SimSpan::ZERO,
+            is_complete: false,
+            known: 0,
+            missing: None,
+        }
+    }
+
+    /// Returns whether the shuffle has to share something.
+    fn shares(&self) -> bool {
+        self.shuffle.parts.iter().any(|part| part.demand.is_some())
+    }
+
+    /// Returns whether an attempt's course tells how far the shuffle is.
+    pub(super) fn is_told_by_course(&self) -> bool {
+        self.shares() && !self.shuffle.alone.is_zero()
+    }
+
+    /// Returns the share that has been fetched at an instant, if no course tells it.
+    pub(super) fn share(&self, at: SimTime, pace: f64) -> f64 {
+        if self.shuffle.alone.is_zero() {
+            f64::from(u8::from(self.is_complete))
+        } else {
+            self.fetched(at, pace).as_secs_f64() / self.shuffle.alone.as_secs_f64()
+        }
+    }
+
+    /// Returns what has been fetched at an instant, by a connection that is so fast, of what it usually is.
+    fn fetched(&self, at: SimTime, pace: f64) -> SimSpan {
+        let passed = at.saturating_since(self.since).as_micros() as f64;
+        let ran = SimSpan::from_micros((passed * pace) as u64);
+        (self.done + ran).min(self.available.max(self.done))
+    }
+
+    /// Books what has been fetched until an instant.
+    pub(super) fn settle(&mut self, at: SimTime, pace: f64) {
+        self.done = self.fetched(at, pace);
+        self.since = self.since.max(at);
+    }
+}
+
+/// Returns when a child that asks every `poll` since `first` asks next, now or later.
+pub(super) fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
+    if poll.is_zero() {
+        return now;
+    }
+    let asked = (now - first).as_micros().div_ceil(poll.as_micros());
+    first + poll * asked
+}

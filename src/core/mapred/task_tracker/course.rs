@@ -1,0 +1,136 @@
+//! How far a phase is: what is left of it, of the part under way, and at what pace this goes.
+//!
+//! All is told in the time that it takes alone. What shares nothing has one part and the pace 1;
+//! else the pace is the share of its speed alone that the others leave.
+
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// How far a phase is.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    whole: SimSpan,
+    /// When the part went on; later than now while it waits.
+    since: SimTime,
+    /// What was left of the phase then.
+    left: SimSpan,
+    /// What was left of the part then; nothing, while it only waits.
+    part: SimSpan,
+    pace: f64,
+}
+
+impl Course {
+    /// Returns a phase of which nothing is done.
+    pub(super) fn new(now: SimTime, whole: SimSpan) -> Self {
+        Self { whole, since: now, left: whole, part: SimSpan::ZERO, pace: 1.0 }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.left.is_zero()
+    }
+
+    pub(super) fn left(&self) -> SimSpan {
+        self.left
+    }
+
+    pub(super) fn since(&self) -> SimTime {
+        self.since
+    }
+
+    /// Returns what had been done of the phase when it went on.
+    pub(super) fn done(&self) -> SimSpan {
+        self.whole.saturating_sub(self.left)
+    }
+
+    /// Returns the share of the phase that is done; `at` is none if it does not go on.
+    pub(super) fn share(&self, at: Option<SimTime>) -> f64 {
+        if self.whole.is_zero() {
+            return 1.0;
+        }
+        let ran = at.map_or(SimSpan::ZERO, |at| self.ran(at));
+        // Whole numbers, so that nothing is rounded but the share.
+        (self.done() + ran).min(self.whole).as_micros() as f64 / self.whole.as_micros() as f64
+    }
+
+    /// Goes on at an instant with a part of the phase.
+    pub(super) fn go_on(&mut self, at: SimTime, part: SimSpan, pace: f64) {
+        (self.since, self.part, self.pace) = (at, part.min(self.left), pace);
+    }
+
+    /// Books what has been done up to now.
+    pub(super) fn settle(&mut self, now: SimTime) {
+        let ran = self.ran(now);
+        self.left = self.left.saturating_sub(ran);
+        self.part = self.part.saturating_sub(ran);
+        self.since = self.since.max(now);
+    }
+
+    /// Books the whole of the part under way.
+    pub(super) fn end_part(&mut self) {
+        self.left = self.left.saturating_sub(self.part);
+        self.part = SimSpan::ZERO;
+    }
+
+    /// Goes on at another pace; the part is settled.
+    pub(super) fn set_pace(&mut self, pace: f64) {
+        self.pace = pace;
+    }
+
+    pub(super) fn pace(&self) -> f64 {
+        self.pace
+    }
+
+    /// Returns how long the part takes from `since` on, rounded up; none, if it stands still.
+    pub(super) fn lasts(&self) -> Option<SimSpan> {
+        (0.0 < self.pace).then(|| at_pace(self.part, self.pace))
+    }
+
+    /// Returns what has been done of the part, in whole microseconds.
+    fn ran(&self, at: SimTime) -> SimSpan {
+        let passed = at.saturating_since(self.since).as_micros() as f64;
+        SimSpan::from_micros((passed * self.pace) as u64).min(self.part)
+    }
+}
+
+/// Returns how long it takes at a pace, rounded up, what takes so long at the pace 1.
+pub(super) fn at_pace(alone: SimSpan, pace: f64) -> SimSpan {
+    let micros = (alone.as_micros() as f64 / pace).ceil();
+    SimSpan::from_micros(micros as u64).min(SimSpan::LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(secs: u64) -> SimSpan {
+        SimSpan::from_secs(secs)
+    }
+
+    #[test]
+    fn a_part_alone_for_five_seconds_and_then_one_of_two_ends_after_fifteen() {
+        let start = SimTime::ZERO;
+        let mut course = Course::new(start, secs(10));
+        course.go_on(start, secs(10), 1.0);
+        assert_eq!(course.lasts(), Some(secs(10)));
+        course.settle(start + secs(5));
+        course.set_pace(0.5);
+        assert_eq!((course.share(None), course.lasts()), (0.5, Some(secs(10))));
+        assert_eq!(course.share(Some(start + secs(7))), 0.6);
+    }
+
+    #[test]
+    fn what_waits_does_not_move() {
+        let mut course = Course::new(SimTime::ZERO, secs(10));
+        course.go_on(SimTime::ZERO + secs(3), secs(10), 1.0);
+        course.settle(SimTime::ZERO + secs(2));
+        assert_eq!((course.left(), course.since()), (secs(10), SimTime::ZERO + secs(3)));
+    }
+
+    #[test]
+    fn nothing_is_done_beyond_the_part() {
+        let mut course = Course::new(SimTime::ZERO, secs(10));
+        course.go_on(SimTime::ZERO, secs(4), 1.0);
+        assert_eq!(course.share(Some(SimTime::ZERO + secs(9))), 0.4);
+        course.end_part();
+        assert_eq!(course.left(), secs(6));
+    }
+}

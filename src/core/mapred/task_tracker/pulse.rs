@@ -1,0 +1,209 @@
+//! When a tracker's heartbeats are due, which one is under way, and what came of the last one.
+//!
+//! Most heartbeats bring no news and nothing follows of them. All that these touch of a tracker is
+//! here, side by side: in a cluster of thousands the rest of a tracker has long left the processor's cache
+//! when its next heartbeat is due.
+
+use std::mem;
+
+use rand::RngExt;
+
+use super::Manner;
+use crate::cluster::TrackerId;
+use crate::mapred::cost::Costs;
+use crate::mapred::event::{Fact, TrackerFact};
+use crate::mapred::hadoop::{Draws, Fuzz};
+use crate::mapred::heartbeat::Call;
+use crate::mapred::message::{Mail, ToTracker};
+use crate::mapred::outbox::Outbox;
+use mumakil_base::random::mumak::JavaRandom;
+use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// The heartbeats of one tracker.
+pub(super) struct Pulse {
+    tracker: TrackerId,
+    /// Whether the tracker's process is there.
+    pub(super) is_up: bool,
+    pub(super) manner: Manner,
+    /// Whether the last heartbeat said that all is as before.
+    was_brief: bool,
+    /// Whether the next heartbeat must not say so: something has happened, or goes on that the JobTracker
+    /// or this tracker acts upon with each heartbeat.
+    pub(super) has_news: bool,
+    /// Whether something happened that calls for a heartbeat out of turn.
+    is_hurried: bool,
+    /// The number of the next heartbeat; timers of earlier ones are stale.
+    number: u32,
+    /// The number of the last reply it has; `None` before the first.
+    pub(super) last_reply: Option<u16>,
+    /// Whether the last heartbeat that was sent has no reply yet.
+    is_under_way: bool,
+    /// Whether the next one is planned, or was sent. After an answer its tracker first does what follows.
+    is_planned: bool,
+    /// When it was sent.
+    sent_at: SimTime,
+    pub(super) interval: SimSpan,
+    /// What draws by how much the interval varies, if it does.
+    fuzz: Option<FuzzDraws>,
+}
+
+/// Whose random numbers are added to the interval.
+enum FuzzDraws {
+    Own(Box<ChaCha8Rng>),
+    Mumak(JavaRandom),
+}
+
+impl FuzzDraws {
+    fn of(costs: &Costs, tracker: TrackerId) -> Self {
+        match costs.hadoop.draws {
+            Draws::Own => {
+                Self::Own(Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(tracker.0))))
+            }
+            Draws::Mumak => Self::Mumak(JavaRandom::of_fuzz(costs.seed, tracker.0)),
+        }
+    }
+
+    /// Draws a span up to this one; Mumak knows whole milliseconds.
+    fn up_to(&mut self, most: SimSpan) -> SimSpan {
+        match self {
+            Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
+            Self::Mumak(java) => {
+                let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX).min(i32::MAX - 1);
+                SimSpan::from_millis(java.below(millis + 1) as u64)
+            }
+        }
+    }
+}
+
+impl Pulse {
+    /// Returns the pulse of a tracker whose machine is off.
+    pub(super) fn new(tracker: TrackerId, costs: &Costs, manner: Manner) -> Self {
+        let varies = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
+        Self {
+            tracker,
+            is_up: false,
+            manner,
+            was_brief: false,
+            has_news: true,
+            is_hurried: false,
+            number: 0,
+            last_reply: None,
+            is_under_way: false,
+            is_planned: false,
+            sent_at: SimTime::ZERO,
+            interval: costs.hadoop.heartbeat_floor,
+            fuzz: varies.then(|| FuzzDraws::of(costs, tracker)),
+        }
+    }
+
+    /// Begins with a process that has told nothing yet.
+    pub(super) fn start(&mut self) {
+        self.is_up = true;
+        self.has_news = true;
+        self.last_reply = None;
+    }
+
+    /// Ends with the process: what was planned or is under way is nobody's.
+    pub(super) fn stop(&mut self) {
+        self.is_up = false;
+        self.is_under_way = false;
+        self.number += 1;
+    }
+
+    /// Returns whether no heartbeat was ever planned.
+    pub(super) fn is_new(&self) -> bool {
+        self.number == 0
+    }
+
+    /// Returns whether a heartbeat is under way.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.is_under_way
+    }
+
+    /// Returns whether this timer of a heartbeat counts: the heartbeat may have been moved, or the
+    /// process has died since.
+    pub(super) fn is_due(&self, number: u32) -> bool {
+        number == self.number && self.is_up
+    }
+
+    /// Returns whether this heartbeat is under way.
+    pub(super) fn awaits(&self, number: u32) -> bool {
+        number == self.number && self.is_under_way()
+    }
+
+    /// Returns which heartbeat is under way, or the next.
+    pub(super) fn call(&self) -> Call {
+        Call { tracker: self.tracker, number: self.number, last_reply: self.last_reply }
+    }
+
+    /// Returns whether the heartbeat that is under way says that all is as before.
+    pub(super) fn is_brief(&self) -> bool {
+        self.was_brief
+    }
+
+    /// Plans the next heartbeat.
+    pub(super) fn plan(&mut self, after: SimSpan, out: &mut Outbox) {
+        self.number += 1;
+        self.is_planned = true;
+        out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
+    }
+
+    /// Plans the next heartbeat as the last answer wishes, give or take some, or at once if something has
+    /// happened meanwhile.
+    pub(super) fn plan_next(&mut self, fuzz: Fuzz, out: &mut Outbox) {
+        let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
+        self.plan(next, out);
+    }
+
+    fn fuzzy_interval(&mut self, Fuzz { early, late }: Fuzz) -> SimSpan {
+        let Some(draws) = &mut self.fuzz else { return self.interval };
+        let shifted = self.interval + draws.up_to(early + late);
+        shifted.saturating_sub(early).max(SimSpan::from_millis(1))
+    }
+
+    /// Asks for a heartbeat at once; if the next one is still to be planned, that will be.
+    pub(super) fn hurry(&mut self, out: &mut Outbox) {
+        if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
+            self.plan(SimSpan::ZERO, out);
+        }
+    }
+
+    /// Sends the heartbeat that is due: what happens from now on is for the next. Returns whether it
+    /// says that all is as before.
+    pub(super) fn send(&mut self, now: SimTime) -> bool {
+        (self.is_under_way, self.sent_at) = (true, now);
+        self.is_hurried = false;
+        self.was_brief = self.manner.is_brief && !self.has_news;
+        self.was_brief
+    }
+
+    /// Returns whether this answers the heartbeat that is under way, and notes how long that took. The
+    /// reply to an earlier one, or a second copy, is nobody's.
+    pub(super) fn is_answered(
+        &mut self,
+        now: SimTime,
+        call: u32,
+        queued: SimSpan,
+        out: &mut Outbox,
+    ) -> bool {
+        if call != self.number || !mem::take(&mut self.is_under_way) {
+            return false;
+        }
+        self.is_planned = false;
+        let rtt = now - self.sent_at;
+        out.emit(now, Fact::Tracker(self.tracker, TrackerFact::Heartbeat { rtt, queued }));
+        true
+    }
+
+    /// Counts an answer that has no number of its own. The first contact is answered in full, so there
+    /// was one before this.
+    pub(super) fn count_answer(&mut self) {
+        self.last_reply = self.last_reply.map(|last| last.wrapping_add(1));
+    }
+
+    /// Returns whether nothing has happened since all was as before.
+    pub(super) fn is_calm(&self) -> bool {
+        self.was_brief && !self.has_news
+    }
+}

@@ -1,0 +1,341 @@
+//! What a trace says of a job's tasks, and the rules for what it leaves out.
+//!
+//! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed
+//! them: an attempt that the trace has takes the time and ends as it did there, scaled by how far
+//! its input was then and is now; any other is made up from the job's distributions.
+
+use crate::mapred::ids::{AttemptId, TaskKind};
+use crate::mapred::locality::Locality;
+use mumakil_base::random::Dice;
+use mumakil_base::units::SimSpan;
+
+/// How an attempt went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedTry {
+    /// Its times, if the trace has them.
+    pub times: Option<TracedTimes>,
+    /// How far its input was: node, rack, elsewhere. Zero for reduces.
+    pub distance: usize,
+    /// Whether it failed.
+    pub fails: bool,
+}
+
+/// How long an attempt's phases took, or take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TracedTimes {
+    /// Fetching, once all maps have ended; zero but for reduces.
+    pub shuffle: SimSpan,
+    /// Merging; zero but for reduces.
+    pub sort: SimSpan,
+    /// The work itself.
+    pub work: SimSpan,
+}
+
+/// The attempts of a task, by number; those that the trace does not have are made up.
+pub type TracedTask = Box<[Option<TracedTry>]>;
+
+/// A job's tasks as a trace has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// The maps, by number.
+    pub maps: Vec<TracedTask>,
+    /// The reduces, by number.
+    pub reduces: Vec<TracedTask>,
+    /// How long maps took that succeeded, by the distance of their input; the last where that is
+    /// not known.
+    pub map_times: [Cdf; 4],
+    /// The same for maps that failed.
+    pub failed_map_times: [Cdf; 4],
+    /// How long reduces took that succeeded.
+    pub reduce_times: Cdf,
+    /// The same for reduces that failed.
+    pub failed_reduce_times: Cdf,
+    /// The share of the successful maps that succeeded at their first attempt, second, …; where
+    /// there is none at all, a map that is made up fails.
+    pub tries: Option<Box<[f64]>>,
+    /// How many times as long a map takes, by the distance of its input.
+    pub factors: [f64; 3],
+    /// Whether Mumak's quirks hold: an input in the rack counts as one elsewhere; and a time that is
+    /// made up because an attempt has no start is scaled like one that was logged, or, if the attempt
+    /// failed, is made up for where it ran then.
+    pub quirks: bool,
+    /// Whether Mumak fails the job when it is to read its splits: more maps are logged than it has.
+    pub is_unreadable: bool,
+    /// The job's id, where ties between jobs go by ids, as in Mumak: what it begins with, and its number.
+    pub id: Option<(Box<str>, u64)>,
+    /// The maps of which nobody knows where their input lies, and on how many nodes each lies, where
+    /// these are drawn when the job's splits are read. Empty if they were drawn before.
+    pub unplaced: (Box<[u32]>, usize),
+}
+
+/// A distribution function of times as Rumen writes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cdf {
+    /// How many values it was made of.
+    pub weight: u64,
+    /// Shares and the milliseconds below which they lie, from share 0 to share 1; none, if it was
+    /// made of nothing.
+    pub points: Box<[(f64, f64)]>,
+}
+
+/// What a task takes for which the trace has nothing at all.
+const UNKNOWN: SimSpan = SimSpan::from_millis(100);
+
+/// The numbers of a job's distributions: maps by their distance, those that failed behind them.
+const FAILED_MAPS: usize = 4;
+const REDUCES: usize = 8;
+const FAILED_REDUCES: usize = 9;
+
+impl Traced {
+    /// Returns how an attempt of a map or reduce goes, of which the input is so far: its times, and
+    /// whether it fails.
+    pub fn draw(
+        &self,
+        attempt: AttemptId,
+        locality: Option<Locality>,
+        dice: &mut impl Dice,
+    ) -> (TracedTimes, bool) {
+        let AttemptId { task, number } = attempt;
+        match task.kind {
+            TaskKind::Map => self.map(task.index, number, locality, dice),
+            _ => self.reduce(task.index, number, dice),
+        }
+    }
+
+    fn map(
+        &self,
+        map: u32,
+        attempt: u32,
+        locality: Option<Locality>,
+        dice: &mut impl Dice,
+    ) -> (TracedTimes, bool) {
+        let distance = match locality {
+            Some(Locality::Node) => 0,
+            Some(Locality::Rack) if !self.quirks => 1,
+            Some(Locality::Rack | Locality::OffRack) | None => 2,
+        };
+        let logged = find(&self.maps, map, attempt);
+        let fails = logged.map_or_else(|| self.fails(attempt, dice), |logged| logged.fails);
+        let then = logged.map_or(distance, |logged| logged.distance);
+        let times = logged.and_then(|logged| logged.times);
+        let work = times.map(|times| times.work).unwrap_or_else(|| {
+            let at = if fails && self.quirks { then } else { distance };
+            self.make_up(fails, at, dice)
+        });
+        // What made an attempt fail did not wait for its input.
+        let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
+        let work = if is_scaled {
+            let factor = self.factors[distance] / self.factors[then];
+            SimSpan::from_millis((work.as_micros() as f64 / 1e3 * factor) as u64)
+        } else {
+            work
+        };
+        (TracedTimes { work, ..TracedTimes::default() }, fails)
+    }
+
+    /// Returns whether an attempt of a map fails that is made up.
+    fn fails(&self, attempt: u32, dice: &mut impl Dice) -> bool {
+        match self.tries.as_deref() {
+            None => true,
+            Some(tries) if tries.len() <= attempt as usize + 1 => false,
+            Some(tries) => {
+                let left: f64 = tries[attempt as usize..].iter().sum();
+                let succeeds = dice.share() < tries[attempt as usize] / left;
+                !succeeds
+            }
+        }
+    }
+
+    /// Makes up the time of a map: from the distribution of its distance, or else from any, each as
+    /// likely as it has values.
+    fn make_up(&self, fails: bool, distance: usize, dice: &mut impl Dice) -> SimSpan {
+        let (times, first) = match fails {
+            true => (&self.failed_map_times, FAILED_MAPS),
+            false => (&self.map_times, 0),
+        };
+        let sample = |at: usize, dice: &mut _| times[at].sample(first + at, dice);
+        let millis = sample(distance, dice).or_else(|| {
+            let weight = |cdf: &Cdf| u128::from(cdf.weight);
+            let total: u128 = times.iter().map(weight).sum();
+            let mut rest = (0 < total).then(|| dice.below(total))?;
+            let chosen = times.iter().position(|cdf| {
+                let is_it = rest < weight(cdf);
+                rest = rest.saturating_sub(weight(cdf));
+                is_it
+            });
+            sample(chosen?, dice)
+        });
+        millis.and_then(span).unwrap_or(UNKNOWN)
+    }
+
+    fn reduce(&self, reduce: u32, attempt: u32, dice: &mut impl Dice) -> (TracedTimes, bool) {
+        let traced = find(&self.reduces, reduce, attempt);
+        let fails = traced.is_some_and(|traced| traced.fails);
+        let times = traced.and_then(|traced| traced.times).unwrap_or_else(|| {
+            let (times, number) = match fails {
+                true => (&self.failed_reduce_times, FAILED_REDUCES),
+                false => (&self.reduce_times, REDUCES),
+            };
+            // Rumen draws again, up to five times, when an attempt ended before it began. The
+            // whole of an attempt becomes its reduce phase.
+            let work = (0..5).find_map(|_| times.sample(number, dice).and_then(span));
+            TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
+        });
+        (times, fails)
+    }
+}
+
+fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
+    *tasks.get(task as usize)?.get(attempt as usize)?
+}
+
+/// Returns a time, unless it is below zero.
+fn span(millis: f64) -> Option<SimSpan> {
+    (0.0 <= millis).then(|| SimSpan::from_millis(millis as u64))
+}
+
+impl Cdf {
+    /// Draws milliseconds: even shares, straight between the points. Computes as Rumen does, in this
+    /// order, so that the last bit is the same.
+    fn sample(&self, number: usize, dice: &mut impl Dice) -> Option<f64> {
+        let (last, _) = self.points.split_last()?;
+        let share = dice.share_of(number);
+        let above = self.points.partition_point(|(at, _)| *at <= share);
+        let Some((to, high)) = self.points.get(above) else { return Some(last.1) };
+        let Some((from, low)) = above.checked_sub(1).map(|index| self.points[index]) else {
+            return Some(*high);
+        };
+        Some(((share - from) / (to - from) * (high - low)).trunc() + low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::ids::{JobId, TaskId};
+    use mumakil_base::random::mumak::Stories;
+    use mumakil_base::random::{Purpose, stream};
+
+    fn secs(secs: u64) -> SimSpan {
+        SimSpan::from_secs(secs)
+    }
+
+    fn cdf(low: f64, high: f64) -> Cdf {
+        Cdf { weight: 10, points: [(0.0, low), (1.0, high)].into() }
+    }
+
+    fn traced() -> Traced {
+        let times = Some(TracedTimes { work: secs(10), ..TracedTimes::default() });
+        let done = |distance, fails| Some(TracedTry { times, distance, fails });
+        Traced {
+            maps: vec![[done(0, false)].into(), [done(1, true), None].into()],
+            reduces: vec![[Some(TracedTry { times: None, distance: 0, fails: true })].into()],
+            map_times: [Cdf::default(), Cdf::default(), cdf(7e3, 7e3), cdf(8e3, 8e3)],
+            failed_map_times: Default::default(),
+            reduce_times: Cdf::default(),
+            failed_reduce_times: cdf(9e3, 9e3),
+            tries: Some([0.5, 0.5].into()),
+            factors: [1.0, 1.5, 3.0],
+            quirks: false,
+            is_unreadable: false,
+            id: None,
+            unplaced: Default::default(),
+        }
+    }
+
+    /// The time of an attempt, and whether it fails.
+    fn map(traced: &Traced, map: u32, attempt: u32, locality: Locality) -> (SimSpan, bool) {
+        let rng = &mut stream(1, Purpose::Traced, 0);
+        let (times, fails) = traced.map(map, attempt, Some(locality), rng);
+        (times.work, fails)
+    }
+
+    #[test]
+    fn a_map_takes_longer_the_farther_its_input_has_become() {
+        let traced = traced();
+        assert_eq!(map(&traced, 0, 0, Locality::Node), (secs(10), false));
+        assert_eq!(map(&traced, 0, 0, Locality::Rack), (secs(15), false));
+        assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(30), false));
+        let mumak = Traced { quirks: true, ..traced };
+        assert_eq!(map(&mumak, 0, 0, Locality::Rack), (secs(30), false));
+    }
+
+    #[test]
+    fn a_failed_attempt_keeps_its_time() {
+        assert_eq!(map(&traced(), 1, 0, Locality::OffRack), (secs(10), true));
+    }
+
+    #[test]
+    fn an_attempt_without_times_ends_as_it_did_after_a_time_of_its_like() {
+        let (times, fails) = traced().reduce(0, 0, &mut stream(1, Purpose::Traced, 0));
+        assert_eq!((times.work, fails), (secs(9), true));
+    }
+
+    #[test]
+    fn what_the_trace_lacks_is_made_up_from_the_jobs_distributions() {
+        let mut traced = traced();
+        // The second attempt is the last that ever succeeded.
+        assert_eq!(map(&traced, 1, 1, Locality::OffRack), (secs(7), false));
+        // Nothing is known of local maps: any of the others'.
+        let (work, _) = map(&traced, 1, 1, Locality::Node);
+        assert!(work == secs(7) || work == secs(8), "{work}");
+        traced.tries = None;
+        assert_eq!(map(&traced, 1, 1, Locality::Node), (UNKNOWN, true));
+    }
+
+    #[test]
+    fn weights_without_end_can_be_summed() {
+        let mut traced = traced();
+        for distance in [2, 3] {
+            traced.map_times[distance].weight = u64::MAX;
+        }
+        let (work, _) = map(&traced, 1, 1, Locality::Node);
+        assert!(work == secs(7) || work == secs(8), "{work}");
+    }
+
+    #[test]
+    fn a_first_attempt_succeeds_as_often_as_first_attempts_did() {
+        let mut rng = stream(1, Purpose::Traced, 0);
+        let traced = traced();
+        let mut fails = || traced.map(9, 0, Some(Locality::Node), &mut rng).1;
+        let failures = (0..1_000).filter(|_| fails()).count();
+        assert!((450..550).contains(&failures), "{failures}");
+    }
+
+    /// Returns a job's distribution whose times are 1 s at least, 2 s in the middle and 5 s at most.
+    fn bent() -> Cdf {
+        Cdf { weight: 10, points: [(0.0, 1e3), (0.5, 2e3), (1.0, 5e3)].into() }
+    }
+
+    #[test]
+    fn times_that_mumak_makes_up_are_its_own_to_the_millisecond() {
+        let mut traced = traced();
+        traced.map_times[2] = bent();
+        traced.reduce_times = bent();
+        let mut stories = Stories::new(42, 0);
+        let story = stories.of(4, "job_200904211745_0006");
+        let attempt = |kind, index| TaskId { job: JobId(4), kind, index }.attempt(0);
+        // Of the job's own numbers the first is 0.341: below a half, so it succeeds. Then 0.6917 of the
+        // first distribution that is used: 2 s and 0.3834 of the other 3 s.
+        let (map, reduce) = (attempt(TaskKind::Map, 29), attempt(TaskKind::Reduce, 7));
+        let (times, fails) = traced.draw(map, Some(Locality::OffRack), story);
+        assert_eq!((times.work.as_millis(), fails), (3_150, false));
+        // 0.4217 and 0.5678 of the second.
+        let reduces = [(); 2].map(|()| traced.draw(reduce, None, story).0.work.as_millis());
+        assert_eq!(reduces, [1_843, 2_406]);
+    }
+
+    #[test]
+    fn mumak_scales_what_it_makes_up_for_an_attempt_without_a_start() {
+        let without = |fails| Some(TracedTry { times: None, distance: 1, fails });
+        let mut traced = traced();
+        traced.maps = vec![[without(false)].into(), [without(true)].into()];
+        traced.failed_map_times = [cdf(1e3, 1e3), cdf(2e3, 2e3), cdf(3e3, 3e3), Cdf::default()];
+        assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(7), false));
+        assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(3), true));
+        traced.quirks = true;
+        // It was in the rack, so three for one and a half. What failed is made up for where it was.
+        assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(14), false));
+        assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(2), true));
+    }
+}

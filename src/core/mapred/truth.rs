@@ -1,0 +1,53 @@
+//! How long tasks really take, which no cluster knows: for policies that are oracles, and for
+//! estimates that are wrong on purpose.
+
+use std::sync::Arc;
+
+use crate::cluster::{Node, SlotKind, TrackerId};
+use crate::mapred::cost::Costs;
+use crate::mapred::heartbeat::Launch;
+use crate::mapred::ids::{TaskId, TaskKind};
+use crate::mapred::job::Job;
+use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
+use mumakil_base::units::{Factor, SimSpan};
+
+/// How long tasks really take.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    costs: Arc<Costs>,
+    /// Where tasks would run: a node of plain speed, with their input on it.
+    node: Node,
+}
+
+impl Truth {
+    /// Returns the truth of a cluster with such nodes.
+    pub fn new(costs: Arc<Costs>, node: &Node) -> Self {
+        Self { costs, node: Node { speed: Factor::ONE, ..node.clone() } }
+    }
+
+    /// Returns how long all tasks of a kind take one after another, alone on a node of plain speed
+    /// with their input on it. Walks the tasks.
+    pub fn work(&self, job: &Job, kind: SlotKind) -> SimSpan {
+        let total = job.tasks(kind).total();
+        (0..total)
+            .map(|index| self.task(job, kind, index))
+            .fold(SimSpan::ZERO, |all, one| all + one)
+    }
+
+    /// Returns how long one task takes so.
+    pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
+        let kind = match kind {
+            SlotKind::Map => TaskKind::Map,
+            SlotKind::Reduce => TaskKind::Reduce,
+        };
+        let attempt = TaskId { job: job.id(), kind, index }.attempt(0);
+        let launch = Launch::work(attempt, job.spec.clone());
+        let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
+        plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
+    }
+
+    /// Returns the random stream of a purpose for a number.
+    pub fn stream(&self, purpose: Purpose, subject: u64) -> ChaCha8Rng {
+        stream(self.costs.seed, purpose, subject)
+    }
+}

@@ -1,0 +1,229 @@
+//! What a reduce cannot fetch: it tries again, each time after a longer pause, and complains.
+//!
+//! All is as in Hadoop. Whatever lies on a machine is tried together; a failure puts the machine off
+//! for 10 s, by a factor of 1.3 longer with each failure. The tenth failure of an output is told to
+//! the JobTracker, and every tenth that follows; one of a machine that answers but cannot read the
+//! output is told at once. A reduce that has failed too often with one of them
+//! gives up. So the first complaint comes after seven minutes: the sum of the first nine pauses.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::TrackerId;
+use crate::mapred::heartbeat::Missing;
+use crate::mapred::ids::{AttemptId, JobId};
+use mumakil_base::units::{SimSpan, SimTime};
+
+/// How long a machine is left alone, but for what each failure adds.
+const PENALTY: SimSpan = SimSpan::from_secs(10);
+
+/// What each failure of an output makes of the pause after it.
+const GROWTH: f64 = 1.3;
+
+/// Of so many failures of an output one is told to the JobTracker.
+const FAILURES_PER_COMPLAINT: u32 = 10;
+
+/// So many failures of one output a reduce takes at least, and more in a job of many maps.
+const PATIENCE: u32 = 30;
+
+/// Returns for how long a reduce of a job of so many maps tries what it cannot fetch, until it gives up: at most
+/// a month, for with each ten maps beyond three hundred it is a third longer.
+pub(super) fn longest_trial(maps: u32) -> SimSpan {
+    const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
+    let mut all = SimSpan::ZERO;
+    for failures in 1..patience(maps) {
+        all += pause_after(failures);
+        if MONTH <= all {
+            return MONTH;
+        }
+    }
+    all
+}
+
+/// Returns how many failures of one output a reduce of a job of so many maps takes.
+fn patience(maps: u32) -> u32 {
+    PATIENCE.max(maps / 10)
+}
+
+/// Returns how long a machine is left alone after so many failures of an output.
+fn pause_after(failures: u32) -> SimSpan {
+    (0..failures).fold(PENALTY, |pause, _| pause.ceil_mul(GROWTH))
+}
+
+/// The outputs of maps that were named as missing.
+#[derive(Debug, Default)]
+pub(super) struct Unfetched {
+    outputs: Vec<Output>,
+    /// When each machine is tried next.
+    due: BTreeMap<TrackerId, SimTime>,
+}
+
+#[derive(Debug)]
+struct Output {
+    map: AttemptId,
+    at: TrackerId,
+    is_lost: bool,
+    is_unreadable: bool,
+    /// Whether it had been fetched before.
+    is_here: bool,
+    failures: u32,
+}
+
+impl Output {
+    fn is_wanted(&self) -> bool {
+        !self.is_here && !self.is_lost
+    }
+}
+
+impl Unfetched {
+    pub(super) fn is_empty(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    /// Hears what is missing of a job's maps. The reduce has the outputs of the first `fetched` maps
+    /// that ended; it tries the others from `asks` on.
+    pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
+        let earlier = std::mem::take(&mut self.outputs);
+        for missing in missing.iter().filter(|missing| missing.map.job() == job) {
+            let Missing { map, at, order, is_lost, is_unreadable } = *missing;
+            let known = earlier.iter().find(|output| output.map == map);
+            self.outputs.push(Output {
+                map,
+                at,
+                is_lost,
+                is_unreadable,
+                is_here: known.map_or(order < fetched, |output| output.is_here),
+                failures: known.map_or(0, |output| output.failures),
+            });
+        }
+        let wanted = || self.outputs.iter().filter(|output| output.is_wanted());
+        self.due.retain(|at, _| wanted().any(|output| output.at == *at));
+        for output in wanted() {
+            self.due.entry(output.at).or_insert(asks);
+        }
+    }
+
+    /// Returns of how many maps the output is there or has been fetched, if so many are said to be
+    /// done.
+    pub(super) fn at_hand(&self, done: u32) -> u32 {
+        let wanted = self.outputs.iter().filter(|output| output.is_wanted()).count();
+        let kept = self.outputs.iter().filter(|output| output.is_here && output.is_lost).count();
+        done + kept as u32 - wanted as u32
+    }
+
+    /// Puts off what is due: the reduce does not fetch.
+    pub(super) fn wait(&mut self, now: SimTime) {
+        self.due.values_mut().for_each(|due| *due = now.max(*due));
+    }
+
+    /// Tries what is due by now. Returns the outputs of which the reduce, of a job of so many maps,
+    /// complains; and whether it gives up.
+    pub(super) fn try_again(&mut self, now: SimTime, maps: u32) -> (Vec<AttemptId>, bool) {
+        let patience = patience(maps);
+        let mut complaints = Vec::new();
+        for (at, due) in &mut self.due {
+            while *due <= now {
+                // The machine is tried again when the first of its outputs may be.
+                let mut fewest = u32::MAX;
+                let here = |output: &&mut Output| output.at == *at && output.is_wanted();
+                for output in self.outputs.iter_mut().filter(here) {
+                    output.failures += 1;
+                    fewest = fewest.min(output.failures);
+                    if output.is_unreadable || output.failures % FAILURES_PER_COMPLAINT == 0 {
+                        complaints.push(output.map);
+                    }
+                    if patience <= output.failures {
+                        return (complaints, true);
+                    }
+                }
+                *due += pause_after(fewest);
+            }
+        }
+        (complaints, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::ids::{TaskId, TaskKind};
+
+    fn missing(index: u32, at: u32, is_lost: bool) -> Missing {
+        let map = TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0);
+        Missing { map, at: TrackerId(at), order: index, is_lost, is_unreadable: false }
+    }
+
+    /// Returns a reduce that has fetched two outputs and hears at the start that these are missing.
+    fn unfetched(all: &[Missing]) -> Unfetched {
+        let mut unfetched = Unfetched::default();
+        unfetched.hear(SimTime::ZERO, JobId(0), all, 2);
+        unfetched
+    }
+
+    /// Returns the seconds at which a reduce of a job of so many maps complains, and when it gives up.
+    fn fate(mut unfetched: Unfetched, maps: u32) -> (Vec<u64>, u64) {
+        let mut complaints = Vec::new();
+        for second in 0.. {
+            let now = SimTime::ZERO + SimSpan::from_secs(second);
+            let (of, gives_up) = unfetched.try_again(now, maps);
+            complaints.extend(of.iter().map(|_| second));
+            if gives_up {
+                return (complaints, second);
+            }
+        }
+        unreachable!("it gives up some day")
+    }
+
+    #[test]
+    fn a_reduce_complains_at_every_tenth_failure_and_gives_up_at_the_thirtieth() {
+        let (complaints, end) = fate(unfetched(&[missing(5, 1, false)]), 100);
+        // 10 s x (1.3 + 1.3^2 + ... + 1.3^9), and so on up to the nineteenth and the twenty-ninth.
+        assert_eq!(complaints, [417, 6_292, 87_290]);
+        assert_eq!(end, 87_290);
+        assert!(longest_trial(100).as_secs_f64().ceil() == 87_290.0, "{}", longest_trial(100));
+        assert_eq!(longest_trial(300), longest_trial(1));
+        assert_eq!(longest_trial(u32::MAX), SimSpan::from_secs(30 * 24 * 60 * 60));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_at_each_failure() {
+        let spoilt = Missing { is_unreadable: true, ..missing(5, 1, false) };
+        let mut unfetched = unfetched(&[spoilt]);
+        let times = [0, 12, 13, 29, 30];
+        let told = times.map(|second| {
+            let now = SimTime::ZERO + SimSpan::from_secs(second);
+            unfetched.try_again(now, 100).0.len()
+        });
+        assert_eq!(told, [1, 0, 1, 0, 1], "after pauses of 13 and 16.9 s");
+    }
+
+    #[test]
+    fn in_a_job_of_many_maps_a_reduce_has_more_patience() {
+        let (complaints, _) = fate(unfetched(&[missing(5, 1, false)]), 400);
+        assert_eq!(complaints.len(), 4);
+    }
+
+    #[test]
+    fn only_what_it_has_not_fetched_and_is_not_known_as_lost_is_missed() {
+        let named = [missing(1, 1, false), missing(4, 1, false), missing(5, 2, true)];
+        assert_eq!(unfetched(&named).at_hand(8), 7, "it has the first and misses the second");
+        let lost = [missing(0, 1, true), missing(1, 1, true), missing(5, 1, true)];
+        assert_eq!(unfetched(&lost).at_hand(5), 7, "two of those that are lost it has");
+    }
+
+    #[test]
+    fn what_was_fetched_stays_fetched_and_what_is_named_no_more_is_there() {
+        let mut unfetched = unfetched(&[missing(1, 1, false), missing(4, 1, false)]);
+        unfetched.hear(SimTime::ZERO, JobId(0), &[missing(1, 1, true)], 0);
+        assert_eq!(unfetched.at_hand(7), 8);
+        unfetched.hear(SimTime::ZERO, JobId(0), &[], 0);
+        assert_eq!((unfetched.at_hand(8), unfetched.is_empty()), (8, true));
+    }
+
+    #[test]
+    fn a_reduce_that_does_not_fetch_does_not_fail() {
+        let mut unfetched = unfetched(&[missing(5, 1, false)]);
+        let later = SimTime::ZERO + SimSpan::from_secs(5_000);
+        unfetched.wait(later);
+        assert_eq!(unfetched.try_again(later, 10), (vec![], false), "this is the first failure");
+    }
+}

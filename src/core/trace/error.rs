@@ -1,0 +1,167 @@
+//! Why a trace cannot be used: the file, the place, the job, what is wrong, what to do.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A place in the text of a trace, after decompression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextPlace {
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte, from 0.
+    pub offset: u64,
+}
+
+impl TextPlace {
+    /// Where a text begins.
+    pub const START: Self = Self { line: 1, offset: 0 };
+
+    /// Returns the place after `text`, which begins here.
+    pub(super) fn after(self, text: &[u8]) -> Self {
+        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        Self { line: self.line + lines as u64, offset: self.offset + text.len() as u64 }
+    }
+}
+
+/// Why a trace cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file cannot be read: it does not exist, or is a folder or a pipe.
+    #[error("cannot read the trace {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its gzip is cut off or corrupt, or something stands behind it.
+    #[error(
+        "{}:{}: the gzip is damaged behind byte {} of its text{}", path.display(), place.line,
+        place.offset, prefix(", after job ", after.as_ref().map(|job| format!("{job:?}")))
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How far its text goes.
+        place: TextPlace,
+        /// The last job of that text.
+        after: Option<String>,
+        /// What is wrong.
+        source: io::Error,
+    },
+    /// The file can be read, but what it says is wrong.
+    #[error(
+        "{}:{}: {}{what}{}", path.display(), place.line,
+        prefix("job ", job.as_ref().map(|job| format!("{job:?}: "))), prefix("\n  hint: ", hint.as_ref())
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where it is wrong.
+        place: TextPlace,
+        /// The id of the job, where it could be read.
+        job: Option<String>,
+        /// What is wrong.
+        what: String,
+        /// What to do about it, if that is clear.
+        hint: Option<Cow<'static, str>>,
+    },
+    /// The file can be read, but is of another kind.
+    #[error("{} holds {found}, not {expected}", path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        found: &'static str,
+        /// What could be used.
+        expected: &'static str,
+    },
+    /// The file is not the one that the scenario was written for.
+    #[error(
+        "{} has changed: its SHA-256 is {found}, the scenario says {expected}\n  \
+         hint: leave `sha256` out to take the file as it is", path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The digest that the scenario names.
+        expected: String,
+        /// The digest of the file.
+        found: String,
+    },
+}
+
+fn prefix(prefix: &str, text: Option<impl AsRef<str>>) -> String {
+    text.map(|text| format!("{prefix}{}", text.as_ref())).unwrap_or_default()
+}
+
+impl TraceError {
+    /// Returns what is wrong with a record that can be read.
+    pub fn malformed(
+        path: &Path,
+        place: TextPlace,
+        job: Option<&str>,
+        what: &str,
+        hint: Option<Cow<'static, str>>,
+    ) -> Self {
+        let (path, job, what) = (path.to_owned(), job.map(clip), clip(what));
+        Self::Malformed { path, place, job, what, hint }
+    }
+}
+
+/// What is wrong with one record, before it is known where that stands.
+#[derive(Debug, Default)]
+pub struct RecordFault {
+    /// The byte of the record, where that is more than its line says.
+    pub(super) at: usize,
+    pub(super) job: Option<String>,
+    pub(super) what: String,
+    pub(super) hint: Option<Cow<'static, str>>,
+    /// Whether the end of the record may be wrong as well.
+    pub(super) unframed: bool,
+}
+
+impl RecordFault {
+    /// Returns a fault of a record as a whole.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), ..Self::default() }
+    }
+
+    /// Returns the same fault with what to do about it.
+    pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Returns the same fault, at this byte of the record.
+    pub fn at(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+
+    /// Returns the same fault, of this job.
+    pub fn of(self, job: Option<&str>) -> Self {
+        Self { job: job.map(clip), ..self }
+    }
+
+    /// Returns the error that this is in a record of a file.
+    pub(super) fn within(self, path: &Path, start: TextPlace, record: &[u8]) -> TraceError {
+        let Self { at, job, mut what, hint, .. } = self;
+        let place = start.after(&record[..at.min(record.len())]);
+        if 0 < at {
+            what = format!("{what} (byte {})", place.offset);
+        }
+        TraceError::Malformed { path: path.to_owned(), place, job, what, hint }
+    }
+}
+
+/// Shortens what a message quotes, which may be as long as a record, and takes out what would
+/// move a terminal's cursor.
+pub fn clip(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => text[..end].chars().map(plain).chain(['…']).collect(),
+        None => text.chars().map(plain).collect(),
+    }
+}

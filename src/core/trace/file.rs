@@ -1,0 +1,161 @@
+//! A trace file as a scenario names it: a path, and what the file held.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest, Sha256};
+
+use super::error::TraceError;
+use super::text::hex;
+use mumakil_base::files;
+
+/// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// The path, as given.
+    pub path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits.
+    pub sha256: Option<String>,
+}
+
+/// The long form.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "TraceFile", deny_unknown_fields)]
+struct Pinned {
+    /// The path.
+    path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+impl TraceFile {
+    /// Returns where the file is: a relative path begins in the folder of the scenario, or else
+    /// where the command was called. If its content is known it may be kept in the folder of a study, or
+    /// begin in a folder further out, too: a resolved scenario lies in the results, and names files as its
+    /// scenario did. One that is nowhere is missed in the scenario's folder.
+    pub fn find(&self, folder: &Path) -> PathBuf {
+        let found = self.kept(folder).or_else(|| self.near(folder));
+        let found = found.or_else(|| self.further_out(folder));
+        found.unwrap_or_else(|| folder.join(&self.path))
+    }
+
+    fn kept(&self, folder: &Path) -> Option<PathBuf> {
+        files::kept(folder, &self.path, self.sha256.as_ref()?)
+    }
+
+    /// Returns the file in the scenario's folder or where the command was called. Where there are both,
+    /// the content decides, if it is known: a resolved scenario lies beside tables of its run, and
+    /// these have names that a trace may have too.
+    fn near(&self, folder: &Path) -> Option<PathBuf> {
+        let (beside, here) = (folder.join(&self.path), self.path.exists());
+        if beside.exists() && (!here || self.may_be(&beside)) {
+            return Some(beside);
+        }
+        here.then(|| self.path.clone())
+    }
+
+    fn further_out(&self, folder: &Path) -> Option<PathBuf> {
+        self.sha256.as_ref()?;
+        // The folder may be no words at all, which nothing can be made of.
+        let folder = std::path::absolute(folder.join(".")).ok()?;
+        let mut files = folder.ancestors().skip(1).map(|around| around.join(&self.path));
+        files.find(|file| file.is_file() && self.may_be(file))
+    }
+
+    /// Returns whether a file may be the one that is meant.
+    fn may_be(&self, path: &Path) -> bool {
+        let Some(expected) = &self.sha256 else { return true };
+        sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
+    }
+
+    /// Notes where the file was and what it held.
+    ///
+    /// # Errors
+    /// If that is not what it is said to hold.
+    pub fn pin(&mut self, folder: &Path, sha256: Option<&str>) -> Result<(), TraceError> {
+        let found = sha256.unwrap_or_default();
+        match &self.sha256 {
+            Some(expected) if !expected.eq_ignore_ascii_case(found) => {
+                let (path, expected) = (self.find(folder), expected.clone());
+                Err(TraceError::Changed { path, expected, found: found.to_owned() })
+            }
+            _ => {
+                // One that is kept by a study or found further out keeps its name, and with it the run
+                // its bytes.
+                if self.kept(folder).is_none() {
+                    self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
+                }
+                self.sha256 = Some(found.to_owned());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns the SHA-256 of what a file holds, in hexadecimal digits.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
+    let mut hash = Sha256::new();
+    let read = files::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
+    read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+    Ok(hex(&hash.finalize()))
+}
+
+impl Serialize for TraceFile {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.sha256 {
+            None => self.path.serialize(to),
+            Some(_) => {
+                Pinned { path: self.path.clone(), sha256: self.sha256.clone() }.serialize(to)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TraceFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct FileVisitor;
+
+        impl<'de> de::Visitor<'de> for FileVisitor {
+            type Value = TraceFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the path of a file, or {path: …, sha256: …}")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<TraceFile, E> {
+                // A folder joined to it would be the folder itself.
+                if path.is_empty() {
+                    return Err(E::invalid_value(de::Unexpected::Str(path), &self));
+                }
+                Ok(TraceFile { path: path.into(), sha256: None })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
+                let Pinned { path, sha256 } = Pinned::deserialize(MapAccessDeserializer::new(map))?;
+                let file = self.visit_str(&path.to_string_lossy())?;
+                Ok(TraceFile { sha256, ..file })
+            }
+        }
+        from.deserialize_any(FileVisitor)
+    }
+}
+
+impl JsonSchema for TraceFile {
+    fn schema_name() -> Cow<'static, str> {
+        "TraceFile".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let pinned = schemas.subschema_for::<Pinned>();
+        json_schema!({
+            "title": "the path of a file, or {path: …, sha256: …}",
+            "anyOf": [{ "type": "string" }, pinned],
+        })
+    }
+}

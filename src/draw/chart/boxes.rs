@@ -1,0 +1,204 @@
+//! Box plots: where the middle half of each sample lies, and how far it reaches.
+
+use maud::{Markup, html};
+
+use super::category::Groups;
+use super::legend::Key;
+use super::palette::{Hatches, Look, colour, outlined};
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, joined, tip};
+use mumakil_base::statistics::quantile_of_sorted;
+
+/// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
+const OUTLIERS: usize = 12;
+
+/// What each sign of a box plot is.
+const READ: &str = "Boxes: the middle half and the median. Whiskers: 5th to 95th percentile. \
+                    Diamonds: means. Rings: samples beyond.";
+
+/// A box for each group and series.
+#[derive(Clone, Debug)]
+pub struct Boxes {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the samples measure.
+    pub y: Axis,
+    /// What the groups are; empty if their names say it.
+    pub x: String,
+    /// The names of the groups, from left to right.
+    pub groups: Vec<String>,
+    /// The series, in the order of the legend.
+    pub series: Vec<BoxSeries>,
+    /// How the groups look, if their boxes are not coloured by series.
+    pub looks: Vec<Look>,
+}
+
+/// Samples under one name.
+#[derive(Clone, Debug)]
+pub struct BoxSeries {
+    /// The name.
+    pub name: String,
+    /// A sample for each group, in any order; empty where nothing was measured.
+    pub samples: Vec<Vec<f64>>,
+}
+
+/// A sample that has its place, sorted.
+struct Placed {
+    group: usize,
+    series: usize,
+    sample: Vec<f64>,
+}
+
+impl Boxes {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let mut extent = Extent::default();
+        let placed = self.place(&mut extent);
+        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+
+        let mut sheet = Sheet::new(&self.caption);
+        sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
+        let id = sheet.id.clone();
+        let hatches = Hatches { id: &id };
+        let key = |(i, series): (usize, &BoxSeries)| Key::area(&series.name, i, hatches);
+        sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
+        let area = sheet.y_axis(&y, 300.0, 0.0);
+        let groups = Groups::new(&area, self.groups.len(), self.series.len());
+        for each in &placed {
+            sheet.add(self.plot(each, &groups, &y, &area, hatches));
+        }
+        let bottom = At(area.bottom);
+        sheet.add(html! {
+            path class="rule c-soft" d={ "M" (At(area.left)) " " (bottom) "H" (At(area.right)) } {}
+        });
+        sheet.names(&area, &groups, &self.groups, &self.x);
+        if placed.is_empty() {
+            sheet.nothing(&area);
+        }
+        sheet.note(READ);
+        extent.notes(&self.y).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    fn place(&self, extent: &mut Extent) -> Vec<Placed> {
+        let mut placed = Vec::new();
+        for (series, each) in self.series.iter().enumerate() {
+            for (group, sample) in each.samples.iter().take(self.groups.len()).enumerate() {
+                let mut sample = sample.clone();
+                sample.retain(|value| extent.see(&self.y, *value));
+                sample.sort_by(f64::total_cmp);
+                if !sample.is_empty() {
+                    placed.push(Placed { group, series, sample });
+                }
+            }
+        }
+        placed
+    }
+
+    /// Returns how the box of a group and a series looks.
+    fn look(&self, group: usize, series: usize) -> usize {
+        self.looks.get(group).map_or(series, |look| look.0)
+    }
+
+    fn plot(
+        &self,
+        each: &Placed,
+        groups: &Groups,
+        y: &Scale,
+        area: &Area,
+        hatches: Hatches<'_>,
+    ) -> Markup {
+        let Placed { group, series, sample } = each;
+        let look = self.look(*group, *series);
+        let [p5, q1, median, q3, p95] = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
+            quantile_of_sorted(sample, share).expect("only samples with values have a place")
+        });
+        // Divided before it is added up, for the sum may be beyond all numbers.
+        let mean = sample.iter().map(|value| value / sample.len() as f64).sum();
+        let width = groups.mark() * 0.8;
+        let left = groups.left(*group, *series) + groups.mark() * 0.1;
+        let (right, middle) = (left + width, left + width / 2.0);
+        let at = |value: f64| area.y(y.place(value));
+        let (low, high) =
+            (sample.partition_point(|v| *v < p5), sample.partition_point(|v| *v <= p95));
+        let beyond = few(&sample[..low]).chain(few(&sample[high..]));
+        let [x0, x1, x] = [left, right, middle].map(At);
+        html! {
+            g class=(colour(look)) {
+                g class="thin c-ink" {
+                    @for value in beyond { circle cx=(x) cy=(At(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
+                }
+                path class="rule c-ink" d={
+                    "M" (x) " " (At(at(p5))) "V" (At(at(q1))) "M" (x) " " (At(at(q3))) "V" (At(at(p95)))
+                } {}
+                rect class="edge" x=(x0) width=(At(width)) y=(At(at(q3)))
+                    height=(At(at(q1) - at(q3))) fill=(hatches.fill(look)) {
+                    (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
+                }
+                (outlined(&format!("M{x0} {}H{x1}", At(at(median)))))
+                path class="mark c-ink" d="M0-5L5 0L0 5L-5 0Z"
+                    transform={ "translate(" (x) " " (At(at(mean))) ")" } {}
+            }
+        }
+    }
+
+    fn told(&self, each: &Placed, quantiles: [f64; 5], mean: f64) -> String {
+        let name = joined(&self.groups[each.group], &self.series[each.series].name);
+        let [p5, q1, median, q3, p95] = quantiles.map(|value| self.y.unit.text(value));
+        format!(
+            "{name}: median {median}, mean {}, half of {} between {q1} and {q3}, nine in ten between \
+             {p5} and {p95}",
+            self.y.unit.text(mean),
+            each.sample.len(),
+        )
+    }
+}
+
+/// Returns some of the sorted values, the first and the last among them.
+fn few(values: &[f64]) -> impl Iterator<Item = f64> {
+    let count = values.len().min(OUTLIERS);
+    let place = move |i: usize| match count {
+        1 => 0,
+        _ => i * (values.len() - 1) / (count - 1),
+    };
+    (0..count).map(move |i| values[place(i)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    #[test]
+    fn few_keeps_the_extremes() {
+        let many: Vec<f64> = (0..1_000).map(f64::from).collect();
+        let chosen: Vec<f64> = few(&many).collect();
+        assert_eq!((chosen.len(), chosen[0], chosen[11]), (OUTLIERS, 0.0, 999.0));
+        assert_eq!(few(&[3.0]).collect::<Vec<_>>(), [3.0]);
+        assert_eq!(few(&[]).count(), 0);
+    }
+
+    #[test]
+    fn a_box_tells_its_numbers() {
+        let chart = Boxes {
+            caption: Caption::default(),
+            y: Axis::linear("Map time", Unit::Seconds),
+            x: String::new(),
+            groups: vec!["small".to_owned()],
+            series: vec![BoxSeries {
+                name: "hfsp".to_owned(),
+                samples: vec![(1..=101).map(f64::from).collect()],
+            }],
+            looks: Vec::new(),
+        };
+        let svg = chart.draw().inline();
+        assert!(
+            svg.contains(
+                "small, hfsp: median 51 s, mean 51 s, half of 101 between 26 s and 1 min 16 s, \
+                 nine in ten between 6 s and 1 min 36 s"
+            ),
+            "{svg}"
+        );
+    }
+}

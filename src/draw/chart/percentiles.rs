@@ -1,0 +1,145 @@
+//! Percentile plots of latencies: the axis gives each further nine the same room, so that the
+//! rare, long ones can be seen.
+
+use std::ops::RangeInclusive;
+
+use hdrhistogram::Histogram;
+use maud::{Markup, html};
+
+use super::curve::{Dot, VERTICES, path, thin};
+use super::legend::Key;
+use super::palette::{colour, marker, stroke};
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::tip;
+use mumakil_base::units::tell::significant;
+
+/// The percentiles of several histograms.
+#[derive(Clone, Debug)]
+pub struct Percentiles {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the histograms measure.
+    pub y: Axis,
+    /// The histograms, in the order of the legend.
+    pub curves: Vec<Curve>,
+}
+
+/// The values of one histogram at rising shares.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// A share, 0 to 1, and the value that this share of the measurements does not exceed.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// Returns the curve of a histogram of microseconds, in seconds: finer towards the rare values, as
+    /// far as there are measurements. What has no place on the axis is left out, such as what took
+    /// no time at all on a logarithmic one.
+    pub fn of(name: String, histogram: &Histogram<u64>, y: &Axis) -> Self {
+        const PER_NINE: RangeInclusive<i32> = 0..=80;
+        let finest = 1.0 / histogram.len() as f64;
+        let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
+        let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
+        let points = shares
+            .map(|share| (share, histogram.value_at_quantile(share) as f64 / 1e6))
+            .filter(|(_, value)| y.shows(*value));
+        Self { name, points: points.collect() }
+    }
+}
+
+impl Percentiles {
+    /// Returns the chart. Its axis ends at the last share below 1; the largest value stands there.
+    pub fn draw(&self) -> Drawing {
+        let mut extent = Extent::default();
+        let mut last = 0.0f64;
+        for (share, value) in self.curves.iter().flat_map(|curve| &curve.points) {
+            extent.see(&self.y, *value);
+            last = if *share < 1.0 { last.max(*share) } else { last };
+        }
+        let x = Scale::nines(last);
+        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+
+        let mut sheet = Sheet::new(&self.caption);
+        let name = |(i, curve): (usize, &Curve)| Key::line(&curve.name, i, None);
+        sheet.legend(&self.curves.iter().enumerate().map(name).collect::<Vec<_>>());
+        let area = sheet.axes(&x, &y, 300.0);
+        for (number, curve) in self.curves.iter().enumerate() {
+            sheet.add(self.curve(number, curve, (&x, &y), &area));
+        }
+        if extent.is_empty() {
+            sheet.nothing(&area);
+        }
+        extent.notes(&self.y).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    fn curve(&self, number: usize, curve: &Curve, (x, y): (&Scale, &Scale), area: &Area) -> Markup {
+        let shown =
+            |(share, value): &&(f64, f64)| (0.0..=1.0).contains(share) && self.y.shows(*value);
+        let mut points: Vec<(f64, f64)> = curve.points.iter().filter(shown).copied().collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let place = |(share, value): (f64, f64)| (area.x(x.place(share)), area.y(y.place(value)));
+        let places: Vec<Dot> = points.iter().copied().map(place).collect();
+        // A marker for each tick of the axis: the first point that reaches it;
+        // and one for the largest value.
+        let at_tick = |share: f64| points.iter().find(|point| share <= point.0).copied();
+        let mut marks: Vec<(f64, f64)> =
+            x.ticks.iter().filter_map(|tick| at_tick(tick.value)).collect();
+        marks.extend(points.last());
+        marks.dedup();
+        html! {
+            g class=(colour(number)) {
+                path class=(stroke(number)) d=(path(&thin(&places, VERTICES))) { (tip(&curve.name)) }
+                g class="mark" {
+                    @for mark in marks {
+                        g {
+                            (tip(&format!(
+                                "{}: {} % at most {}",
+                                curve.name,
+                                significant(mark.0 * 100.0, 8),
+                                self.y.unit.text(mark.1)
+                            )))
+                            (marker(number, place(mark).0, place(mark).1))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    #[test]
+    fn a_curve_is_finer_towards_the_rare_values_and_ends_with_the_measurements() {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        [0, 1_000, 2_000, 3_000_000].iter().for_each(|micros| histogram.record(*micros).unwrap());
+        let curve = |y: Axis| Curve::of("x".to_owned(), &histogram, &y).points;
+        let linear = curve(Axis::linear("Wait", Unit::Seconds));
+        assert_eq!(
+            (linear[0], linear.len()),
+            ((0.0, 0.0), 8),
+            "to three quarters, and the largest"
+        );
+        assert!(linear[7].0 == 1.0 && (linear[7].1 - 3.0).abs() < 0.01, "{linear:?}");
+        assert!(linear[6].0 < 0.75, "one of four is not measured more finely: {linear:?}");
+        let log = curve(Axis::log("Wait", Unit::Seconds));
+        assert!(log.len() < linear.len() && log.iter().all(|(_, value)| 0.0 < *value), "{log:?}");
+    }
+
+    #[test]
+    fn the_axis_has_as_many_nines_as_the_data() {
+        let points = vec![(0.0, 1e-3), (0.5, 2e-3), (0.99, 0.1), (0.9995, 2.0), (1.0, 3.0)];
+        let curves = vec![Curve { name: "fair".to_owned(), points }];
+        let y = Axis::log("Round trip", Unit::Seconds);
+        let svg = Percentiles { caption: Caption::default(), y, curves }.draw().inline();
+        assert!(svg.contains(">99.9<") && !svg.contains(">99.99<"), "{svg}");
+        assert!(svg.contains("fair: 99 % at most 100 ms"), "{svg}");
+    }
+}

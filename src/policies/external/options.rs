@@ -1,0 +1,214 @@
+//! What a scenario says of a policy that is another process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::policy::External;
+use mumakil_base::files;
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{Complaint, Policy as _};
+
+/// A policy that is another process, spoken to in lines of JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExternalOptions {
+    /// What people call it; without this, its file or program.
+    pub name: Option<String>,
+    /// The program and what it is given, such as `[python3, mine.py]`. A word that is a file's path,
+    /// seen from the scenario's folder or from where you are, stands for that file.
+    pub command: Vec<String>,
+    /// What the policy is told as its options: anything.
+    pub options: Value,
+    /// How long, in real time, it may take to answer.
+    pub timeout: SimSpan,
+    /// Variables of the environment that it gets beside the usual few.
+    pub environment: Vec<String>,
+    /// The SHA-256 of the command's files. It is filled in; where it is said, other files are refused.
+    pub files: BTreeMap<String, String>,
+}
+
+impl Default for ExternalOptions {
+    fn default() -> Self {
+        Self {
+            name: None,
+            command: Vec::new(),
+            options: Value::Null,
+            timeout: SimSpan::from_secs(10),
+            environment: Vec::new(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+impl ExternalOptions {
+    /// Notes what the command's files are, or says that they are others than was said.
+    pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
+        let wrong = |path: &[&str], message: String, hint: &str| Complaint {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            message,
+            hint: hint.to_owned(),
+            is_warning: false,
+        };
+        if self.command.first().is_none_or(String::is_empty) {
+            let message = "there is no command".to_owned();
+            return vec![wrong(&["command"], message, "say one, such as `[python3, mine.py]`")];
+        }
+        if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            let message = "the name is empty".to_owned();
+            return vec![wrong(&["name"], message, "leave it out: the file's name is taken then")];
+        }
+        if self.timeout.is_zero() {
+            let message = "nobody answers at once".to_owned();
+            return vec![wrong(&["timeout"], message, "`10s` is usual")];
+        }
+        let mut complaints = Vec::new();
+        let mut files = BTreeMap::new();
+        for word in &self.command {
+            let Some(path) = find(word, folder, self.files.get(word)) else { continue };
+            match digest(&path) {
+                Ok(digest) => _ = files.insert(word.clone(), digest),
+                Err(error) => {
+                    let message = format!("cannot read `{word}`: {error}");
+                    complaints.push(wrong(&["command"], message, "make it readable"));
+                }
+            }
+        }
+        for (word, said) in &self.files {
+            let message = match files.get(word) {
+                Some(digest) if digest == said => continue,
+                Some(_) => format!("`{word}` is another file than it was"),
+                None => format!("`{word}` is not there"),
+            };
+            let hint = "use the file that was there, or leave `files` out to take this one";
+            complaints.push(wrong(&["files"], message, hint));
+        }
+        self.files = files;
+        // Whoever has a scenario from somebody else is to know it before it runs.
+        complaints.push(Complaint {
+            is_warning: true,
+            ..wrong(
+                &["command"],
+                format!("the policy is a program: `{}`", self.command.join(" ")),
+                "`--no-external` forbids to start it",
+            )
+        });
+        complaints
+    }
+
+    /// Returns the command with files where they are.
+    pub(super) fn found(&self, folder: &Path) -> Vec<String> {
+        let word = |word: &String| match find(word, folder, self.files.get(word)) {
+            Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
+            None => word.clone(),
+        };
+        self.command.iter().map(word).collect()
+    }
+
+    /// Returns what people call the policy.
+    pub(super) fn called(&self) -> String {
+        let command = self.command.iter().map(String::as_str);
+        called(self.name.as_deref(), command).unwrap_or_else(|| External::NAME.to_owned())
+    }
+}
+
+/// Returns what people call a policy that is a program, by its options as they are written; none for
+/// other policies.
+pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
+    let options = options.as_mapping().filter(|_| policy == External::NAME)?;
+    let name = options.get("name").and_then(serde_yaml::Value::as_str);
+    let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
+    called(name, command.into_iter().flatten().filter_map(serde_yaml::Value::as_str))
+}
+
+/// Returns what people call a policy: its name, or the first file of its command that looks like a
+/// script, or its program.
+fn called<'w>(
+    name: Option<&str>,
+    command: impl Iterator<Item = &'w str> + Clone,
+) -> Option<String> {
+    if let Some(name) = name {
+        return Some(name.to_owned());
+    }
+    let is_script = |word: &&str| {
+        let extension = Path::new(word).extension().and_then(OsStr::to_str);
+        let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
+        !word.starts_with('-') && extension.is_some_and(is_one)
+    };
+    let file = command.clone().find(is_script).or(command.clone().next())?;
+    Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
+}
+
+/// Returns the file that a word of a command is, if it is one. One whose content is known may be kept in
+/// the folder of a study.
+pub fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBuf> {
+    let kept = sha256.and_then(|sha256| files::kept(folder, Path::new(word), sha256));
+    let mut places = [folder.join(word), PathBuf::from(word)].into_iter();
+    kept.or_else(|| places.find(|path| path.is_file()))
+}
+
+fn digest(path: &Path) -> io::Result<String> {
+    use std::fmt::Write as _;
+    let digest = Sha256::digest(fs::read(path)?);
+    Ok(digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(options: &mut ExternalOptions, folder: &Path) -> Vec<String> {
+        let complaints = options.settle(folder).into_iter();
+        let wrong = complaints.filter(|complaint| !complaint.is_warning);
+        wrong.map(|complaint| complaint.message).collect()
+    }
+
+    #[test]
+    fn files_of_a_command_are_known_by_their_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("mine.py"), "one").unwrap();
+        let command = ["python3", "-u", "mine.py"].map(str::to_owned).to_vec();
+        let mut options = ExternalOptions { command, ..ExternalOptions::default() };
+        assert_eq!(said(&mut options, folder.path()), [""; 0]);
+        assert_eq!(options.files.keys().collect::<Vec<_>>(), ["mine.py"]);
+        assert_eq!(options.called(), "mine.py");
+        assert!(Path::new(&options.found(folder.path())[2]).is_absolute());
+        assert_eq!(said(&mut options, folder.path()), [""; 0], "it is as it was");
+        fs::write(folder.path().join("mine.py"), "two").unwrap();
+        let mut other = options.clone();
+        assert_eq!(said(&mut other, folder.path()), ["`mine.py` is another file than it was"]);
+        fs::remove_file(folder.path().join("mine.py")).unwrap();
+        assert_eq!(said(&mut options, folder.path()), ["`mine.py` is not there"]);
+    }
+
+    #[test]
+    fn a_policy_is_called_by_its_name_or_its_script_or_its_program() {
+        for (options, name) in [
+            ("{command: [python3.11, -u, lib/mine.py, data.csv], name: best}", "best"),
+            ("{command: [python3.11, -u, lib/mine.py, data.csv]}", "mine.py"),
+            ("{command: [./target/release/mine, --rate=0.5, '7']}", "mine"),
+            ("{command: [julia, --project=., mine.jl]}", "mine.jl"),
+        ] {
+            let options = serde_yaml::from_str(options).unwrap();
+            assert_eq!(title("external", &options).as_deref(), Some(name));
+            assert_eq!(title("fair", &options), None);
+        }
+        assert_eq!(ExternalOptions::default().called(), "external");
+    }
+
+    #[test]
+    fn who_says_no_command_is_told() {
+        let mut options = ExternalOptions::default();
+        assert_eq!(said(&mut options, Path::new("")), ["there is no command"]);
+    }
+}

@@ -1,0 +1,555 @@
+//! The policy in the other process, as the JobTracker sees it: what it was told last, so that it is told
+//! changes only, and its answers played.
+
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::options::ExternalOptions;
+use super::process::Process;
+use super::protocol::{
+    Answer, Attempt, Cluster, Coded, Counts, Deed, Heard, Held, Hello, Launched, News, Own,
+    Question, Said, Submitted, VERSION, Want, Why, Wishes,
+};
+use super::words::kept;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptId, Complaint, Elsewhere, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState,
+    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting,
+    Site, SlotKind, SlotShare, TrackerId, Truth, View,
+};
+
+/// What is done where the policy says no why.
+const UNSAID: Reason = Reason::Other("its policy gave no reason");
+
+/// A policy that is another process.
+#[derive(Default)]
+pub struct External {
+    options: ExternalOptions,
+    /// Nothing before it has begun.
+    process: Option<Arc<Mutex<Process>>>,
+    wishes: Wishes,
+    truth: Option<Truth>,
+    /// How many questions it was asked.
+    asked: u64,
+    /// What it is to hear with the next question.
+    news: Vec<(u64, News)>,
+    /// What it was told of each job, by number.
+    told: Vec<Told>,
+    /// The jobs of which something may have changed, each once.
+    changed: Vec<JobId>,
+    /// The jobs with tasks that wait.
+    waiting: PerSlot<BTreeSet<JobId>>,
+    cluster: Cluster,
+    line: Vec<u8>,
+    /// Who hears what is said, if somebody does.
+    overhear: Option<Overhear>,
+}
+
+/// A job with its maps near a tracker: how many on it, and how many on it or in its rack.
+type Near = (u32, u32, u32);
+
+/// What it was told of a job.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    counts: Option<Counts>,
+    /// Whether it is among those of which something may have changed.
+    is_noted: bool,
+}
+
+impl Policy for External {
+    const NAME: &'static str = "external";
+    const ABOUT: &'static str = "a policy that is another process, in any language";
+    type Options = ExternalOptions;
+
+    fn settle(options: &mut ExternalOptions, site: &Site<'_>) -> Vec<Complaint> {
+        options.settle(site.folder)
+    }
+
+    fn new(options: ExternalOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+}
+
+impl Scheduler for External {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+        let name = self.options.called();
+        let blame = |words: String| format!("`{name}`: {words}");
+        let tell = {
+            let (name, tell) = (name.clone(), setting.tell.clone());
+            Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
+        };
+        if !setting.may_start {
+            let words = "it is a program of the scenario's, and --no-external forbids to start it";
+            return Err(blame(words.to_owned()));
+        }
+        let command = self.options.found(setting.folder);
+        let timeout = Duration::from_micros(self.options.timeout.as_micros());
+        let environment = &self.options.environment;
+        let mut process =
+            Process::start(&command, setting.folder, environment, timeout, tell).map_err(blame)?;
+        let topology = setting.topology;
+        let hello = Hello {
+            protocol: VERSION,
+            mumakil: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: setting.seed,
+            hadoop: setting.line.to_string(),
+            trackers: topology
+                .nodes()
+                .map(|(id, node)| (topology.rack(id).0, node.slots.map, node.slots.reduce))
+                .collect(),
+            options: self.options.options.clone(),
+        };
+        self.overhear = setting.overhear.clone();
+        let heard = self.say(&mut process, &Said::Hello(hello)).map_err(blame)?;
+        let Heard::Hello(wishes) = heard else {
+            return Err(blame(
+                "it did not answer `hello` with `hello`".to_owned() + &process.told(),
+            ));
+        };
+        if wishes.protocol != VERSION {
+            let theirs = wishes.protocol;
+            return Err(blame(format!(
+                "it speaks version {theirs} of the protocol, not {VERSION}"
+            )));
+        }
+        if wishes.tick_us == Some(0) {
+            return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
+        }
+        self.wishes = wishes;
+        let process = Arc::new(Mutex::new(process));
+        self.process = Some(process.clone());
+        Ok(Some(Box::new(move || {
+            let mut line = Vec::new();
+            write(&mut line, &Said::End {})?;
+            let mut process = process.lock();
+            process.end(&line).map_err(|words| format!("`{name}`: {words}"))?;
+            Ok(process.done)
+        })))
+    }
+
+    fn foresee(&mut self, truth: &Truth) {
+        if self.wants(Want::Truth) {
+            self.truth = Some(truth.clone());
+        }
+    }
+
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        let all = suspended.iter().map(|(attempt, tracker)| ((*attempt).into(), tracker.0));
+        match self.exchange(None, &Said::Inherit(all.collect())) {
+            Heard::Inherit(takes) => takes,
+            _ => self.fail(None, "it did not answer `inherit` with `inherit`"),
+        }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        let JobEvent { job: id, change } = *event;
+        let at = view.now().as_micros();
+        match change {
+            JobChange::Submitted => {
+                let Some(job) = view.job(id) else { return };
+                self.news.push((at, News::Submitted(self.submitted(job))));
+            }
+            JobChange::Initialised => self.news.push((at, News::Initialised { job: id.0 })),
+            JobChange::Running => self.news.push((at, News::Running { job: id.0 })),
+            JobChange::Attempt(attempt, state) if self.wants(Want::Attempts) => {
+                self.news.push((
+                    at,
+                    News::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
+                ));
+            }
+            JobChange::Attempt(..) | JobChange::SlowTasks => {}
+            JobChange::Ended(outcome) => {
+                self.news.push((at, News::Ended { job: id.0, outcome: outcome.into() }));
+                self.forget(id);
+                return;
+            }
+        }
+        self.note(id);
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        self.wishes.tick_us.map(SimSpan::from_micros)
+    }
+
+    fn patience(&self, _: &View<'_>) -> SimSpan {
+        self.wishes.patience_us.map_or(SimSpan::from_secs(24 * 60 * 60), SimSpan::from_micros)
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.wants(Want::Progress)
+    }
+
+    fn reads_reports(&self) -> bool {
+        self.wants(Want::Progress)
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.wants(Want::AllOffers)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        let now = orders.view().now();
+        self.look(&orders.view());
+        let question = self.question(&orders.view());
+        for deed in self.ask(now, Said::Tick(question)) {
+            if let Some(deed) = self.order(orders, deed) {
+                let words = format!("nothing can be launched with time alone: {deed:?}");
+                self.fail(Some(now), &words);
+            }
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        // Of some jobs nothing can be launched here though something waits: what waits has failed here. That is
+        // known once it is tried, and what was decided after it may be another thing then.
+        let mut in_vain = PerSlot::<Vec<u32>>::default();
+        while let Some((job, kind)) = self.offer_but(offer, &in_vain)
+            // Who insists has been told.
+            && !in_vain[kind].contains(&job.0)
+        {
+            in_vain[kind].push(job.0);
+        }
+    }
+}
+
+impl External {
+    fn wants(&self, want: Want) -> bool {
+        self.wishes.wants.contains(&want)
+    }
+
+    /// Offers what is free to other jobs than these; returns of which job a launch gave nothing, which ends
+    /// what is done of the answer.
+    fn offer_but(
+        &mut self,
+        offer: &mut Offer<'_>,
+        in_vain: &PerSlot<Vec<u32>>,
+    ) -> Option<(JobId, SlotKind)> {
+        let now = offer.view().now();
+        self.look(&offer.view());
+        let free = SlotKind::BOTH.map(|kind| offer.free(kind));
+        let (near, not_here, has_some) = self.reachable(offer, free, in_vain);
+        // Who wants all offers has had this one.
+        let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
+        let is_wanted = is_first && self.wants(Want::AllOffers);
+        if !has_some && !is_wanted {
+            return None;
+        }
+        let progress = match self.wants(Want::Progress) {
+            true => progress(offer),
+            false => Vec::new(),
+        };
+        let tracker = Some(offer.tracker().0);
+        let question = self.question(&offer.view());
+        let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
+        let mut deeds = self.ask(now, Said::Offer(question)).into_iter();
+        let in_vain = deeds.find_map(|deed| self.play(offer, deed));
+        for deed in deeds {
+            if let Deed::Map { job, .. } | Deed::Reduce { job, .. } = deed {
+                let job = self.known(&offer.view(), now, job);
+                self.tell_anew(job);
+            }
+        }
+        in_vain
+    }
+
+    /// Tells a job's counts with the next question, though they may be as they were: the policy has counted
+    /// itself what it launches, of which nothing may come, or which may be lost by then.
+    fn tell_anew(&mut self, job: JobId) {
+        self.note(job);
+        self.told[job.index()].counts = None;
+    }
+
+    // ---- what it is told ----
+
+    fn submitted(&self, job: &Job) -> Submitted {
+        let spec = job.spec();
+        let times = |truth: &Truth, kind: SlotKind| {
+            let all = 0..job.tasks(kind).total();
+            all.map(|index| truth.task(job, kind, index).as_micros()).collect()
+        };
+        let truth = self.truth.as_ref();
+        Submitted {
+            job: spec.id.0,
+            name: spec.name.to_string(),
+            user: spec.user.to_string(),
+            pool: spec.pool.to_string(),
+            priority: job.priority() as u32,
+            tasks: SlotKind::BOTH.map(|kind| job.tasks(kind).total()),
+            truth_us: truth.map(|truth| SlotKind::BOTH.map(|kind| times(truth, kind))),
+        }
+    }
+
+    /// Notes that something may have changed of a job.
+    fn note(&mut self, job: JobId) {
+        if self.told.len() <= job.index() {
+            self.told.resize(job.index() + 1, Told::default());
+        }
+        let told = &mut self.told[job.index()];
+        if !std::mem::replace(&mut told.is_noted, true) {
+            self.changed.push(job);
+        }
+    }
+
+    fn forget(&mut self, job: JobId) {
+        SlotKind::BOTH.into_iter().for_each(|kind| _ = self.waiting[kind].remove(&job));
+        if let Some(told) = self.told.get_mut(job.index()) {
+            told.counts = None;
+        }
+    }
+
+    /// Looks what has changed since it was told last.
+    fn look(&mut self, view: &View<'_>) {
+        for id in std::mem::take(&mut self.changed) {
+            self.told[id.index()].is_noted = false;
+            let Some(job) = view.job(id).filter(|job| !matches!(job.state(), JobState::Ended(_)))
+            else {
+                continue;
+            };
+            let counts = counts(job);
+            for (kind, pending) in SlotKind::BOTH.into_iter().zip(counts.pending) {
+                match pending {
+                    0 => self.waiting[kind].remove(&id),
+                    _ => self.waiting[kind].insert(id),
+                };
+            }
+            let told = self.told[id.index()].counts.replace(counts);
+            if told.unwrap_or(Counts { job: id.0, ..Counts::default() }) != counts {
+                self.news.push((view.now().as_micros(), News::Counts(counts)));
+            }
+        }
+    }
+
+    /// Returns which jobs have their input near a tracker, which cannot use it, and whether any has a task
+    /// for a free slot.
+    fn reachable(
+        &self,
+        offer: &mut Offer<'_>,
+        free: [u32; 2],
+        in_vain: &PerSlot<Vec<u32>>,
+    ) -> (Vec<Near>, [Vec<u32>; 2], bool) {
+        let (mut near, mut not_here, mut has_some) = (Vec::new(), in_vain.clone(), false);
+        for (kind, free) in SlotKind::BOTH.into_iter().zip(free).filter(|(_, free)| 0 < *free) {
+            for &job in self.waiting[kind].iter().filter(|job| !in_vain[kind].contains(&job.0)) {
+                has_some = true;
+                if !offer.suits(job, kind, 1) {
+                    not_here[kind].push(job.0);
+                } else if kind == SlotKind::Map {
+                    let [node, rack] = offer.near_maps(job, free);
+                    if 0 < rack {
+                        near.push((job.0, node, rack));
+                    }
+                }
+            }
+        }
+        (near, [not_here.map, not_here.reduce], has_some)
+    }
+
+    fn question(&mut self, view: &View<'_>) -> Question {
+        self.asked += 1;
+        let cluster = Cluster {
+            trackers: view.trackers(),
+            slots: SlotKind::BOTH.map(|kind| view.capacity(kind)),
+            occupied: SlotKind::BOTH.map(|kind| view.occupied(kind)),
+            unfinished: SlotKind::BOTH.map(|kind| view.unfinished(kind)),
+            heartbeat_us: view.heartbeat_interval().as_micros(),
+        };
+        let was = std::mem::replace(&mut self.cluster, cluster);
+        Question {
+            number: self.asked,
+            now_us: view.now().as_micros(),
+            cluster: (was != cluster).then_some(cluster),
+            news: std::mem::take(&mut self.news),
+            ..Question::default()
+        }
+    }
+
+    // ---- what it answers ----
+
+    fn ask(&mut self, now: SimTime, question: Said) -> Vec<Deed> {
+        match self.exchange(Some(now), &question) {
+            Heard::Answer(Answer { number, deeds }) if number == self.asked => deeds,
+            Heard::Answer(Answer { number, .. }) => {
+                let words = format!("it answered question {number}, and was asked {}", self.asked);
+                self.fail(Some(now), &words)
+            }
+            Heard::Hello(_) | Heard::Inherit(_) => {
+                self.fail(Some(now), "it did not answer a question with `answer`")
+            }
+        }
+    }
+
+    fn exchange(&mut self, now: Option<SimTime>, what: &Said) -> Heard {
+        let Some(process) = self.process.clone() else { self.fail(now, "it has not begun") };
+        let heard = self.say(&mut process.lock(), what);
+        heard.unwrap_or_else(|words| self.give_up(now, &words))
+    }
+
+    /// Says something and returns what is heard.
+    fn say(&mut self, process: &mut Process, what: &Said) -> Result<Heard, String> {
+        write(&mut self.line, what)?;
+        let (heard, waited) = process.ask(&self.line)?;
+        if let Some(overhear) = &self.overhear {
+            overhear(&self.line, heard);
+        }
+        let parsed: Result<Heard, _> = serde_json::from_slice(heard);
+        // To begin, or to take over, is to answer no question of the run's.
+        if let Said::Offer(_) | Said::Tick(_) = what {
+            process.done += Elsewhere { questions: 1, waited };
+        }
+        parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
+    }
+
+    /// Does what it wants at an offer; returns of which job and kind a launch gives nothing.
+    fn play(&mut self, offer: &mut Offer<'_>, deed: Deed) -> Option<(JobId, SlotKind)> {
+        let now = offer.view().now();
+        let (job, kind, reach, why) = match deed {
+            Deed::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
+            Deed::Reduce { job, why } => (job, SlotKind::Reduce, Reach::Any, why),
+            Deed::Refuse { job, kind, why } => {
+                let id = self.known(&offer.view(), now, job);
+                offer.refuse(id, kind.into(), reason(Some(why)));
+                return None;
+            }
+            order => {
+                if let Some(order) = self.order(&mut offer.orders(), order) {
+                    self.fail(Some(now), &format!("nobody knows what this is: {order:?}"));
+                }
+                return None;
+            }
+        };
+        let id = self.known(&offer.view(), now, job);
+        let word = kind.word();
+        if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
+            let words = format!(
+                "it launches a {word} of job {job}, of which none waits: there are as many as `pending` of \
+                 its `counts` says, less those launched since"
+            );
+            self.fail(Some(now), &words);
+        }
+        if offer.free(kind) == 0 {
+            let tracker = offer.tracker();
+            let words = format!(
+                "it launches a {word} on {tracker}, where no {word} slot is free: there are as many \
+                 as `free` of the offer says, less those taken since"
+            );
+            self.fail(Some(now), &words);
+        }
+        let launched = match kind {
+            SlotKind::Map => offer.launch_map(id, reach, reason(why)),
+            SlotKind::Reduce => offer.launch_reduce(id, reason(why)),
+        };
+        self.tell_anew(id);
+        let Some(launched) = launched else { return Some((id, kind)) };
+        if self.wants(Want::Attempts) {
+            self.news.push((
+                now.as_micros(),
+                News::Launched(Launched {
+                    job: id.0,
+                    attempt: launched.attempt.into(),
+                    tracker: offer.tracker().0,
+                    locality: launched.locality.map(Into::into),
+                }),
+            ));
+        }
+        None
+    }
+
+    /// Does what it wants with attempts; returns what is something else.
+    fn order(&mut self, orders: &mut Orders<'_>, deed: Deed) -> Option<Deed> {
+        let now = orders.view().now();
+        let (Deed::Kill { attempt, .. }
+        | Deed::Suspend { attempt, .. }
+        | Deed::Resume { attempt, .. }) = &deed
+        else {
+            return Some(deed);
+        };
+        // It may name what has ended since it was told.
+        self.known(&orders.view(), now, attempt.0);
+        match deed {
+            Deed::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
+            Deed::Suspend { attempt, why } => orders.suspend(attempt.into(), reason(why)),
+            Deed::Resume { attempt, why } => orders.resume(attempt.into(), reason(why)),
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// Returns a job that has arrived.
+    fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
+        let id = JobId(job);
+        if view.job(id).is_none() {
+            let words = format!(
+                "it names job {job}, which has not arrived: there are those of which `submitted` was told"
+            );
+            self.fail(Some(now), &words);
+        }
+        id
+    }
+
+    /// Ends the run: it has broken the rules.
+    fn fail(&self, now: Option<SimTime>, words: &str) -> ! {
+        let told = self.process.as_ref().map_or_else(String::new, |process| process.lock().told());
+        self.give_up(now, &format!("{words}{told}"))
+    }
+
+    /// Ends the run.
+    fn give_up(&self, now: Option<SimTime>, words: &str) -> ! {
+        let name = self.options.called();
+        let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
+        resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
+    }
+}
+
+fn write(line: &mut Vec<u8>, what: &Said) -> Result<(), String> {
+    line.clear();
+    serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
+    line.push(b'\n');
+    Ok(())
+}
+
+fn counts(job: &Job) -> Counts {
+    let each = |count: &dyn Fn(SlotKind) -> u32| SlotKind::BOTH.map(count);
+    Counts {
+        job: job.id().0,
+        pending: each(&|kind| job.pending(kind)),
+        running: each(&|kind| job.tasks(kind).running()),
+        done: each(&|kind| job.tasks(kind).finished()),
+        homeless: job.has_homeless_maps(),
+    }
+}
+
+fn progress(offer: &Offer<'_>) -> Vec<(Attempt, f32)> {
+    let view = offer.view();
+    let reports = view.reports(offer.tracker()).iter();
+    reports.map(|report| (report.attempt.into(), report.progress)).collect()
+}
+
+fn reason(why: Option<Why>) -> Reason {
+    let holding = |Held { held, share, min_share }: Held| Holding {
+        held,
+        share: share.map(SlotShare::of),
+        min_share,
+    };
+    match why {
+        None => UNSAID,
+        Some(Why::Words(words)) => Reason::Other(kept(&words)),
+        Some(Why::Coded(why)) => match why {
+            Coded::InLine { place } => Reason::InLine(place),
+            Coded::InLineFar { place } => Reason::InLineFar(place),
+            Coded::Waited { waited_us } => Reason::Waited(SimSpan::from_micros(waited_us)),
+            Coded::Share(held) => Reason::Share(holding(held)),
+            Coded::Sample {} => Reason::Sample,
+            Coded::EndsFirst {} => Reason::EndsFirst,
+            Coded::Delay { waited_us } => Reason::Delay(SimSpan::from_micros(waited_us)),
+            Coded::GroupLimit(held) => Reason::GroupLimit(holding(held)),
+            Coded::OverShare(held) => Reason::OverShare(holding(held)),
+            Coded::Other(Own { words, held, share, min_share }) => {
+                Reason::Measured(kept(&words), holding(Held { held, share, min_share }))
+            }
+        },
+    }
+}

@@ -1,0 +1,364 @@
+//! A process that is asked a line at a time, and that may be a bad neighbour.
+//!
+//! It gets pipes, few variables and a process group of its own, has so long to answer and so much to
+//! say, and whatever becomes of it, nothing of it is left when this is dropped.
+
+use std::collections::VecDeque;
+use std::env;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use mumakil_core::mapred::{Elsewhere, Tell};
+
+/// A line has so many bytes at most.
+const LONGEST: usize = 16 << 20;
+/// So many exchanges are told when something goes wrong, each with so many characters.
+const RECENT: usize = 3;
+const SHOWN: usize = 300;
+/// So many lines of what it says of itself are shown, each with so many bytes.
+const LINES: usize = 1_000;
+const LINE: u64 = 4 << 10;
+/// What is read at once.
+const CHUNK: usize = 64 << 10;
+/// So long its last words may take to arrive once it is gone.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Variables that programs need to be found, and to find what is theirs.
+const ENVIRONMENT: [&str; 16] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "JULIA_DEPOT_PATH",
+    "JULIA_PROJECT",
+    "RUST_BACKTRACE",
+    "CONDA_PREFIX",
+];
+
+/// A process that is asked.
+pub(super) struct Process {
+    child: Child,
+    /// Nothing when it has been told that this is the end.
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    /// What was read, in its first so many bytes, of which the first were taken.
+    buffer: Vec<u8>,
+    filled: usize,
+    taken: usize,
+    timeout: Duration,
+    /// Which questions of the run it has answered.
+    pub(super) done: Elsewhere,
+    /// The beginnings of the last questions and answers.
+    recent: VecDeque<(Vec<u8>, Vec<u8>)>,
+    /// Hears when it says nothing more of itself.
+    silent: Receiver<()>,
+}
+
+impl Process {
+    /// Starts a process in a folder; `tell` hears what it writes to its standard error.
+    pub(super) fn start(
+        command: &[String],
+        folder: &Path,
+        environment: &[String],
+        timeout: Duration,
+        tell: Tell,
+    ) -> Result<Self, String> {
+        let (program, arguments) = command.split_first().ok_or("there is no command")?;
+        let mut start = Command::new(program);
+        start.args(arguments).env_clear();
+        if !folder.as_os_str().is_empty() {
+            start.current_dir(folder);
+        }
+        for name in ENVIRONMENT.into_iter().chain(environment.iter().map(String::as_str)) {
+            if let Some(value) = env::var_os(name) {
+                start.env(name, value);
+            }
+        }
+        // Otherwise the order of Python's sets is another in each process.
+        start.env("PYTHONHASHSEED", "0");
+        start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        {
+            use std::os::unix::process::CommandExt as _;
+            // Its own, so that all of it can be ended, and Ctrl-C is ours alone.
+            start.process_group(0);
+        }
+        let mut child = start
+            .spawn()
+            .map_err(|error| format!("`{program}` cannot be started: {}", plain(&error)))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err("the system gives no pipes".to_owned());
+        };
+        rustix::io::ioctl_fionbio(&stdin, true)
+            .map_err(|error| format!("its pipe cannot be set up: {error}"))?;
+        let (done, silent) = channel();
+        let listen = move || {
+            listen(stderr, &tell);
+            // Nobody may be waiting for it.
+            let _ = done.send(());
+        };
+        let thread = thread::Builder::new().name("policy".to_owned()).spawn(listen);
+        let process = Self {
+            child,
+            stdin: Some(stdin),
+            stdout,
+            buffer: vec![0; CHUNK],
+            filled: 0,
+            taken: 0,
+            timeout,
+            done: Elsewhere::default(),
+            recent: VecDeque::with_capacity(RECENT),
+            silent,
+        };
+        thread.map_err(|error| format!("the system gives no thread: {error}"))?;
+        Ok(process)
+    }
+
+    /// Says a line, which ends with its end, and returns the line that is answered, without that, and how long
+    /// that took.
+    pub(super) fn ask(&mut self, line: &[u8]) -> Result<(&[u8], Duration), String> {
+        let asked = now();
+        let deadline = asked + self.timeout;
+        self.say(line, deadline)?;
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        let mut searched = 0;
+        loop {
+            let new = &self.buffer[searched..self.filled];
+            if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
+                let end = searched + end;
+                self.taken = end + 1;
+                let waited = asked.elapsed();
+                if self.recent.len() == RECENT {
+                    self.recent.pop_front();
+                }
+                self.recent.push_back((beginning(line), beginning(&self.buffer[..end])));
+                return Ok((&self.buffer[..end], waited));
+            }
+            searched = self.filled;
+            if LONGEST < searched {
+                let words = format!("it answered with more than {} MiB", LONGEST >> 20);
+                return Err(self.tell(words, line));
+            }
+            self.wait(deadline, line)?;
+            if self.filled == self.buffer.len() {
+                self.buffer.resize(2 * self.filled, 0);
+            }
+            match self.stdout.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => return Err(self.gone(line)),
+                Ok(got) => self.filled += got,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.tell(format!("it cannot be heard: {error}"), line)),
+            }
+        }
+    }
+
+    /// Waits until it says something.
+    fn wait(&mut self, deadline: Instant, line: &[u8]) -> Result<(), String> {
+        match ready(PollFd::new(&self.stdout, PollFlags::IN), deadline) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let words = format!("it did not answer within {}", seconds(self.timeout));
+                Err(self.tell(words, line))
+            }
+            Err(error) => Err(self.tell(format!("it cannot be heard: {error}"), line)),
+        }
+    }
+
+    fn say(&mut self, line: &[u8], deadline: Instant) -> Result<(), String> {
+        let mut left = line;
+        while !left.is_empty() {
+            let Some(stdin) = &mut self.stdin else { return Err("it was told to end".to_owned()) };
+            match stdin.write(left) {
+                Ok(0) => return Err(self.gone(line)),
+                Ok(count) => left = &left[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let waited = ready(PollFd::new(stdin, PollFlags::OUT), deadline);
+                    if !waited.unwrap_or(false) {
+                        let words = format!("it did not listen for {}", seconds(self.timeout));
+                        return Err(self.tell(words, line));
+                    }
+                }
+                Err(_) => return Err(self.gone(line)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells it that this is the end, and waits until it has gone.
+    pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
+        let deadline = now() + self.timeout;
+        self.say(line, deadline)?;
+        self.stdin = None;
+        // It may say something still, which nobody wants to hear; what it wrote goes on being read, so that
+        // it does not wait for that.
+        let mut scrap = [0; 4096];
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => {
+                    self.last_words();
+                    return Ok(());
+                }
+                Ok(Some(status)) => {
+                    self.last_words();
+                    return Err(format!("it ended with {} when the run was over", told(status)));
+                }
+                Ok(None) => {}
+                Err(error) => return Err(format!("what became of it is not known: {error}")),
+            }
+            let soon = deadline.min(now() + Duration::from_millis(5));
+            let says = ready(PollFd::new(&self.stdout, PollFlags::IN), soon).unwrap_or(false);
+            if says && self.stdout.read(&mut scrap).unwrap_or(0) == 0 {
+                pause(Duration::from_millis(1));
+            }
+            if deadline <= now() {
+                return Err(format!(
+                    "it did not end within {} when the run was over",
+                    seconds(self.timeout)
+                ));
+            }
+        }
+    }
+
+    /// Returns why it says nothing more.
+    fn gone(&mut self, line: &[u8]) -> String {
+        // Who closes its output may live on.
+        pause(Duration::from_millis(20));
+        let words = match self.child.try_wait() {
+            Ok(Some(status)) => format!("it ended with {}", told(status)),
+            Ok(None) => "it has closed its input or output".to_owned(),
+            Err(error) => format!("what became of it is not known: {error}"),
+        };
+        self.last_words();
+        self.tell(words, line)
+    }
+
+    /// Waits for what it says of itself.
+    fn last_words(&self) {
+        let _ = self.silent.recv_timeout(LAST_WORDS);
+    }
+
+    /// Returns what went wrong, with what was said last. `line` is the question without an answer.
+    fn tell(&self, words: String, line: &[u8]) -> String {
+        let asked = format!("\n  asked    {}", shown(line));
+        let heard = &self.buffer[..self.filled];
+        let heard = match heard.is_empty() {
+            true => String::new(),
+            false => format!("\n  heard    {}", shown(heard)),
+        };
+        words + &self.told() + &asked + &heard
+    }
+
+    /// Returns the last exchanges, a line for each side of them.
+    pub(super) fn told(&self) -> String {
+        let told = |(asked, heard): &(Vec<u8>, Vec<u8>)| {
+            format!("\n  asked    {}\n  answered {}", shown(asked), shown(heard))
+        };
+        self.recent.iter().map(told).collect()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // All of its group, and then it is waited for: no zombie is left.
+        if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Passes on what a process says of itself, so much of it.
+fn listen(stderr: ChildStderr, tell: &Tell) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    for number in 0.. {
+        line.clear();
+        match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if number < LINES => tell(String::from_utf8_lossy(&line).trim_end()),
+            Ok(_) if number == LINES => tell("… and more, which is left out"),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Waits until something can be done with a pipe; returns whether it can.
+fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
+    let mut pipes = [pipe];
+    loop {
+        let left = deadline.saturating_duration_since(now());
+        let left = Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut pipes, Some(&left)) {
+            Ok(count) => return Ok(0 < count),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Returns as much of a line as may be shown: a character has four bytes at most. There is one more, so
+/// that it is seen that something is left out.
+fn beginning(line: &[u8]) -> Vec<u8> {
+    line[..line.len().min(4 * (SHOWN + 1))].to_vec()
+}
+
+/// Returns the beginning of a line, for people.
+fn shown(line: &[u8]) -> String {
+    let line = beginning(line);
+    let text = String::from_utf8_lossy(&line);
+    let text = text.trim_end();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn told(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown end".to_owned(),
+    }
+}
+
+/// Returns what the system says, without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+fn seconds(span: Duration) -> String {
+    format!("{} s", span.as_secs_f64())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a process is waited for in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a process is waited for in real time")]
+fn pause(span: Duration) {
+    thread::sleep(span);
+}

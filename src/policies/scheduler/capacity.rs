@@ -1,0 +1,463 @@
+//! `capacity`: Hadoop's capacity scheduler.
+//!
+//! Queues in a tree have guaranteed shares of the slots. What a queue leaves idle others may use, up
+//! to their maximum, and it gets it back as their tasks end. A free slot goes to the queue that has
+//! least of what is guaranteed to it, there to the first job in line whose user is below its limit.
+//! Jobs whose tasks take several slots have trackers kept for them ([`reserved`]).
+//!
+//! The three lines of Hadoop differ in much, so the policy follows the rules of one of them ([`Rules`]);
+//! the tree, which 0.20 and 1.x do not have, maximums, which 0.20 does not have, and giving slots back
+//! by killing ([`reclaim`]), which only 0.20.0 had, are there in all.
+
+mod admission;
+mod file;
+mod lines;
+mod node;
+mod options;
+mod queues;
+mod reclaim;
+mod reserved;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod unheeded;
+
+use self::admission::Admission;
+use self::lines::Walk;
+pub(super) use self::node::trunc;
+use self::node::{LineOf, QueueId};
+pub use self::options::CapacityOptions;
+pub(super) use self::queues::even;
+pub use self::queues::{Queue, QueueBy, Queues};
+use self::reclaim::Reclaim;
+use self::reserved::Reserved;
+pub use self::rules::Rules;
+use self::tree::{Member, Tree};
+use self::unheeded::unheeded;
+use super::part::delay::Delay;
+use super::part::reduces::{Reduces, WithReduces};
+use mumakil_base::units::{Factor, SimSpan};
+use mumakil_core::mapred::{
+    By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy,
+    Precedence, Reach, Reason, Scheduler, Site, SlotKind, View,
+};
+
+/// The capacity scheduler.
+#[derive(Debug)]
+pub struct Capacity {
+    options: CapacityOptions,
+    /// Those of a line.
+    rules: Rules,
+    init_poll: SimSpan,
+    maps_per_heartbeat: u32,
+    tree: Tree,
+    admission: Admission,
+    reserved: Reserved,
+    /// What makes jobs wait for their input, if something does.
+    delay: Option<Delay>,
+    /// What gets slots back, if some queue wants them.
+    reclaim: Option<Reclaim>,
+    /// The queues to be served, kept so that no memory is asked for.
+    leaves: Vec<QueueId>,
+}
+
+impl Policy for Capacity {
+    const NAME: &'static str = "capacity";
+    const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
+    type Options = WithReduces<CapacityOptions>;
+
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let WithReduces { own: options, reduces } = options;
+        let mut complaints = options.settle(site);
+        complaints.extend(reduces.idle(Self::NAME));
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            complaints.extend(unheeded(options));
+        }
+        complaints
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
+        let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
+        let queues = options.allocations.given();
+        let tree = Tree::new(&queues, rules, Reduces::new(&reduces));
+        let number = tree.ids().count();
+        let factor = options.wait_factor.map(Factor::get);
+        let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
+        let delay = options.delay.as_ref().map(Delay::new).or_else(by_chances);
+        let reclaims = tree.ids().any(|id| tree.node(id).reclaim_after.is_some());
+        let auto = SimSpan::from_secs(if rules == Rules::V1 { 3 } else { 5 });
+        Self {
+            rules,
+            init_poll: queues.init_poll.or(auto),
+            maps_per_heartbeat: queues.maps_per_heartbeat.get(),
+            admission: Admission::new(rules, queues.max_system_jobs.get(), number),
+            reserved: Reserved::default(),
+            delay,
+            reclaim: reclaims.then(|| Reclaim::new(number)),
+            leaves: Vec::new(),
+            tree,
+            options,
+        }
+    }
+}
+
+impl Scheduler for Capacity {
+    fn precedence(&self) -> Precedence {
+        Precedence { groups: By::Share, jobs: By::Line }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        if let Some(delay) = &mut self.delay {
+            delay.job_changed(view, event);
+        }
+        if let Some(reclaim) = &mut self.reclaim {
+            reclaim.job_changed(event);
+        }
+        let Some(job) = view.job(event.job) else { return };
+        match event.change {
+            JobChange::Submitted => {
+                let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
+                self.tree.enter(job, queue, self.options.width(job.spec().memory));
+                if let Some(member) = self.tree.member(event.job) {
+                    self.admission.enter(member);
+                }
+            }
+            JobChange::Ended(_) => {
+                if let Some(member) = self.tree.member(event.job) {
+                    self.admission.leave(member);
+                }
+                self.tree.leave(event.job);
+            }
+            _ => self.tree.refresh(view, event.job),
+        }
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        let waits = self.delay.as_ref().map_or(SimSpan::ZERO, |delay| delay.patience(view));
+        let queues = self.tree.ids().filter_map(|id| self.tree.node(id).reclaim_after);
+        waits + queues.max().unwrap_or(SimSpan::ZERO)
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(self.init_poll)
+    }
+
+    fn orders_reading(&self) -> bool {
+        true
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        let members = |jobs: Vec<JobId>| {
+            let member = |job| Some((job, self.tree.member(job)?));
+            jobs.into_iter().filter_map(member).collect::<Vec<_>>()
+        };
+        for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            for (job, member) in members(self.admission.waiting(leaf)) {
+                let why = self.admission.refusal(view, &self.tree, member);
+                SlotKind::BOTH.into_iter().for_each(|kind| say(job, kind, why));
+            }
+            for kind in SlotKind::BOTH {
+                let ready = members(self.tree.node(leaf).ready[kind].in_order());
+                // Up to 0.21 the limits of users hold while somebody in the queue is below them.
+                let is_below =
+                    |(_, member): &(_, &Member)| self.limit(member, kind, true).is_none();
+                let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
+                for (job, member) in ready {
+                    self.limit(member, kind, limits_users).inspect(|why| say(job, kind, *why));
+                }
+            }
+        }
+    }
+
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        for queue in self.tree.ids().filter(|id| *id != QueueId::ROOT) {
+            let node = self.tree.node(queue);
+            say(&node.name, node.standing(kind));
+        }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reclaim.is_some() || self.tree.reduces().read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.tree.measure(&orders.view());
+        for job in self.admission.poll(&orders.view(), &self.tree) {
+            orders.read(job);
+            self.tree.admit(&orders.view(), job);
+        }
+        self.reserved.prune(&orders.view(), &mut self.tree);
+        if let Some(reclaim) = &mut self.reclaim {
+            reclaim.look(orders, &mut self.tree, self.init_poll);
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.tree.measure(&offer.view());
+        if let Some(delay) = &mut self.delay {
+            delay.begin(&offer.view());
+        }
+        let [map, reduce] = [SlotKind::Map, SlotKind::Reduce];
+        match self.rules {
+            Rules::V20 => {
+                let maps_first = offer.free(reduce) <= offer.free(map);
+                let kinds = if maps_first { [map, reduce] } else { [reduce, map] };
+                kinds.into_iter().find_map(|kind| self.serve(offer, kind));
+            }
+            Rules::V21 | Rules::Auto => {
+                self.serve(offer, reduce);
+                self.serve(offer, map);
+            }
+            Rules::V1 => {
+                for _ in 0..self.maps_per_heartbeat {
+                    let launched = self.serve(offer, map);
+                    // One that has no input near ends the heartbeat's maps.
+                    if !launched.is_some_and(|launched| launched.is_near()) {
+                        break;
+                    }
+                }
+                self.serve(offer, reduce);
+            }
+        }
+    }
+}
+
+/// What is to be done with a job whose turn it is.
+enum Verdict {
+    /// A task of it is to be launched, for this reason, if it has one for this tracker.
+    Launch(Reason),
+    /// Nothing.
+    Pass(Reason),
+    /// The tracker's slots are to stay free for it.
+    Keep,
+    /// The tracker is to be kept for it.
+    Reserve,
+}
+
+/// What became of a job that was asked for a task.
+enum Answer {
+    /// Here it is.
+    Launched(Launched),
+    /// It has none for this tracker, or may have no more.
+    No,
+    /// The tracker's slots are to stay free.
+    Keep,
+}
+
+/// How far a pass over the jobs of a queue is.
+struct Turns<'j> {
+    limits_users: bool,
+    walk: Walk<LineOf>,
+    /// The jobs that are left, if their order is not that of the queue.
+    sorted: Option<std::slice::Iter<'j, JobId>>,
+}
+
+impl<'j> Turns<'j> {
+    fn new(sorted: Option<&'j [JobId]>, limits_users: bool) -> Self {
+        Self { limits_users, walk: Walk::default(), sorted: sorted.map(<[JobId]>::iter) }
+    }
+}
+
+impl Capacity {
+    /// Launches a task of a kind, if somebody may have one here.
+    fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        if offer.free(kind) == 0 {
+            return None;
+        }
+        match self.serve_reserved(offer, kind) {
+            Answer::Launched(launched) => return Some(launched),
+            Answer::Keep => return None,
+            Answer::No => {}
+        }
+        let mut leaves = std::mem::take(&mut self.leaves);
+        self.tree.sort(kind, &mut leaves);
+        let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
+        let answer = { answers }.find(|answer| !matches!(answer, Answer::No));
+        self.leaves = leaves;
+        match answer {
+            Some(Answer::Launched(launched)) => Some(launched),
+            _ => None,
+        }
+    }
+
+    /// Serves the job that a tracker is kept for.
+    fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Answer {
+        let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
+        if self.lacks_slots(offer, job, kind) {
+            self.refuse_others(offer, job, kind);
+            return Answer::Keep;
+        }
+        self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
+        let why = Reason::Reserved;
+        self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
+    }
+
+    /// Says that the tracker's slots stay free for a job: to the others that are first in their queues.
+    fn refuse_others(&self, offer: &mut Offer<'_>, kept: JobId, kind: SlotKind) {
+        if !offer.keeps_refusals() {
+            return;
+        }
+        for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            let is_other = |job: &JobId| *job != kept;
+            if let Some(first) =
+                self.tree.node(leaf).ready[kind].in_order().into_iter().find(is_other)
+            {
+                offer.refuse(first, kind, Reason::KeptFor(kept));
+            }
+        }
+    }
+
+    /// Returns whether a job that the tracker is kept for needs more slots than are free.
+    fn lacks_slots(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind) -> bool {
+        let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
+        member.is_some_and(|member| offer.free(kind) < member.width[kind])
+    }
+
+    /// Serves a queue: first its users below their limits, and up to 0.21 then all. Costs a look for
+    /// each user, and one for each job that is asked; by `srt` one for each job.
+    fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
+        let by_srt = self.by_srt(&offer.view(), leaf, kind);
+        for limits_users in self.passes() {
+            let mut turns = Turns::new(by_srt.as_deref(), *limits_users);
+            while let Some(job) = self.next(&mut turns, leaf, kind) {
+                match self.ask(offer, job, kind, *limits_users) {
+                    Answer::No => {}
+                    answer => return answer,
+                }
+            }
+        }
+        Answer::No
+    }
+
+    /// Returns whether the limits of users hold in each pass over a queue.
+    fn passes(&self) -> &'static [bool] {
+        if self.rules == Rules::V1 { &[true] } else { &[true, false] }
+    }
+
+    /// Returns the job of a queue whose turn it is.
+    fn next(&self, turns: &mut Turns<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
+        let (tree, node) = (&self.tree, self.tree.node(leaf));
+        let limits_users = turns.limits_users;
+        let may = |user: &str, width| !limits_users || node.may_have(self.rules, kind, user, width);
+        match &mut turns.sorted {
+            None => node.ready[kind].next(&mut turns.walk, |(user, width)| may(user, *width)),
+            Some(jobs) => {
+                let may = |job: &Member| may(&job.user, job.width[kind]);
+                jobs.find(|job| tree.member(**job).is_some_and(may)).copied()
+            }
+        }
+    }
+
+    /// Returns the jobs of a queue in the order of their reduces, if that is not that of maps.
+    fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
+        let reduces = self.tree.reduces();
+        let has_order = kind == SlotKind::Reduce && reduces.have_an_order();
+        has_order.then(|| {
+            let jobs = self.tree.node(leaf).ready[kind].in_order().into_iter();
+            let since = |job| self.tree.member(job)?.admitted_at;
+            reduces.in_order(kind, view, jobs, since).collect()
+        })
+    }
+
+    /// Asks a job for a task, whose user is below its limit if that counts.
+    fn ask(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        kind: SlotKind,
+        limits_users: bool,
+    ) -> Answer {
+        match self.judge(offer, job, kind, limits_users) {
+            Verdict::Pass(why) => {
+                // Limits are told for the whole queue.
+                if why == Reason::BadTracker {
+                    offer.refuse(job, kind, why);
+                }
+                Answer::No
+            }
+            Verdict::Launch(why) => {
+                let anywhere = self.goes_anywhere(job, kind);
+                let launched = self.launch(offer, job, kind, anywhere, why);
+                launched.map_or(Answer::No, Answer::Launched)
+            }
+            Verdict::Keep => {
+                self.refuse_others(offer, job, kind);
+                Answer::Keep
+            }
+            Verdict::Reserve => {
+                self.refuse_others(offer, job, kind);
+                self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
+                Answer::Keep
+            }
+        }
+    }
+
+    /// Says what is to be done with a job whose turn it is.
+    fn judge(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind, limits_users: bool) -> Verdict {
+        let Some(member) = self.tree.member(job) else { return Verdict::Pass(Reason::BadTracker) };
+        let width = member.width[kind];
+        let (node, free) = (self.tree.node(member.queue), offer.free(kind));
+        let standing = node.standing(kind);
+        // Whose users are at their limits is not asked, as long as these count.
+        if let Some(why) = self.limit(member, kind, false) {
+            Verdict::Pass(why)
+        } else if !offer.suits(job, kind, width) {
+            Verdict::Pass(Reason::BadTracker)
+        } else if width <= free && !limits_users {
+            Verdict::Launch(Reason::LimitsAside)
+        } else if width <= free && standing.held < node.slots[kind] {
+            Verdict::Launch(Reason::Share(standing))
+        } else if width <= free {
+            Verdict::Launch(Reason::Lent(standing))
+        } else if self.rules == Rules::V20 || !limits_users {
+            Verdict::Keep
+        } else if member.pending[kind] <= member.reserved[kind] {
+            Verdict::Pass(Reason::BadTracker)
+        } else {
+            Verdict::Reserve
+        }
+    }
+
+    /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its
+    /// queue, or its user if their limits count.
+    fn limit(&self, member: &Member, kind: SlotKind, limits_users: bool) -> Option<Reason> {
+        let (width, user) = (member.width[kind], &member.user);
+        let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
+        let of_queue = self.tree.limit(member.queue, kind, width).map(Reason::GroupLimit);
+        of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
+    }
+
+    /// By the rules of 1.x, tasks of several slots do not wait for local ones.
+    fn goes_anywhere(&self, job: JobId, kind: SlotKind) -> bool {
+        let width = self.tree.member(job).map_or(1, |member| member.width[kind]);
+        self.options.delay.is_none() && 1 < width
+    }
+
+    /// Launches a task of a job, a map as near to its input as it has to be.
+    fn launch(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        kind: SlotKind,
+        anywhere: bool,
+        why: Reason,
+    ) -> Option<Launched> {
+        let slots = self.tree.member(job)?.width[kind];
+        let launched = match (kind, &mut self.delay) {
+            (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
+            (SlotKind::Map, None) => offer.launch_wide_map(job, slots, Reach::Any, why),
+            (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
+        }?;
+        if let Some(reclaim) = &mut self.reclaim {
+            reclaim.launched(offer.view().now(), offer.tracker(), launched);
+        }
+        self.tree.refresh(&offer.view(), job);
+        Some(launched)
+    }
+}

@@ -1,0 +1,224 @@
+//! Which jobs may run: queues and users initialise no more than they may, and not at once.
+//!
+//! Every few seconds the jobs that wait are looked at in the order of their queue; a user at its
+//! limit is passed over. Up to 0.21 a job counts until its first task is launched, so what is
+//! limited is the line in front of the queue; a job that was let in counts when its turn comes, so
+//! whoever stands before it finds more room. In 1.x a job counts until it is over.
+//!
+//! Unlike in Hadoop no job is refused; and only Mumak lets the splits of a job that waits unread.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem::take;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::lines::{Lines, Turn, Walk};
+use super::node::{Node, QueueId};
+use super::rules::Rules;
+use super::tree::{Member, Tree};
+use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
+
+/// The jobs that wait, and those that count.
+#[derive(Debug)]
+pub(super) struct Admission {
+    rules: Rules,
+    max_system_jobs: u32,
+    /// By the number of the queue.
+    queues: Vec<Jobs>,
+}
+
+/// The jobs of a queue.
+#[derive(Debug, Default)]
+struct Jobs {
+    /// By user.
+    waiting: Lines<Arc<str>>,
+    /// The jobs that were let in and count.
+    counted: BTreeMap<Turn, Entry>,
+    /// What all of these are, and those of each user; up to 0.21 only of those that the last look
+    /// has come upon.
+    all: Sum,
+    users: FxHashMap<Arc<str>, Sum>,
+}
+
+/// A job that counts.
+#[derive(Clone, Debug)]
+struct Entry {
+    user: Arc<str>,
+    tasks: u32,
+}
+
+/// How many jobs count, with how many tasks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    jobs: u32,
+    tasks: u64,
+}
+
+impl Admission {
+    pub(super) fn new(rules: Rules, max_system_jobs: u32, queues: usize) -> Self {
+        let queues = (0..queues).map(|_| Jobs::default()).collect();
+        Self { rules, max_system_jobs, queues }
+    }
+
+    /// Takes a job into the line of its queue.
+    pub(super) fn enter(&mut self, job: &Member) {
+        self.queues[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
+    }
+
+    /// Lets a job go that has ended.
+    pub(super) fn leave(&mut self, job: &Member) {
+        let jobs = &mut self.queues[job.queue.index()];
+        jobs.waiting.remove(job.user.clone(), job.turn);
+        jobs.uncount(job.turn);
+    }
+
+    /// Returns the jobs of a queue that wait, in their order.
+    pub(super) fn waiting(&self, queue: QueueId) -> Vec<JobId> {
+        self.queues[queue.index()].waiting.in_order()
+    }
+
+    /// Returns why a job waits: others are as many as may be, or nobody has looked since.
+    pub(super) fn refusal(&self, view: &View<'_>, tree: &Tree, job: &Member) -> Reason {
+        let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
+        let fits = || {
+            let entry = entry(view, tree, job.turn.2);
+            entry.is_some_and(|(_, entry)| jobs.fits(&entry, node))
+        };
+        let has_room = match self.rules {
+            Rules::V1 => jobs.may_run(&job.user, node, self.max_system_jobs) && fits(),
+            _ => jobs.may_wait(&job.user, node),
+        };
+        if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
+    }
+
+    /// Returns the jobs that may run from now on.
+    pub(super) fn poll(&mut self, view: &View<'_>, tree: &Tree) -> Vec<JobId> {
+        let mut admitted = Vec::new();
+        for id in tree.ids() {
+            let (jobs, node) = (&mut self.queues[id.index()], tree.node(id));
+            admitted.extend(match self.rules {
+                Rules::V1 => jobs.admit(view, tree, node, self.max_system_jobs),
+                _ => jobs.admit_to_line(view, tree, node),
+            });
+        }
+        for member in admitted.iter().filter_map(|job| tree.member(*job)) {
+            let waiting = &mut self.queues[member.queue.index()].waiting;
+            waiting.remove(member.user.clone(), member.turn);
+        }
+        admitted
+    }
+}
+
+impl Jobs {
+    fn of(&self, user: &Arc<str>) -> Sum {
+        self.users.get(user).copied().unwrap_or_default()
+    }
+
+    /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
+    fn admit(&mut self, view: &View<'_>, tree: &Tree, node: &Node, most: u32) -> Vec<JobId> {
+        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
+            let Some((turn, entry)) = entry(view, tree, job) else { continue };
+            if self.fits(&entry, node) {
+                self.count(turn, entry);
+                admitted.push(job);
+            }
+        }
+        admitted
+    }
+
+    /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
+    /// user; and one for each job of a user whose only jobs that count stand behind it.
+    fn admit_to_line(&mut self, view: &View<'_>, tree: &Tree, node: &Node) -> Vec<JobId> {
+        self.forget_launched(view);
+        let mut before: VecDeque<(Turn, Entry)> = take(&mut self.counted).into_iter().collect();
+        let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
+        (self.all, self.users) = (Sum::default(), FxHashMap::default());
+        let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
+        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        while self.all.jobs <= most {
+            // A user for whom there is no place gets one when a job of theirs counts further back.
+            let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
+            let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
+            let Some(job) = self.waiting.next(&mut walk, may) else { break };
+            let Some((turn, entry)) = entry(view, tree, job) else { continue };
+            while before.front().is_some_and(|(other, _)| *other < turn) {
+                let (other, entry) = before.pop_front().expect("one was seen there");
+                self.count(other, entry);
+            }
+            if self.may_wait(&entry.user, node) {
+                self.count(turn, entry);
+                admitted.push(job);
+            }
+        }
+        before.into_iter().for_each(|(turn, entry)| self.count(turn, entry));
+        admitted
+    }
+
+    /// Returns whether another job of a user may wait for its first task.
+    fn may_wait(&self, user: &Arc<str>, node: &Node) -> bool {
+        let jobs = self.of(user).jobs;
+        let is_known = 0 < jobs;
+        jobs < node.limits.jobs_per_user
+            && (is_known || (self.users.len() as u32) < node.limits.users)
+    }
+
+    /// Returns whether another job of a user may be under way.
+    fn may_run(&self, user: &Arc<str>, node: &Node, most: u32) -> bool {
+        let (jobs, jobs_of_user) = node.system_jobs(most);
+        self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
+    }
+
+    /// Returns whether the tasks of another job may be under way; a job larger than the limit runs
+    /// alone.
+    fn fits(&self, entry: &Entry, node: &Node) -> bool {
+        let tasks = u64::from(entry.tasks);
+        let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
+        fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
+    }
+
+    fn count(&mut self, turn: Turn, entry: Entry) {
+        for sum in [&mut self.all, self.users.entry(entry.user.clone()).or_default()] {
+            sum.jobs += 1;
+            sum.tasks += u64::from(entry.tasks);
+        }
+        self.counted.insert(turn, entry);
+    }
+
+    fn uncount(&mut self, turn: Turn) {
+        let Some(entry) = self.counted.remove(&turn) else { return };
+        let Some(own) = self.users.get_mut(&entry.user) else { return };
+        for sum in [&mut self.all, &mut *own] {
+            sum.jobs -= 1;
+            sum.tasks -= u64::from(entry.tasks);
+        }
+        if own.jobs == 0 {
+            self.users.remove(&entry.user);
+        }
+    }
+
+    /// Counts those no more that have had a task launched.
+    fn forget_launched(&mut self, view: &View<'_>) {
+        let has_begun = |job: &Job| {
+            SlotKind::BOTH.iter().any(|kind| {
+                let tasks = job.tasks(*kind);
+                0 < tasks.running() + tasks.finished() + tasks.failed()
+            })
+        };
+        let begun: Vec<Turn> = self
+            .counted
+            .keys()
+            .copied()
+            .filter(|(.., job)| view.job(*job).is_some_and(has_begun))
+            .collect();
+        begun.into_iter().for_each(|turn| self.uncount(turn));
+    }
+}
+
+/// Returns a job's turn, and what it counts for.
+fn entry(view: &View<'_>, tree: &Tree, job: JobId) -> Option<(Turn, Entry)> {
+    let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
+    let tasks = spec.maps.saturating_add(spec.reduces);
+    Some((member.turn, Entry { user: member.user.clone(), tasks }))
+}

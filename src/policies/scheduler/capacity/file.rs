@@ -1,0 +1,577 @@
+//! Hadoop's `capacity-scheduler.xml` of 0.20 to 1.x, read as [`Queues`].
+//!
+//! It is a list of properties, of which most say one thing of one queue:
+//! `mapred.capacity-scheduler.queue.NAME.capacity`. The queues that such names name exist. As in the
+//! hierarchy of 0.21, a queue inside of another has both names, `OUTER:INNER`; the outer one has
+//! properties of its own. `mapred.capacity-scheduler.default-…` holds for queues that do not say so
+//! themselves; some have another word there ([`OF_DEFAULTS`]), and shares are none of these. What
+//! Hadoop passes over is refused ([`xml`]).
+
+use indexmap::IndexMap;
+use roxmltree::Node;
+use rustc_hash::FxHashSet;
+
+use super::queues::{Limit, Queue, Queues, check};
+use crate::scheduler::part::names::DEEPEST;
+use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
+use mumakil_base::nearest::nearest;
+use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+use mumakil_core::mapred::Auto;
+
+/// What every property's name begins with.
+const PREFIX: &str = "mapred.capacity-scheduler.";
+
+/// Something that can be said of a queue, or of all.
+struct Word<T> {
+    /// The last part of the property's name.
+    word: &'static str,
+    /// The key of the option.
+    key: &'static str,
+    /// What is expected.
+    expected: &'static str,
+    /// Puts what a text says into the option; `None` if it says nothing.
+    say: fn(&mut T, &str) -> Option<()>,
+}
+
+const OF_QUEUE: [Word<Queue>; 11] = [
+    Word {
+        word: "capacity",
+        key: "capacity",
+        expected: "a number from 0 to 100",
+        say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
+    },
+    // The word of 0.20.0.
+    Word {
+        word: "guaranteed-capacity",
+        key: "capacity",
+        expected: "a number from 0 to 100",
+        say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
+    },
+    Word {
+        word: "maximum-capacity",
+        key: "maximum_capacity",
+        expected: "a number up to 100",
+        // Zero and below are Hadoop's words for none.
+        say: |queue, text| match text.parse::<f64>() {
+            Ok(number) if number <= 0.0 => Some(()),
+            _ => percent(text).map(|share| queue.maximum_capacity = Some(share)),
+        },
+    },
+    Word {
+        word: "minimum-user-limit-percent",
+        key: "minimum_user_limit",
+        expected: "a number from 0 to 100",
+        say: |queue, text| percent(text).map(|share| queue.minimum_user_limit = Some(share)),
+    },
+    Word {
+        word: "user-limit-factor",
+        key: "user_limit_factor",
+        expected: "a number above zero",
+        say: |queue, text| {
+            let factor = text.parse().ok().and_then(Factor::new)?;
+            queue.user_limit_factor = Some(factor);
+            Some(())
+        },
+    },
+    Word {
+        word: "supports-priority",
+        key: "supports_priority",
+        expected: "`true` or `false`",
+        say: |queue, text| {
+            text.parse().ok().map(|supports| queue.supports_priority = Some(supports))
+        },
+    },
+    Word {
+        word: "maximum-initialized-jobs-per-user",
+        key: "max_initialised_per_user",
+        expected: "a whole number above zero",
+        say: |queue, text| whole(text).map(|most| queue.max_initialised_per_user = Some(most)),
+    },
+    Word {
+        word: "maximum-initialized-active-tasks",
+        key: "max_active_tasks",
+        expected: "a whole number above zero",
+        say: |queue, text| whole(text).map(|most| queue.max_active_tasks = Some(most)),
+    },
+    Word {
+        word: "maximum-initialized-active-tasks-per-user",
+        key: "max_active_tasks_per_user",
+        expected: "a whole number above zero",
+        say: |queue, text| whole(text).map(|most| queue.max_active_tasks_per_user = Some(most)),
+    },
+    Word {
+        word: "reclaim-time-limit",
+        key: "reclaim_after",
+        expected: "a whole number of seconds above zero",
+        say: |queue, text| {
+            let secs = whole(text)?.get();
+            queue.reclaim_after = Some(SimSpan::from_secs(secs.into()));
+            Some(())
+        },
+    },
+    // No job is refused here.
+    Word {
+        word: "init-accept-jobs-factor",
+        key: "max_active_tasks",
+        expected: "a whole number above zero",
+        say: |_, text| whole(text).map(|_| ()),
+    },
+];
+
+/// What Hadoop heeds for single queues only.
+const OF_ONE: [&str; 3] = ["capacity", "guaranteed-capacity", "maximum-capacity"];
+
+/// What has one word where it is said of a queue, and another where it is said of all: both.
+const OF_DEFAULTS: [(&str, &str); 2] = [
+    ("maximum-initialized-active-tasks", "maximum-active-tasks-per-queue"),
+    ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
+];
+
+const OF_ALL: [Word<Queues>; 6] = [
+    Word {
+        word: "maximum-system-jobs",
+        key: "max_system_jobs",
+        expected: "a whole number above zero",
+        say: |all, text| whole(text).map(|most| all.max_system_jobs = most),
+    },
+    Word {
+        word: "init-poll-interval",
+        key: "init_poll",
+        expected: "a whole number of milliseconds above zero",
+        say: |all, text| {
+            let span = SimSpan::from_millis(whole(text)?.get().into());
+            all.init_poll = Auto::Fixed(span);
+            Some(())
+        },
+    },
+    // In 0.20.0, which reclaims where later lines choose jobs: here one clock does both.
+    Word {
+        word: "reclaimCapacity.interval",
+        key: "init_poll",
+        expected: "a whole number of seconds above zero",
+        say: |all, text| {
+            let span = SimSpan::from_secs(whole(text)?.get().into());
+            all.init_poll = Auto::Fixed(span);
+            Some(())
+        },
+    },
+    Word {
+        word: "maximum-tasks-per-heartbeat",
+        key: "maps_per_heartbeat",
+        expected: "a whole number from 1 to 32767",
+        say: |all, text| {
+            text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
+        },
+    },
+    // One map without input near ends the maps of a heartbeat.
+    Word {
+        word: "maximum-tasks-after-offswitch",
+        key: "maps_per_heartbeat",
+        expected: "0, Hadoop's default: others are not modelled",
+        say: |_, text| (text == "0").then_some(()),
+    },
+    // Threads make no difference here.
+    Word {
+        word: "init-worker-threads",
+        key: "init_poll",
+        expected: "a whole number above zero",
+        say: |_, text| whole(text).map(|_| ()),
+    },
+];
+
+/// Returns what can be said of all queues that do not say it themselves.
+fn of_defaults() -> Vec<Word<Queue>> {
+    let all = OF_QUEUE.into_iter().filter(|known| !OF_ONE.contains(&known.word));
+    all.map(|known| {
+        let other = OF_DEFAULTS.iter().find(|(word, _)| *word == known.word);
+        Word { word: other.map_or(known.word, |(_, word)| word), ..known }
+    })
+    .collect()
+}
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// All that is wrong with it, as [`xml::parse`] says.
+pub(super) fn parse(text: &str) -> Result<Told<Queues>, Vec<Fault>> {
+    let kind = Kind { name: "queue file", root: "configuration" };
+    xml::parse(text, &kind, |root, findings| {
+        let properties = properties(root, findings);
+        let queues = Reader::default().read(&properties, findings);
+        check(&queues).into_iter().for_each(|complaint| findings.complain(complaint));
+        queues
+    })
+}
+
+/// A property: its name without what all begin with, and its value.
+struct Property<'d> {
+    node: Node<'d, 'd>,
+    name: String,
+    value: String,
+}
+
+/// Returns the properties that can be read, each once.
+fn properties<'d>(root: Node<'d, 'd>, findings: &mut Findings) -> Vec<Property<'d>> {
+    let hint = "write `<property><name>…</name><value>…</value></property>`";
+    let (mut properties, mut names) = (Vec::new(), FxHashSet::default());
+    for node in root.children() {
+        if findings.are_too_many() {
+            break;
+        }
+        let text = |what: &str| {
+            node.children().find(|inner| inner.tag_name().name() == what).map(text_of)?.ok()
+        };
+        let element = node.tag_name().name();
+        if node.is_text() && !node.text().unwrap_or_default().trim().is_empty() {
+            findings.fault(node, "there is text in `configuration`".to_owned(), hint);
+        } else if node.is_element() && element != "property" {
+            let message = format!("unknown element `{}` in `configuration`", clip(element));
+            findings.fault(node, message, hint);
+        } else if node.is_element() {
+            let Some((name, value)) = text("name").zip(text("value")) else {
+                let message = "a property has a name and a value, which are texts".to_owned();
+                findings.fault(node, message, hint);
+                continue;
+            };
+            match name.strip_prefix(PREFIX) {
+                None => {
+                    let message = format!("unknown property `{}`", clip(&name));
+                    findings.fault(node, message, &format!("names begin with `{PREFIX}`"));
+                }
+                Some(_) if !names.insert(name.clone()) => {
+                    let message = format!("`{}` is said twice", clip(&name));
+                    findings.fault(node, message, "leave one of them out");
+                }
+                Some(rest) => properties.push(Property { node, name: rest.to_owned(), value }),
+            }
+        }
+    }
+    properties
+}
+
+/// Reads properties into options.
+#[derive(Default)]
+struct Reader<'d> {
+    all: Queues,
+    /// What holds for queues that do not say it themselves.
+    defaults: Queue,
+    /// The queues by their names from the outermost on, in the order in which they come, each with
+    /// its first property.
+    queues: IndexMap<Vec<String>, (Option<Node<'d, 'd>>, Queue)>,
+}
+
+impl<'d> Reader<'d> {
+    fn read(mut self, properties: &[Property<'d>], findings: &mut Findings) -> Queues {
+        for property in properties {
+            let name = property.name.as_str();
+            if let Some((queue, word)) =
+                name.strip_prefix("queue.").and_then(|rest| rest.rsplit_once('.'))
+            {
+                let names: Vec<String> = queue.split(':').map(str::to_owned).collect();
+                let at = keys(&names);
+                for len in [at.len() - 1, at.len()] {
+                    findings.stands(property.node, at[..len].to_vec());
+                }
+                let (first, queue) = self.queues.entry(names).or_default();
+                first.get_or_insert(property.node);
+                say(&OF_QUEUE, queue, word, property, at, findings);
+            } else if let Some(word) = name.strip_prefix("default-") {
+                say(&of_defaults(), &mut self.defaults, word, property, Vec::new(), findings);
+            } else {
+                say(&OF_ALL, &mut self.all, name, property, Vec::new(), findings);
+            }
+        }
+        for (names, (node, _)) in &self.queues {
+            if let Some((message, hint)) = self.misplaced(names)
+                && let Some(node) = *node
+            {
+                findings.fault(node, message, &hint);
+            }
+        }
+        if findings.are_none() { self.nested() } else { self.all }
+    }
+
+    /// Returns why a queue cannot be where its name says, and what to do.
+    fn misplaced(&self, names: &[String]) -> Option<(String, String)> {
+        let (own, around) = names.split_last()?;
+        let whole = clip(&names.join(":"));
+        if DEEPEST < names.len() {
+            let message = format!("queues lie in each other more than {DEEPEST} deep");
+            return Some((message, "make the tree flatter".to_owned()));
+        }
+        if around.contains(own) {
+            let message = format!("the queue `{whole}` would be inside of itself");
+            return Some((message, "a name means one queue: choose another name".to_owned()));
+        }
+        if !around.is_empty() && !self.queues.contains_key(around) {
+            let outer = clip(&around.join(":"));
+            let message = format!("the queue `{whole}` is inside of `{outer}`, which is not there");
+            return Some((message, format!("declare it: `{PREFIX}queue.{outer}.capacity`")));
+        }
+        None
+    }
+
+    /// Puts queues into those that they are inside of.
+    fn nested(mut self) -> Queues {
+        self.queues.sort_by(|a, _, b, _| a.len().cmp(&b.len()));
+        for (names, (_, mut queue)) in self.queues {
+            let Some((own, around)) = names.split_last() else { continue };
+            if around.is_empty() {
+                queue.inherit(&self.defaults);
+            }
+            let mut inside = &mut self.all.queues;
+            for name in around {
+                inside = &mut inside.entry(name.clone()).or_default().queues;
+            }
+            inside.insert(own.clone(), queue);
+        }
+        self.all
+    }
+}
+
+/// Puts what a property says into an option of what stands at `at`.
+fn say<T>(
+    words: &[Word<T>],
+    of: &mut T,
+    word: &str,
+    property: &Property<'_>,
+    mut at: Vec<String>,
+    findings: &mut Findings,
+) {
+    let whole_name = clip(&format!("{PREFIX}{}", property.name));
+    let Some(known) = words.iter().find(|known| known.word == word) else {
+        let hint = match nearest(word, words.iter().map(|known| known.word)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("such as `{PREFIX}queue.NAME.capacity`"),
+        };
+        return findings.fault(property.node, format!("unknown property `{whole_name}`"), &hint);
+    };
+    at.push(known.key.to_owned());
+    findings.stands(property.node, at);
+    if (known.say)(of, &property.value).is_none() {
+        let value = clip(&property.value);
+        let message = format!("`{whole_name}` is `{value}`, not {}", known.expected);
+        findings.fault(property.node, message, "leave the property out for its default");
+    }
+}
+
+/// Returns the keys that lead to a queue of these names.
+fn keys(names: &[String]) -> Vec<String> {
+    names.iter().flat_map(|name| ["queues".to_owned(), name.clone()]).collect()
+}
+
+fn percent(text: &str) -> Option<Fraction> {
+    Fraction::new(text.parse::<f64>().ok()? / 100.0)
+}
+
+fn whole(text: &str) -> Option<Limit> {
+    text.parse().ok().and_then(Limit::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn file(properties: &[(&str, &str)]) -> String {
+        let line = |(name, value): &(&str, &str)| {
+            format!("<property><name>{PREFIX}{name}</name><value>{value}</value></property>\n")
+        };
+        let lines: String = properties.iter().map(line).collect();
+        format!("<configuration>\n{lines}</configuration>")
+    }
+
+    /// Returns each fault with the number of its property, from 1.
+    fn faults(properties: &[(&str, &str)]) -> Vec<String> {
+        let told = |fault: &Fault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);
+        parse(&file(properties)).err().iter().flatten().map(told).collect()
+    }
+
+    #[test]
+    fn hadoops_file_says_what_the_scenario_says() {
+        let text = file(&[
+            ("maximum-system-jobs", "3000"),
+            ("init-poll-interval", "5000"),
+            ("init-worker-threads", "5"),
+            ("maximum-tasks-per-heartbeat", "20"),
+            ("default-minimum-user-limit-percent", "50"),
+            ("queue.prod.capacity", "70"),
+            ("queue.prod.supports-priority", "true"),
+            ("queue.prod.maximum-capacity", "-1"),
+            ("queue.prod:etl.capacity", "40.5"),
+            ("queue.prod:etl.maximum-initialized-active-tasks-per-user", "100"),
+            ("queue.prod:web.reclaim-time-limit", "300"),
+            ("queue.rest.capacity", "30"),
+            ("queue.rest.maximum-capacity", "60"),
+            ("queue.rest.user-limit-factor", "1.5"),
+            ("queue.rest.maximum-initialized-jobs-per-user", "4"),
+        ]);
+        let same = "
+max_system_jobs: 3000
+init_poll: 5s
+maps_per_heartbeat: 20
+queues:
+  prod:
+    capacity: 70 %
+    minimum_user_limit: 50 %
+    supports_priority: true
+    queues:
+      etl: {capacity: 40.5 %, max_active_tasks_per_user: 100}
+      web: {reclaim_after: 300s}
+  rest: {capacity: 30 %, maximum_capacity: 60 %, minimum_user_limit: 50 %, user_limit_factor: 1.5,
+    max_initialised_per_user: 4}
+";
+        let told = parse(&text).unwrap();
+        assert_eq!(told.meaning, serde_yaml::from_str::<Queues>(same).unwrap());
+        assert!(told.warnings.is_empty());
+        assert_eq!(parse("<configuration/>").unwrap().meaning, Queues::default());
+    }
+
+    #[test]
+    fn the_files_that_the_lines_came_with_are_read() {
+        let limits = [
+            ("queue.default.supports-priority", "false"),
+            ("queue.default.minimum-user-limit-percent", "100"),
+            ("default-supports-priority", "false"),
+            ("default-minimum-user-limit-percent", "100"),
+        ];
+        let first = [
+            ("queue.default.guaranteed-capacity", "100"),
+            ("queue.default.reclaim-time-limit", "300"),
+            ("default-reclaim-time-limit", "300"),
+            ("reclaimCapacity.interval", "5"),
+        ];
+        let middle = [
+            ("queue.default.capacity", "100"),
+            ("queue.default.maximum-capacity", "-1"),
+            ("queue.default.maximum-initialized-jobs-per-user", "2"),
+            ("default-maximum-initialized-jobs-per-user", "2"),
+            ("init-poll-interval", "5000"),
+            ("init-worker-threads", "5"),
+        ];
+        let last = [
+            ("queue.default.capacity", "100"),
+            ("queue.default.maximum-capacity", "-1"),
+            ("queue.default.user-limit-factor", "1"),
+            ("queue.default.maximum-initialized-active-tasks", "200000"),
+            ("queue.default.maximum-initialized-active-tasks-per-user", "100000"),
+            ("queue.default.init-accept-jobs-factor", "10"),
+            ("default-user-limit-factor", "1"),
+            ("default-maximum-active-tasks-per-queue", "200000"),
+            ("default-maximum-active-tasks-per-user", "100000"),
+            ("default-init-accept-jobs-factor", "10"),
+            ("init-poll-interval", "5000"),
+            ("init-worker-threads", "5"),
+            ("maximum-system-jobs", "3000"),
+        ];
+        for line in [&first[..], &middle, &last] {
+            let text = file(&[&limits, line].concat());
+            let queues = parse(&text).unwrap().meaning;
+            assert_eq!(queues.queues["default"].capacity, Some(Fraction::of(1.0)));
+            assert_eq!(queues.init_poll, Auto::Fixed(SimSpan::from_secs(5)));
+        }
+        let text = file(&[
+            ("queue.a.capacity", "100"),
+            ("default-maximum-active-tasks-per-queue", "7"),
+            ("default-maximum-active-tasks-per-user", "3"),
+        ]);
+        let queue = &parse(&text).unwrap().meaning.queues["a"];
+        let limits = [queue.max_active_tasks, queue.max_active_tasks_per_user];
+        assert_eq!(limits, [Limit::new(7), Limit::new(3)]);
+        let unknown = faults(&[("default-maximum-initialized-active-tasks", "7")]);
+        assert!(unknown[0].contains("unknown property"), "{unknown:?}");
+    }
+
+    #[test]
+    fn values_are_what_they_should_be() {
+        assert_eq!(
+            faults(&[
+                ("queue.a.capacity", "101"),
+                ("queue.a.supports-priority", "yes"),
+                ("queue.a.capasity", "5"),
+                ("init-poll-interval", "0"),
+                ("default-maximum-capacity", "50"),
+                ("queue.ghost.init-worker-threads", "5"),
+                ("maximum-tasks-after-offswitch", "3"),
+            ]),
+            [
+                "1: `mapred.capacity-scheduler.queue.a.capacity` is `101`, not a number from 0 to \
+                 100; leave the property out for its default",
+                "2: `mapred.capacity-scheduler.queue.a.supports-priority` is `yes`, not `true` or \
+                 `false`; leave the property out for its default",
+                "3: unknown property `mapred.capacity-scheduler.queue.a.capasity`; did you mean \
+                 `capacity`?",
+                "4: `mapred.capacity-scheduler.init-poll-interval` is `0`, not a whole number of \
+                 milliseconds above zero; leave the property out for its default",
+                "5: unknown property `mapred.capacity-scheduler.default-maximum-capacity`; such as \
+                 `mapred.capacity-scheduler.queue.NAME.capacity`",
+                "6: unknown property `mapred.capacity-scheduler.queue.ghost.init-worker-threads`; \
+                 such as `mapred.capacity-scheduler.queue.NAME.capacity`",
+                "7: `mapred.capacity-scheduler.maximum-tasks-after-offswitch` is `3`, not 0, Hadoop's \
+                 default: others are not modelled; leave the property out for its default",
+            ]
+        );
+    }
+
+    #[test]
+    fn queues_stand_where_they_can() {
+        assert_eq!(
+            faults(&[("queue.a.capacity", "100"), ("queue.b:c.capacity", "100")]),
+            ["2: the queue `b:c` is inside of `b`, which is not there; declare it: \
+              `mapred.capacity-scheduler.queue.b.capacity`"]
+        );
+        let circle = [
+            ("queue.a.capacity", "100"),
+            ("queue.a:b.capacity", "100"),
+            ("queue.a:b:a.capacity", "100"),
+        ];
+        assert_eq!(
+            faults(&circle),
+            [
+                "3: the queue `a:b:a` would be inside of itself; a name means one queue: choose another \
+              name"
+            ]
+        );
+        assert_eq!(
+            faults(&[("queue.a.capacity", "60"), ("queue.b.capacity", "60")]),
+            [
+                "1: the outermost queues have 120 % together, and there is no more than 100 %; lower \
+              some capacity"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_list_of_properties_is_refused() {
+        let first = |text: &str| parse(text).unwrap_err()[0].message.clone();
+        assert_eq!(first("<queues/>"), "the outermost element is `queues`");
+        let wrong = |inner: &str| first(&format!("<configuration>{inner}</configuration>"));
+        assert_eq!(wrong("<queue/>"), "unknown element `queue` in `configuration`");
+        assert_eq!(
+            wrong("<property><name>a</name></property>"),
+            "a property has a name and a value, which are texts"
+        );
+        let foreign = "<property><name>dfs.replication</name><value>3</value></property>";
+        assert_eq!(wrong(foreign), "unknown property `dfs.replication`");
+        let twice = file(&[("maximum-system-jobs", "1"), ("maximum-system-jobs", "2")]);
+        assert!(first(&twice).contains("is said twice"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_properties_are_read_or_refused(
+            properties in proptest::collection::vec(
+                ("(queue\\.[a-c:]{0,4}\\.|default-)?(capacity|maximum-capacity|user-limit-factor)",
+                 "-?[0-9]{0,3}(\\.5)?|NaN|1e999"),
+                0..12,
+            ),
+        ) {
+            let properties: Vec<(&str, &str)> =
+                properties.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            for fault in parse(&file(&properties)).err().iter().flatten() {
+                prop_assert!(fault.line as usize <= properties.len() + 2);
+            }
+        }
+    }
+}

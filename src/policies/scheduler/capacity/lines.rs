@@ -1,0 +1,180 @@
+//! Jobs of a queue that wait for something, in lines.
+//!
+//! Jobs that may have it together or not at all stand in one line, such as those of a user, who is at
+//! its limit or is not. A [`Walk`] goes through the jobs in the order of their queue and passes over
+//! whole lines: a user at its limit costs one look, however many jobs it has.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{JobId, Priority, step};
+
+/// Where a job stands among those of its queue.
+pub(super) type Turn = (Priority, SimTime, JobId);
+
+/// The lines of a queue, each called by what its jobs have in common.
+#[derive(Debug)]
+pub(super) struct Lines<L> {
+    lines: BTreeMap<L, BTreeSet<Turn>>,
+    /// The first of each line.
+    heads: BTreeMap<Turn, L>,
+}
+
+/// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
+#[derive(Debug)]
+pub(super) struct Walk<L> {
+    /// The last head that was looked at.
+    head: Option<Turn>,
+    /// The job that was returned last.
+    last: Option<(Turn, L)>,
+    /// The next ones of the lines whose heads were returned.
+    next: BinaryHeap<Reverse<(Turn, L)>>,
+}
+
+impl<L> Default for Lines<L> {
+    fn default() -> Self {
+        Self { lines: BTreeMap::new(), heads: BTreeMap::new() }
+    }
+}
+
+impl<L: Ord> Default for Walk<L> {
+    fn default() -> Self {
+        Self { head: None, last: None, next: BinaryHeap::new() }
+    }
+}
+
+impl<L: Ord + Clone> Lines<L> {
+    /// Takes a job into a line.
+    pub(super) fn insert(&mut self, of: L, turn: Turn) {
+        self.change(of, |line| line.insert(turn));
+    }
+
+    /// Lets a job go from its line.
+    pub(super) fn remove(&mut self, of: L, turn: Turn) {
+        self.change(of, |line| line.remove(&turn));
+    }
+
+    fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<Turn>) -> bool) {
+        let line = self.lines.entry(of.clone()).or_default();
+        let was = line.first().copied();
+        change(line);
+        let head = line.first().copied();
+        if head.is_none() {
+            self.lines.remove(&of);
+        }
+        if was != head {
+            was.map(|turn| self.heads.remove(&turn));
+            head.map(|turn| self.heads.insert(turn, of));
+        }
+    }
+
+    /// Returns the lines, each with its jobs in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&L, impl Iterator<Item = JobId>)> {
+        self.lines.iter().map(|(of, line)| (of, line.iter().map(|(.., job)| *job)))
+    }
+
+    /// Returns all jobs in their order.
+    pub(super) fn in_order(&self) -> Vec<JobId> {
+        let mut all: Vec<Turn> = self.lines.values().flatten().copied().collect();
+        all.sort_unstable();
+        all.into_iter().map(|(.., job)| job).collect()
+    }
+
+    /// Returns the next job of a walk whose line may have what it waits for. A line that may not is
+    /// passed over for the rest of the walk.
+    pub(super) fn next(&self, walk: &mut Walk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
+        if let Some((last, of)) = walk.last.take() {
+            let next =
+                self.lines.get(&of).and_then(|line| line.range((Excluded(last), Unbounded)).next());
+            walk.next.extend(next.map(|turn| Reverse((*turn, of))));
+        }
+        loop {
+            step();
+            let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
+            let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
+            let (turn, of) = match head {
+                Some((turn, of)) if behind.is_none_or(|behind| turn < behind) => {
+                    walk.head = Some(*turn);
+                    (*turn, of.clone())
+                }
+                _ => walk.next.pop()?.0,
+            };
+            if may(&of) {
+                walk.last = Some((turn, of));
+                return Some(turn.2);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A user, and how many slots each task takes.
+    type LineOf = (u32, u32);
+
+    fn turn(job: u32) -> Turn {
+        (Priority::Normal, SimTime::ZERO, JobId(job))
+    }
+
+    /// Returns the jobs of a walk to its end.
+    fn walk(lines: &Lines<LineOf>, may: impl Fn(&LineOf) -> bool) -> Vec<u32> {
+        let mut walk = Walk::default();
+        std::iter::from_fn(|| lines.next(&mut walk, &may)).map(|job| job.0).collect()
+    }
+
+    #[test]
+    fn a_user_at_its_limit_costs_one_look_however_many_jobs_it_has() {
+        let mut lines = Lines::default();
+        (0..1_000).for_each(|job| lines.insert((0, 1), turn(job)));
+        lines.insert((1, 1), turn(1_000));
+        let looks = Cell::new(0);
+        let may = |of: &LineOf| {
+            looks.set(looks.get() + 1);
+            of.0 == 1
+        };
+        assert_eq!((walk(&lines, may), looks.get()), (vec![1_000], 2));
+    }
+
+    #[test]
+    fn a_line_that_may_no_more_is_left() {
+        let mut lines = Lines::default();
+        (0..6).for_each(|job| lines.insert((job % 2, 1), turn(job)));
+        let left = Cell::new(2);
+        let mut way = Walk::default();
+        let next = || lines.next(&mut way, |of| of.0 == 1 || 0 < left.get());
+        let walk = std::iter::from_fn(next).inspect(|job| left.set(left.get() - (1 - job.0 % 2)));
+        assert_eq!(walk.map(|job| job.0).collect::<Vec<_>>(), [0, 1, 2, 3, 5]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_walk_has_the_jobs_that_may_in_their_order(
+            jobs in proptest::collection::vec((0u32..5, 1u32..3, any::<bool>()), 0..40),
+            barred in proptest::collection::btree_set((0u32..5, 1u32..3), 0..6),
+        ) {
+            let mut lines = Lines::default();
+            for (job, (user, width, _)) in (0..).zip(&jobs) {
+                lines.insert((*user, *width), turn(job));
+            }
+            let (mut expected, mut all) = (Vec::new(), Vec::new());
+            for (job, (user, width, stays)) in (0..).zip(&jobs) {
+                if !stays {
+                    lines.remove((*user, *width), turn(job));
+                    continue;
+                }
+                all.push(JobId(job));
+                expected.extend((!barred.contains(&(*user, *width))).then_some(job));
+            }
+            prop_assert_eq!(walk(&lines, |of| !barred.contains(of)), expected);
+            prop_assert_eq!(lines.in_order(), all);
+        }
+    }
+}

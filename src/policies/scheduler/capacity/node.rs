@@ -1,0 +1,303 @@
+//! A queue at work: its slots, its users and their limit.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::lines::{Lines, Turn};
+use super::queues::{Limit, Queue};
+use super::rules::Rules;
+use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
+use mumakil_core::mapred::{Holding, PerSlot, SlotKind, SlotShare};
+
+/// What is off in binary fractions, of slots.
+pub(super) const ROUNDING: f64 = 1e-6;
+
+/// A queue, numbered from the root on: one declared before another has the lower number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct QueueId(pub(super) u32);
+
+/// Whose jobs a limit holds for: a user's with tasks of so many slots.
+pub(super) type LineOf = (Arc<str>, u32);
+
+/// A queue at work.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) parent: Option<QueueId>,
+    /// Those inside of it, in the order in which they were served last.
+    pub(super) children: PerSlot<Vec<QueueId>>,
+    /// Its guaranteed share of the cluster, and the most that it gets. Without a maximum, its own or
+    /// one around it, nothing is checked: what counts as used may be more than there are slots.
+    pub(super) share: f64,
+    pub(super) most_share: Option<f64>,
+    /// The same in slots.
+    pub(super) slots: PerSlot<u32>,
+    pub(super) most: PerSlot<u32>,
+    /// The share of it that a user gets at least.
+    min_user: f64,
+    /// How many times its slots a user gets at most.
+    user_factor: f64,
+    pub(super) by_priority: bool,
+    pub(super) limits: Limits,
+    pub(super) reclaim_after: Option<SimSpan>,
+
+    /// The slots that its jobs count for.
+    pub(super) used: PerSlot<u32>,
+    /// The jobs in it and in those inside that could use a slot.
+    pub(super) ready_inside: PerSlot<u32>,
+    /// When the first slots are due that it is to get back, if it is to get some.
+    pub(super) due: PerSlot<Option<SimTime>>,
+
+    /// Of a leaf: the slots of trackers that are kept for its jobs.
+    pub(super) kept: PerSlot<u32>,
+    /// Of a leaf: the slots that its jobs could use.
+    pub(super) pending: PerSlot<u64>,
+    /// Of a leaf: its jobs that have not ended, in their order.
+    pub(super) jobs: BTreeSet<Turn>,
+    /// Of a leaf: its jobs that could use a slot.
+    pub(super) ready: PerSlot<Lines<LineOf>>,
+    /// Of a leaf: the users of its jobs.
+    pub(super) users: FxHashMap<Arc<str>, User>,
+    /// Of a leaf: how many users have a job that could use a slot.
+    active: PerSlot<u32>,
+}
+
+/// How many jobs of a queue may be initialised.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// So many users may have jobs that wait for their first task.
+    pub(super) users: u32,
+    /// So many such jobs each.
+    pub(super) jobs_per_user: u32,
+    /// So many tasks may jobs have that are not over.
+    pub(super) tasks: u32,
+    pub(super) tasks_per_user: u32,
+}
+
+/// A user of a queue.
+#[derive(Debug, Default)]
+pub(super) struct User {
+    /// The jobs that have not ended.
+    pub(super) jobs: u32,
+    /// The slots that they count for.
+    pub(super) used: PerSlot<u32>,
+    /// Those that could use a slot.
+    ready: PerSlot<u32>,
+}
+
+impl QueueId {
+    /// The queue around all others.
+    pub(super) const ROOT: Self = Self(0);
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Node {
+    pub(super) fn root() -> Self {
+        Self { share: 1.0, ..Self::default() }
+    }
+
+    /// Returns a queue inside of another, of whose slots it has this share.
+    pub(super) fn inside(
+        id: QueueId,
+        around: &Self,
+        name: &str,
+        share: f64,
+        queue: &Queue,
+    ) -> Self {
+        let min_user = queue.minimum_user_limit.map_or(1.0, Fraction::get);
+        let number = |said: Option<Limit>, default| said.map_or(default, Limit::get);
+        Self {
+            name: name.to_owned(),
+            parent: Some(id),
+            share: around.share * share,
+            most_share: match (around.most_share, queue.maximum_capacity) {
+                (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
+                (around, None) => around,
+            },
+            min_user,
+            user_factor: queue.user_limit_factor.map_or(1.0, Factor::get),
+            by_priority: queue.supports_priority.unwrap_or(false),
+            limits: Limits {
+                users: trunc(1.0 / min_user) + 2,
+                jobs_per_user: number(queue.max_initialised_per_user, 2),
+                tasks: number(queue.max_active_tasks, 200_000),
+                tasks_per_user: number(queue.max_active_tasks_per_user, 100_000),
+            },
+            reclaim_after: queue.reclaim_after,
+            ..Self::default()
+        }
+    }
+
+    /// Returns how many jobs may be initialised and not over, of the queue and of each user, if
+    /// there may be so many in all.
+    pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
+        let jobs = ceil(f64::from(all) * self.share);
+        (jobs, ceil(f64::from(jobs) * self.min_user))
+    }
+
+    /// Notes that a job could use a slot, or could not any more.
+    pub(super) fn change_ready(
+        &mut self,
+        line: LineOf,
+        turn: Turn,
+        kind: SlotKind,
+        is_ready: bool,
+    ) {
+        if let Some(user) = self.users.get_mut(&line.0) {
+            let was_active = 0 < user.ready[kind];
+            user.ready[kind] += u32::from(is_ready);
+            user.ready[kind] -= u32::from(!is_ready);
+            self.active[kind] -= u32::from(was_active);
+            self.active[kind] += u32::from(0 < user.ready[kind]);
+        }
+        if is_ready {
+            self.ready[kind].insert(line, turn);
+        } else {
+            self.ready[kind].remove(line, turn);
+        }
+    }
+
+    /// Returns how the queue stands.
+    pub(super) fn standing(&self, kind: SlotKind) -> Holding {
+        let share = SlotShare::of(self.slots[kind].into());
+        Holding { share: Some(share), ..Holding::of(self.used[kind]) }
+    }
+
+    /// Returns what orders queues side by side, lower first: until when it is to get slots back, and
+    /// how much it has of what is guaranteed to it.
+    pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
+        let ratio = match self.slots[kind] {
+            0 => 1.0,
+            slots => f64::from(self.used[kind]) / f64::from(slots),
+        };
+        (self.due[kind].unwrap_or(SimTime::NEVER), ratio)
+    }
+
+    /// Returns whether a user may have another task of so many slots: in 1.x they all count against
+    /// its limit, before that only that it is one more.
+    pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
+        let counted = if rules == Rules::V1 { width } else { 1 };
+        counted <= self.room(rules, kind, user, width)
+    }
+
+    /// Returns how many slots more a user may have, who is about to get a task of so many.
+    pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
+        let used = self.users.get(user).map_or(0, |user| user.used[kind]);
+        self.user_limit(rules, kind, width).saturating_sub(used)
+    }
+
+    /// Returns the most slots that a user may have, who is about to get a task of so many.
+    fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
+        let (slots, used) = (self.slots[kind], self.used[kind]);
+        // Who has a job in the queue, or one with something to launch.
+        let (users, own) = match rules {
+            Rules::V1 => (self.active[kind], slots.max(width)),
+            _ => (self.users.len() as u32, slots),
+        };
+        let is_within = match rules {
+            Rules::V1 => used + width <= own,
+            _ => used < own,
+        };
+        let current = f64::from(if is_within { own } else { used + width });
+        let even = ceil(current / f64::from(users.max(1)));
+        let limit = even.max(ceil(current * self.min_user));
+        match rules {
+            Rules::V1 => limit.min(self.user_slots(own.into())),
+            _ => limit,
+        }
+    }
+
+    /// Returns the most slots that a user gets in 1.x of a queue that has so many.
+    pub(super) fn user_slots(&self, slots: f64) -> u32 {
+        trunc(slots.max(1.0).trunc() * self.user_factor)
+    }
+}
+
+/// Returns the whole slots of a share, which binary fractions may have made a little too small.
+pub(in crate::scheduler) fn trunc(slots: f64) -> u32 {
+    (slots + ROUNDING) as u32
+}
+
+/// Returns the slots that make up a share, which binary fractions may have made a little too large.
+fn ceil(slots: f64) -> u32 {
+    (slots - ROUNDING).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue of so many slots, so many of which are in use, by users with jobs to launch.
+    fn queue(slots: u32, used: u32, users: u32, min_user: f64) -> Node {
+        let mut node = Node { min_user, user_factor: 1.0, ..Node::root() };
+        node.slots.map = slots;
+        node.used.map = used;
+        node.active.map = users;
+        for user in 0..users {
+            node.users.insert(user.to_string().into(), User::default());
+        }
+        node
+    }
+
+    fn limit(node: &Node, rules: Rules) -> u32 {
+        node.user_limit(rules, SlotKind::Map, 1)
+    }
+
+    #[test]
+    fn users_share_a_queue_evenly_down_to_the_minimum() {
+        for (users, expected) in [(1, 100), (2, 50), (3, 34), (4, 25), (5, 25)] {
+            for rules in [Rules::V20, Rules::V21, Rules::V1] {
+                assert_eq!(limit(&queue(100, 10, users, 0.25), rules), expected, "{users}");
+            }
+        }
+        assert_eq!(limit(&queue(100, 10, 7, 1.0), Rules::V21), 100, "one after another");
+    }
+
+    #[test]
+    fn who_has_nothing_to_launch_shares_the_queue_up_to_0_21_only() {
+        let mut node = queue(100, 10, 2, 0.25);
+        node.active.map = 1;
+        let limits = [Rules::V20, Rules::V21, Rules::V1].map(|rules| limit(&node, rules));
+        assert_eq!(limits, [50, 50, 100]);
+    }
+
+    #[test]
+    fn a_queue_comes_first_whose_slots_are_due_and_then_who_has_least_of_its_own() {
+        let [some, most] = [queue(10, 4, 1, 1.0), queue(10, 11, 1, 1.0)];
+        let [none, mut due] = [queue(0, 0, 1, 1.0), queue(10, 11, 1, 1.0)];
+        due.due.map = Some(SimTime::ZERO);
+        let order = [due, some, none, most].map(|node| node.urgency(SlotKind::Map));
+        assert!(order.is_sorted(), "who owns no slot stands like one who has all: {order:?}");
+    }
+
+    #[test]
+    fn a_queue_that_has_borrowed_shares_what_it_has() {
+        assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V20), 71, "half of 141");
+        assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V1), 71);
+        assert_eq!(limit(&queue(100, 240, 2, 0.25), Rules::V1), 100, "its own slots, once");
+        let mut node = queue(100, 240, 2, 0.25);
+        node.user_factor = 1.1;
+        assert_eq!(limit(&node, Rules::V1), 110);
+        assert_eq!(limit(&node, Rules::V21), 121);
+    }
+
+    #[test]
+    fn a_task_counts_whole_in_1x() {
+        let mut node = queue(4, 1, 1, 1.0);
+        assert_eq!(node.user_limit(Rules::V1, SlotKind::Map, 6), 6, "one task at least");
+        node.users.get_mut("0").unwrap().used.map = 1;
+        let may = |rules, width| node.may_have(rules, SlotKind::Map, "0", width);
+        assert_eq!([1, 3, 4].map(|width| may(Rules::V1, width)), [true, true, false]);
+        assert!(may(Rules::V21, 9), "one more of any width");
+    }
+
+    #[test]
+    fn shares_are_whole_slots_whatever_binary_fractions_make_of_them() {
+        assert_eq!((trunc(0.29 * 100.0), trunc(2.9), ceil(0.1 * 30.0), ceil(3.1)), (29, 2, 3, 4));
+    }
+}

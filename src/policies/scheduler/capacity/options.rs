@@ -1,0 +1,186 @@
+//! What can be said of `capacity`, and what is wrong with it.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::file::parse;
+use super::node::{Node, ROUNDING};
+use super::queues::{QueueBy, Queues, check, strangers};
+use super::rules::Rules;
+use super::tree::Tree;
+use crate::scheduler::part::delay::DelaySpec;
+use crate::scheduler::part::file_or::FileOr;
+use crate::scheduler::part::reduces::Reduces;
+use mumakil_base::units::{Bytes, Factor};
+use mumakil_core::mapred::{Complaint, PerSlot, Site, SlotKind};
+
+/// More slots than any tracker has.
+const MOST_SLOTS: u64 = 1_000_000;
+
+/// The options of `capacity`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapacityOptions {
+    /// Which line of Hadoop gives the rules.
+    pub rules: Rules,
+    /// The queues, and what holds for all of them.
+    pub allocations: FileOr<Queues>,
+    /// What a job's queue is.
+    pub queue_by: QueueBy,
+    /// The memory of a map slot. Maps that need more take several slots. Without this, each map
+    /// takes one slot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_slot: Option<Bytes>,
+    /// The same for reduces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_slot: Option<Bytes>,
+    /// How often a job without input in the rack is passed over: this factor times its remaining
+    /// maps, or times the trackers if these are fewer. Without this, the factor is the share of
+    /// trackers that hold its input. Rules of 1.x only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_factor: Option<Factor>,
+    /// How long jobs wait for their input, instead of what the rules say. A tracker that was kept
+    /// for a job is taken without waiting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelaySpec>,
+}
+
+impl Default for CapacityOptions {
+    fn default() -> Self {
+        Self {
+            rules: Rules::Auto,
+            allocations: FileOr::default(),
+            queue_by: QueueBy::Pool,
+            map_slot: None,
+            reduce_slot: None,
+            wait_factor: None,
+            delay: None,
+        }
+    }
+}
+
+impl CapacityOptions {
+    /// Looks at the options where they are to be used.
+    pub(super) fn settle(&mut self, site: &Site<'_>) -> Vec<Complaint> {
+        if self.rules == Rules::Auto {
+            self.rules = Rules::of(site.line);
+        }
+        let mut complaints = self.settle_queues(site);
+        let no_memory = no_memory(self);
+        if no_memory.is_empty() {
+            complaints.extend(self.too_wide(site));
+        }
+        complaints.extend(no_memory);
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            complaints.extend(slotless(&self.allocations.given(), self.rules, site));
+        }
+        complaints
+    }
+
+    /// Reads the file of the queues, if it is one, and returns what is wrong with them.
+    fn settle_queues(&mut self, site: &Site<'_>) -> Vec<Complaint> {
+        let mut complaints = match self.allocations.settle_file(site.folder, parse) {
+            Ok(Some(warnings)) => warnings,
+            Ok(None) => check(&self.allocations.given()),
+            Err(complaints) => complaints,
+        };
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            let names = site.jobs.iter().map(|job| self.queue_by.choose(job.pool, job.user));
+            let names: BTreeSet<&str> = names.collect();
+            complaints.extend(strangers(&self.allocations.given().queues, &names));
+        }
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
+    }
+
+    /// Returns how many slots each of a job's tasks takes that have so much memory.
+    pub(super) fn width(&self, memory: PerSlot<Bytes>) -> PerSlot<u32> {
+        let slots = |slot: Option<Bytes>, memory: Bytes| {
+            let slots = slot.map_or(1, |slot| memory.get().div_ceil(slot.get().max(1)));
+            slots.clamp(1, MOST_SLOTS) as u32
+        };
+        PerSlot {
+            map: slots(self.map_slot, memory.map),
+            reduce: slots(self.reduce_slot, memory.reduce),
+        }
+    }
+
+    /// Complains about tasks that fit no node; Hadoop refuses such jobs when they are submitted.
+    fn too_wide(&self, site: &Site<'_>) -> Vec<Complaint> {
+        let complaint = |kind: SlotKind| {
+            let largest =
+                site.jobs.iter().map(|job| job.memory).max_by_key(|memory| memory[kind])?;
+            let (most, word) = (site.most_slots[kind], kind.word());
+            let width = self.width(largest)[kind];
+            (most < width && 0 < most).then(|| Complaint {
+                path: vec![format!("{word}_slot")],
+                message: format!(
+                    "a {word} of {} takes {width} slots, and no node has more than {most}",
+                    largest[kind]
+                ),
+                hint: format!("give a slot more memory, a node more {word} slots, or the job less"),
+                is_warning: false,
+            })
+        };
+        SlotKind::BOTH.into_iter().filter_map(complaint).collect()
+    }
+}
+
+/// Complains about slots without memory.
+fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
+    let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
+    let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
+    let complaint = |(key, _): (&str, _)| Complaint {
+        path: vec![key.to_owned()],
+        message: "a slot has some memory".to_owned(),
+        hint: "leave it out, and every task takes one slot".to_owned(),
+        is_warning: false,
+    };
+    empty.map(complaint).collect()
+}
+
+/// Warns of queues that never get a slot, or whose jobs never run.
+fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
+    let tree = Tree::new(queues, rules, Reduces::default());
+    let mut complaints = Vec::new();
+    for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
+        let node = tree.node(id);
+        let Node { name, share, most_share, .. } = node;
+        if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
+            complaints.push(Complaint {
+                path: vec!["allocations".to_owned(), "queues".to_owned()],
+                message: format!("`{name}` may initialise no job"),
+                hint: "by the rules of 1.x it has its share of all jobs: give it one".to_owned(),
+                is_warning: true,
+            });
+            continue;
+        }
+        // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
+        let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
+        for kind in SlotKind::BOTH {
+            let (slots, word) = (site.slots[kind], kind.word());
+            let (message, hint) = if slots == 0 {
+                continue;
+            } else if share * slots as f64 + ROUNDING < 1.0 {
+                let message = format!("`{name}` never gets one of the {slots} {word} slots");
+                (message, "give it a larger share, or take a larger cluster")
+            } else if rules == Rules::V1 && node.user_slots(node.share * slots as f64) == 0 {
+                let message = format!("no user of `{name}` ever gets a {word} slot");
+                (message, "raise its `user_limit_factor`, or take a larger cluster")
+            } else {
+                continue;
+            };
+            complaints.push(Complaint {
+                path: vec!["allocations".to_owned(), "queues".to_owned()],
+                message,
+                hint: hint.to_owned(),
+                is_warning: true,
+            });
+        }
+    }
+    complaints
+}

@@ -1,0 +1,421 @@
+//! Queues as operators write them: a tree of names with shares and limits.
+//!
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`check`] says what is
+//! wrong with them in either case.
+//!
+//! What a queue does not say itself holds as for the queue around it. A job names its queue by the
+//! queue's name alone and stands in a leaf: a queue without others inside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scheduler::part::file_or::Filed;
+use crate::scheduler::part::names::{DEEPEST, Names, listed};
+use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+use mumakil_core::mapred::{Auto, Complaint, JobSpec};
+
+/// The queue of jobs that name none there is.
+pub(super) const DEFAULT: &str = "default";
+
+/// A number of jobs or tasks that may be there.
+pub(super) type Limit = Count<1, 2_147_483_647>;
+
+/// What a job's queue is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueBy {
+    /// The one that it names, or `default` if it names none.
+    #[default]
+    Pool,
+    /// The one that is called like its user.
+    User,
+}
+
+/// How far sums of shares may be off.
+const ROUNDING: f64 = 1e-6;
+
+/// The queues, and what holds for all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Queues {
+    /// The queues by their names. Without any there is one, called `default`. Jobs that name no
+    /// queue, or one that does not exist, are in `default`.
+    #[schemars(with = "BTreeMap<String, Queue>")]
+    pub queues: IndexMap<String, Queue>,
+    /// How many jobs may be initialised and not ended yet. A queue may have its share of this
+    /// number, and each of its users the minimum user limit of that. Rules of 1.x only.
+    pub max_system_jobs: Limit,
+    /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
+    /// 1.x it is 3 s.
+    pub init_poll: Auto,
+    /// How many maps one heartbeat brings at most. Rules of 1.x only; with the others it brings
+    /// one.
+    pub maps_per_heartbeat: Count<1, 32_767>,
+}
+
+/// A queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Queue {
+    /// Its guaranteed share of the slots of the queue around it. Queues without this share evenly
+    /// what the others leave.
+    pub capacity: Option<Fraction>,
+    /// The largest share that it gets of what the queue around it may get. Without this, there is
+    /// no limit. Hadoop 0.20 did not have this.
+    pub maximum_capacity: Option<Fraction>,
+    /// The smallest share of the queue that a user gets while others want slots as well. With 25 %,
+    /// four users share the queue evenly and further users wait. Without this it is 100 %: users
+    /// are served one after another.
+    pub minimum_user_limit: Option<Fraction>,
+    /// How many times the queue's guaranteed slots a single user may have: 1 unless given. Rules of
+    /// 1.x only.
+    pub user_limit_factor: Option<Factor>,
+    /// Whether jobs are ordered by priority before they are ordered by arrival: not unless given.
+    pub supports_priority: Option<bool>,
+    /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
+    /// Rules of 0.20 and 0.21 only.
+    pub max_initialised_per_user: Option<Limit>,
+    /// How many tasks the jobs may have together that are initialised and not ended yet: 200,000
+    /// unless given. Rules of 1.x only.
+    pub max_active_tasks: Option<Limit>,
+    /// The same for each user: 100,000 unless given. Rules of 1.x only.
+    pub max_active_tasks_per_user: Option<Limit>,
+    /// After this long below its guaranteed slots, the queue gets them back by killing tasks of
+    /// queues that have more than theirs. Without this, it never does. Hadoop had this up to
+    /// 0.20.0.
+    pub reclaim_after: Option<SimSpan>,
+    /// Queues inside it, which share its slots.
+    // Not as itself: a schema with everything in its place cannot refer back.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
+    pub queues: IndexMap<String, Self>,
+}
+
+impl QueueBy {
+    /// Returns the name of a job's queue.
+    pub(super) fn of(self, job: &JobSpec) -> &str {
+        self.choose(job.named_pool(), &job.user)
+    }
+
+    pub(super) fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+        match self {
+            Self::Pool => pool.unwrap_or(DEFAULT),
+            Self::User => user,
+        }
+    }
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self {
+            queues: IndexMap::new(),
+            max_system_jobs: Limit::of(5_000),
+            init_poll: Auto::Auto,
+            maps_per_heartbeat: Count::of(32_767),
+        }
+    }
+}
+
+impl Filed for Queues {
+    const FILE: &'static str = "the path of a capacity-scheduler.xml";
+}
+
+impl Queue {
+    /// Takes from the queue around it, or from what holds for all, what it does not say itself.
+    pub(super) fn inherit(&mut self, around: &Self) {
+        self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
+        self.user_limit_factor = self.user_limit_factor.or(around.user_limit_factor);
+        self.supports_priority = self.supports_priority.or(around.supports_priority);
+        let initialised = &mut self.max_initialised_per_user;
+        *initialised = initialised.or(around.max_initialised_per_user);
+        self.max_active_tasks = self.max_active_tasks.or(around.max_active_tasks);
+        let of_user = &mut self.max_active_tasks_per_user;
+        *of_user = of_user.or(around.max_active_tasks_per_user);
+        self.reclaim_after = self.reclaim_after.or(around.reclaim_after);
+    }
+}
+
+/// Returns the share of each of these queues side by side that does not say it.
+pub(in crate::scheduler) fn even(queues: &IndexMap<String, Queue>) -> f64 {
+    let said = queues.values().filter_map(|queue| queue.capacity);
+    let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+    (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
+}
+
+/// Returns what is wrong with the queues, in their order.
+///
+/// What a single value may be is its type's affair; this is about values together. Queues too deep in
+/// others are not looked at.
+pub(super) fn check(queues: &Queues) -> Vec<Complaint> {
+    let names = Names::of("queue");
+    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
+    checker.all(&queues.queues);
+    if queues.init_poll == Auto::Fixed(SimSpan::ZERO) {
+        let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
+        checker.complain(Some("init_poll"), message, "Hadoop's is 5s");
+    }
+    checker.complaints
+}
+
+struct Checker<'q> {
+    /// The keys that lead to what is looked at.
+    path: Vec<&'q str>,
+    names: Names<'q>,
+    complaints: Vec<Complaint>,
+}
+
+impl<'q> Checker<'q> {
+    fn all(&mut self, queues: &'q IndexMap<String, Queue>) {
+        if queues.is_empty() {
+            return;
+        }
+        let around = self.path.last().copied();
+        self.path.push("queues");
+        // Each queue has two keys on the path.
+        if 2 * DEEPEST < self.path.len() {
+            let message = format!("queues lie in each other more than {DEEPEST} deep");
+            self.complain(None, message, "make the tree flatter");
+        } else {
+            self.sum(around, queues);
+            let even = even(queues);
+            for (name, queue) in queues {
+                self.path.push(name);
+                self.one(name, queue, even);
+                self.path.pop();
+            }
+        }
+        self.path.pop();
+    }
+
+    /// Looks whether the shares of queues side by side make a whole.
+    fn sum(&mut self, around: Option<&str>, queues: &IndexMap<String, Queue>) {
+        let said = queues.values().filter_map(|queue| queue.capacity);
+        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+        let whose = around.map_or("the outermost queues".to_owned(), |around| {
+            format!("the queues inside of `{around}`")
+        });
+        let percent = (sum * 1e6).round() / 1e4;
+        let all_say_it = number == queues.len();
+        if 1.0 + ROUNDING < sum {
+            let message =
+                format!("{whose} have {percent} % together, and there is no more than 100 %");
+            self.complain(None, message, "lower some capacity");
+        } else if all_say_it && sum < 1.0 - ROUNDING {
+            let message = format!("{whose} have {percent} % together, not 100 %");
+            let hint = "raise a capacity, or leave one out: that queue gets what is left";
+            self.complain(None, message, hint);
+        } else if !all_say_it && 1.0 - ROUNDING < sum {
+            let message = format!("{whose} have 100 % without those that do not say theirs");
+            self.complain(None, message, "lower a capacity, or say that the others have 0 %");
+        }
+    }
+
+    /// Looks at a queue that gets so much if it does not say its share.
+    fn one(&mut self, name: &'q str, queue: &'q Queue, even: f64) {
+        if let Some((message, hint)) = self.names.take(name) {
+            self.complain(None, message, &hint);
+        }
+        let share = queue.capacity.map_or(even, Fraction::get);
+        if let Some(most) = queue.maximum_capacity.map(Fraction::get)
+            && most + ROUNDING < share
+        {
+            let percent = |share: f64| (share * 1e6).round() / 1e4;
+            let (least, most) = (percent(share), percent(most));
+            let message = match queue.capacity {
+                Some(_) => format!("`{name}` has {least} %, but gets {most} % at most"),
+                None => {
+                    format!("`{name}` gets the {least} % that are left, but {most} % at most")
+                }
+            };
+            let hint = "raise the maximum, or leave it out";
+            self.complain(Some("maximum_capacity"), message, hint);
+        }
+        if queue.minimum_user_limit.is_some_and(|limit| limit.get() < 0.01) {
+            let message = format!("the users of `{name}` get 1 % of it at least");
+            self.complain(Some("minimum_user_limit"), message, "Hadoop counts whole per cents");
+        }
+        if queue.user_limit_factor.is_some_and(|factor| factor.get() == 0.0) {
+            let message =
+                format!("the users of `{name}` would get nothing: a factor is above zero");
+            self.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
+        }
+        self.all(&queue.queues);
+    }
+
+    /// Complains about an option of what is looked at, or about all of it.
+    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
+        let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
+        let hint = hint.to_owned();
+        self.complaints.push(Complaint { path, message, hint, is_warning: false });
+    }
+}
+
+/// Returns a complaint for each name by which a job finds no place, and a warning of those that are
+/// not there.
+pub(super) fn strangers(
+    queues: &IndexMap<String, Queue>,
+    names: &BTreeSet<&str>,
+) -> Vec<Complaint> {
+    let mut leaves = BTreeMap::new();
+    note_leaves(queues, &mut leaves);
+    let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);
+    let is_strange =
+        |name: &&&str| has_default && !leaves.contains_key(**name) && **name != DEFAULT;
+    let strange: Vec<&str> = names.iter().filter(is_strange).copied().collect();
+    let warning = (!strange.is_empty()).then(|| Complaint {
+        path: vec!["queues".to_owned()],
+        message: format!(
+            "jobs of {} stand in the queue `{DEFAULT}`, since there is none of that name",
+            listed(strange)
+        ),
+        hint: "declare them".to_owned(),
+        is_warning: true,
+    });
+    let complaint = |name: &str| {
+        let (message, hint) = match leaves.get(name) {
+            Some(true) => return None,
+            None if has_default => return None,
+            None if name == DEFAULT => (
+                format!("a job stands in the queue `{DEFAULT}`, which is not there"),
+                "declare it, or let all jobs name a queue".to_owned(),
+            ),
+            None => (
+                format!("a job names the queue `{name}`, which is not there"),
+                format!("declare it, or a queue `{DEFAULT}` for all such jobs"),
+            ),
+            Some(false) => (
+                format!("a job names the queue `{name}`, which has queues inside of it"),
+                "jobs stand in queues without others inside: name one of these".to_owned(),
+            ),
+        };
+        Some(Complaint { path: vec!["queues".to_owned()], message, hint, is_warning: false })
+    };
+    names.iter().copied().filter_map(complaint).chain(warning).collect()
+}
+
+/// Notes of each queue whether it is a leaf.
+fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
+    for (name, queue) in queues {
+        leaves.insert(name, queue.queues.is_empty());
+        note_leaves(&queue.queues, leaves);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(yaml: &str) -> Queues {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    /// Returns each complaint as a line.
+    fn complaints(yaml: &str) -> Vec<String> {
+        let line =
+            |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
+        check(&read(yaml)).iter().map(line).collect()
+    }
+
+    #[test]
+    fn queues_are_read_and_written_the_same() {
+        let yaml = "{queues: {a: {capacity: 70 %, minimum_user_limit: 25 %, supports_priority: true, \
+                    queues: {b: {}, c: {capacity: 0.5}}}, d: {maximum_capacity: 40 %}}, \
+                    init_poll: 3s}";
+        let queues = read(yaml);
+        assert!(check(&queues).is_empty());
+        assert_eq!(read(&serde_yaml::to_string(&queues).unwrap()), queues);
+        assert_eq!(queues.queues["a"].queues["c"].capacity, Some(Fraction::of(0.5)));
+    }
+
+    #[test]
+    fn shares_side_by_side_make_a_whole() {
+        for (yaml, told) in [
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 20 %}}",
+                "the outermost queues have 90 % together",
+            ),
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 40 %}}",
+                "the outermost queues have 110 % together",
+            ),
+            ("{a: {capacity: 100 %}, b: {}}", "have 100 % without those that do not say theirs"),
+            ("{a: {queues: {b: {capacity: 5 %}}}}", "the queues inside of `a` have 5 % together"),
+        ] {
+            let told_of = complaints(&format!("queues: {yaml}"));
+            assert!(told_of.len() == 1 && told_of[0].contains(told), "{yaml}: {told_of:?}");
+        }
+        let thirds = "queues: {a: {capacity: 33.3333 %}, b: {capacity: 33.3333 %}, c: {capacity: 33.3334 %}}";
+        assert!(complaints(thirds).is_empty());
+    }
+
+    #[test]
+    fn a_maximum_is_not_below_the_capacity_and_users_get_something() {
+        assert_eq!(
+            complaints(
+                "queues: {a: {capacity: 100 %, maximum_capacity: 50 %, minimum_user_limit: 0, \
+                 user_limit_factor: 0}}"
+            ),
+            [
+                "queues.a.maximum_capacity: `a` has 100 %, but gets 50 % at most",
+                "queues.a.minimum_user_limit: the users of `a` get 1 % of it at least",
+                "queues.a.user_limit_factor: the users of `a` would get nothing: a factor is above zero",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_maximum_is_not_below_what_is_left_for_a_queue() {
+        assert_eq!(
+            complaints("queues: {a: {capacity: 30 %}, b: {maximum_capacity: 20 %}}"),
+            ["queues.b.maximum_capacity: `b` gets the 70 % that are left, but 20 % at most"]
+        );
+        assert_eq!(complaints("queues: {a: {}, b: {}, c: {maximum_capacity: 33.3333 %}}").len(), 0);
+    }
+
+    #[test]
+    fn a_name_means_one_queue_and_time_goes_on() {
+        assert_eq!(
+            complaints("{queues: {a: {queues: {b: {}}}, b: {}}, init_poll: 0s}"),
+            [
+                "queues.b: there is a queue `b` already",
+                "init_poll: `init_poll` is above zero: at 0s time would stand still",
+            ]
+        );
+    }
+
+    #[test]
+    fn queues_lie_sixty_four_deep_and_no_deeper() {
+        let nested = |depth: usize| {
+            let queue = |inner: Queues, level: usize| Queues {
+                queues: [(level.to_string(), Queue { queues: inner.queues, ..Queue::default() })]
+                    .into(),
+                ..Queues::default()
+            };
+            (0..depth).fold(Queues::default(), queue)
+        };
+        assert!(check(&nested(DEEPEST)).is_empty());
+        assert_eq!(check(&nested(DEEPEST + 9)).len(), 1);
+    }
+
+    #[test]
+    fn jobs_find_a_place_or_are_told_so() {
+        let told = |yaml: &str, name: &str| {
+            let queues = read(&format!("queues: {yaml}")).queues;
+            let found = strangers(&queues, &[name].into());
+            found
+                .first()
+                .map(|one| format!("{}{}", one.message, if one.is_warning { "?" } else { "" }))
+        };
+        assert_eq!(told("{a: {}}", "a"), None);
+        assert_eq!(told("{}", DEFAULT), None);
+        let lost = "jobs of `b` stand in the queue `default`, since there is none of that name?";
+        assert_eq!(told("{}", "b").as_deref(), Some(lost));
+        assert_eq!(told("{default: {}, c: {}}", "b").as_deref(), Some(lost));
+        assert!(told("{a: {}}", "b").unwrap().contains("is not there"));
+        assert!(told("{a: {}}", DEFAULT).unwrap().contains("stands in the queue `default`"));
+        assert!(told("{a: {queues: {b: {}}}}", "a").unwrap().contains("has queues inside of it"));
+    }
+}

@@ -1,0 +1,176 @@
+//! What queues lent to others comes back in time: Hadoop's capacity reclaim, up to 0.20.0.
+//!
+//! A queue below its guaranteed slots that could use more claims them while others have more than
+//! theirs, and comes first as long as it does. What it has not got shortly before the claim is due is
+//! made free by killing: of each queue above its slots its part of what it has too much, of the
+//! latest jobs first and there the attempts that are least far.
+
+use std::collections::VecDeque;
+
+use super::node::QueueId;
+use super::tree::Tree;
+use crate::scheduler::part::launches::Launches;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,
+};
+
+/// So many heartbeat intervals before a claim is due, tasks are killed for it; but not later than
+/// when claims are looked at for the last time before.
+const BEFORE: u64 = 3;
+
+/// The claims of queues.
+#[derive(Debug, Default)]
+pub(super) struct Reclaim {
+    /// By the number of the queue; of each the earliest first.
+    claims: Vec<PerSlot<VecDeque<Claim>>>,
+    /// What runs; of what was killed the queue, and how many slots it takes.
+    launches: Launches<(QueueId, u32)>,
+}
+
+/// Slots that a queue is to get back.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    due: SimTime,
+    slots: u32,
+    /// Whether tasks were killed for it.
+    is_helped: bool,
+}
+
+impl Reclaim {
+    pub(super) fn new(queues: usize) -> Self {
+        let claims = (0..queues).map(|_| PerSlot::default()).collect();
+        Self { claims, ..Self::default() }
+    }
+
+    /// Hears of a launch.
+    pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        self.launches.note(at, tracker, launched);
+    }
+
+    /// Hears of a job; to be called with all news.
+    pub(super) fn job_changed(&mut self, event: &JobEvent) {
+        self.launches.job_changed(event);
+    }
+
+    /// Makes and drops claims, and kills for those that are about to be due; to be called each time
+    /// that `every` has passed.
+    pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut Tree, every: SimSpan) {
+        for kind in SlotKind::BOTH {
+            self.claim(&orders.view(), tree, kind);
+            let needed = self.needed(&orders.view(), kind, every);
+            if 0 < needed {
+                self.kill(orders, tree, kind, needed);
+            }
+        }
+    }
+
+    /// Brings claims up to date with what queues lack.
+    fn claim(&mut self, view: &View<'_>, tree: &mut Tree, kind: SlotKind) {
+        let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
+        let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
+        for id in leaves {
+            let node = tree.node(id);
+            let Some(after) = node.reclaim_after else { continue };
+            let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
+            let wanted = lacks.min(tree.usable(id, kind)) as u32;
+            let claims = &mut self.claims[id.index()][kind];
+            // What has not come when it was due is claimed anew.
+            claims.retain(|claim| view.now() <= claim.due);
+            let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
+            while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
+                // What it has got meanwhile, or wants no more, was claimed first.
+                let less = first.slots.min(claimed - wanted);
+                first.slots -= less;
+                claimed -= less;
+                if first.slots == 0 {
+                    claims.pop_front();
+                }
+            }
+            if claimed < wanted && somebody_has_more {
+                let (due, slots) = (view.now() + after, wanted - claimed);
+                claims.push_back(Claim { due, slots, is_helped: false });
+            }
+            let due = claims.front().map(|claim| claim.due);
+            tree.note_due(id, kind, due);
+        }
+    }
+
+    /// Returns how many slots claims lack that are about to be due.
+    fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
+        let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
+        let all = self.claims.iter_mut().flat_map(|claims| &mut claims[kind]);
+        let due = all.filter(|claim| claim.due <= soon && !claim.is_helped);
+        due.map(|claim| {
+            claim.is_helped = true;
+            claim.slots
+        })
+        .sum()
+    }
+
+    /// Kills what queues have too much, in proportion.
+    fn kill(&mut self, orders: &mut Orders<'_>, tree: &Tree, kind: SlotKind, needed: u32) {
+        let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
+        // What is killed already is nobody's any more.
+        let rich = leaves.map(|id| {
+            let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
+            (id, left)
+        });
+        let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
+        let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
+        let needed = needed.min(total);
+        // What the one before left of its part, because its tasks are too wide, is the next one's.
+        let (mut left, mut more) = (needed, 0);
+        for (id, excess) in rich {
+            let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
+            let part = left.min(part + more).min(excess);
+            let killed = self.kill_in(orders, tree, id, kind, part);
+            (left, more) = (left - killed, part - killed);
+        }
+    }
+
+    /// Kills attempts of a queue that take so many slots, and no more; returns how many they take.
+    fn kill_in(
+        &mut self,
+        orders: &mut Orders<'_>,
+        tree: &Tree,
+        id: QueueId,
+        kind: SlotKind,
+        slots: u32,
+    ) -> u32 {
+        let mut killed = 0;
+        for job in tree.latest_first(id) {
+            let width = tree.member(job).map_or(1, |member| member.width[kind]);
+            let most = (slots - killed) / width;
+            if 0 < most {
+                let attempts = self.least_far(&orders.view(), job, kind);
+                for attempt in attempts.into_iter().take(most as usize) {
+                    orders.kill(attempt, Reason::Reclaimed(tree.node(id).standing(kind)));
+                    self.launches.doom(attempt, (id, width));
+                    killed += width;
+                }
+            }
+        }
+        killed
+    }
+
+    /// Returns how many slots those take whose end was ordered in a queue.
+    fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
+        let doomed = self.launches.doomed(kind);
+        doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
+    }
+
+    /// Returns the attempts of a job that were not killed, those first that are least far.
+    fn least_far(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
+        let all = self.launches.latest_first(job, kind);
+        let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
+        all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
+        all
+    }
+}
+
+/// Returns what a queue has beyond its guaranteed slots; trackers that are kept for it are no tasks.
+fn excess(tree: &Tree, id: QueueId, kind: SlotKind) -> u32 {
+    let node = tree.node(id);
+    node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])
+}

@@ -1,0 +1,62 @@
+//! Trackers that are kept for jobs whose tasks take several slots.
+//!
+//! Such a job would never find enough free slots on one tracker while narrow tasks take each slot
+//! that becomes free. So a tracker that is too full for it keeps its free slots until there are
+//! enough; the job counts for them meanwhile.
+
+use std::collections::BTreeMap;
+
+use super::tree::Tree;
+use mumakil_core::mapred::{JobId, PerSlot, SlotKind, TrackerId, View};
+
+/// The trackers that are kept.
+#[derive(Debug, Default)]
+pub(super) struct Reserved {
+    jobs: PerSlot<BTreeMap<TrackerId, JobId>>,
+}
+
+impl Reserved {
+    /// Returns the job that a tracker is kept for.
+    pub(super) fn by(&self, tracker: TrackerId, kind: SlotKind) -> Option<JobId> {
+        self.jobs[kind].get(&tracker).copied()
+    }
+
+    /// Keeps a tracker for a job.
+    pub(super) fn keep(
+        &mut self,
+        view: &View<'_>,
+        tree: &mut Tree,
+        tracker: TrackerId,
+        kind: SlotKind,
+        job: JobId,
+    ) {
+        self.free(view, tree, tracker, kind);
+        self.jobs[kind].insert(tracker, job);
+        tree.reserve(view, job, kind, true);
+    }
+
+    /// Keeps a tracker no longer.
+    pub(super) fn free(
+        &mut self,
+        view: &View<'_>,
+        tree: &mut Tree,
+        tracker: TrackerId,
+        kind: SlotKind,
+    ) {
+        if let Some(job) = self.jobs[kind].remove(&tracker) {
+            tree.reserve(view, job, kind, false);
+        }
+    }
+
+    /// Keeps no trackers longer that may get no tasks, or whose job has none left.
+    pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut Tree) {
+        for kind in SlotKind::BOTH {
+            let is_vain = |(tracker, job): (&TrackerId, &JobId)| {
+                let wants = tree.member(*job).is_some_and(|member| 0 < member.pending[kind]);
+                (!wants || !view.is_active(*tracker)).then_some(*tracker)
+            };
+            let vain: Vec<TrackerId> = self.jobs[kind].iter().filter_map(is_vain).collect();
+            vain.into_iter().for_each(|tracker| self.free(view, tree, tracker, kind));
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The rules of the three lines, step by step.
+
+use super::*;
+use mumakil_base::units::Bytes;
+use mumakil_core::mapred::SlotKind::{Map, Reduce};
+use mumakil_core::mapred::testing::{Bench, input_on};
+use mumakil_core::mapred::{AttemptId, Outcome, PerSlot};
+
+/// Returns trackers of so many slots, and the policy with these options.
+fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> Bench<Capacity> {
+    let options = serde_yaml::from_str(options).unwrap();
+    let slots = PerSlot { map: slots.0, reduce: slots.1 };
+    Bench::new(Capacity::new(options), trackers, slots)
+}
+
+/// Adds a job of a queue whose maps take so many slots of 1 MiB.
+fn wide(bench: &mut Bench<Capacity>, queue: &str, maps: u32, slots: u64) -> JobId {
+    bench.job(maps, 0, |spec| {
+        spec.pool = queue.into();
+        spec.names_pool = true;
+        spec.memory.map = Bytes::from_mib(slots);
+    })
+}
+
+/// Adds a job of a user.
+fn job_of(bench: &mut Bench<Capacity>, user: &str, maps: u32) -> JobId {
+    bench.job(maps, 0, |spec| spec.user = user.into())
+}
+
+fn kinds(launched: &[AttemptId]) -> Vec<SlotKind> {
+    launched.iter().map(|attempt| attempt.slot()).collect()
+}
+
+fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
+    launched.iter().map(|attempt| attempt.job()).collect()
+}
+
+/// Of three jobs one may run; it has ended before somebody looks for the next.
+#[test]
+fn who_is_not_let_in_is_told_so() {
+    let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
+    let [first, second] = [1, 1].map(|maps| job_of(&mut bench, "a", maps));
+    let told = |bench: &Bench<Capacity>| {
+        bench.withheld().iter().map(|(job, _, why)| (*job, why.code())).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&bench), [(first, "not-admitted"), (second, "not-admitted")]);
+    bench.tick();
+    assert_eq!(told(&bench), [(second, "job-limit")]);
+    bench.beat(0);
+    bench.succeed(first, Map, 1);
+    assert_eq!(told(&bench), [(second, "not-admitted")]);
+    bench.tick();
+    assert_eq!(told(&bench), []);
+}
+
+/// Up to 0.21 a user's limit holds only while somebody else in the queue is below it: of six slots
+/// each has three, and once the other has no more maps the last is for whoever wants it.
+#[test]
+fn a_limit_that_gives_way_is_not_told() {
+    let told = |rules: &str| {
+        let half = "{queues: {default: {minimum_user_limit: 50 %, user_limit_factor: 0.5}}}";
+        let mut bench = bench(&format!("{{rules: '{rules}', allocations: {half}}}"), 1, (6, 0));
+        job_of(&mut bench, "a", 9);
+        job_of(&mut bench, "b", 2);
+        bench.tick();
+        let told = [(); 5].map(|()| {
+            bench.beat(0);
+            bench.withheld()
+        });
+        told.map(|told| told.iter().map(|(job, _, why)| (job.0, why.code())).collect::<Vec<_>>())
+    };
+    let greedy = vec![(0, "user-limit")];
+    assert_eq!(told("0.20"), [vec![], vec![], greedy.clone(), greedy.clone(), vec![]]);
+    assert_eq!(told("1.x")[4], greedy);
+}
+
+/// In 0.20 a tracker's slots stay free for a wide task, and whoever is behind it is told.
+#[test]
+fn who_waits_for_a_wide_task_of_another_is_told_so() {
+    let queues = "allocations: {queues: {a: {capacity: 60 %}, b: {capacity: 40 %}}}";
+    let options = format!("{{rules: '0.20', map_slot: 1MiB, {queues}}}");
+    let mut bench = bench(&options, 1, (2, 0));
+    let narrow = wide(&mut bench, "b", 3, 1);
+    bench.tick();
+    bench.beat(0);
+    let two = wide(&mut bench, "a", 1, 2);
+    bench.tick();
+    bench.refused();
+    assert_eq!(bench.beat(0), []);
+    assert_eq!(bench.refused(), [(narrow, Map, "kept-for")], "not {two}");
+}
+
+#[test]
+fn what_a_heartbeat_brings_is_as_the_line_has_it() {
+    let heartbeats = |rules: &str| {
+        let mut bench = bench(rules, 1, (2, 2));
+        bench.job(4, 4, |spec| spec.input = input_on([0; 4]));
+        bench.tick();
+        [(); 4].map(|()| kinds(&bench.beat(0)))
+    };
+    let one = |kind| vec![kind];
+    assert_eq!(heartbeats("{rules: '0.20'}"), [one(Map), one(Reduce), one(Map), one(Reduce)]);
+    let both = || vec![Reduce, Map];
+    assert_eq!(heartbeats("{rules: '0.21'}"), [both(), both(), vec![], vec![]]);
+    let as_many_as_fit = [vec![Map, Map, Reduce], one(Reduce), vec![], vec![]];
+    assert_eq!(heartbeats("{rules: '1.x'}"), as_many_as_fit);
+    let limited = "{rules: '1.x', allocations: {maps_per_heartbeat: 1}}";
+    assert_eq!(heartbeats(limited), [vec![Map, Reduce], vec![Map, Reduce], vec![], vec![]]);
+}
+
+#[test]
+fn a_heartbeat_of_1x_serves_the_queue_that_has_least_map_by_map() {
+    let queues = "{rules: '1.x', wait_factor: 0, allocations: {queues: {a: {}, b: {}}}}";
+    let mut bench = bench(queues, 1, (8, 0));
+    let [a, b] = ["a", "b"].map(|queue| {
+        bench.job(8, 0, |spec| {
+            (spec.pool, spec.names_pool, spec.input) = (queue.into(), true, input_on([0; 8]));
+        })
+    });
+    bench.tick();
+    // Of equals the one that was first the last time.
+    assert_eq!(jobs(&bench.beat(0)), [a, b, b, a, a, b, b, a]);
+}
+
+#[test]
+fn up_to_0_21_a_user_at_its_limit_has_what_nobody_else_wants() {
+    let held = |rules: &str| {
+        let mut bench = bench(rules, 1, (10, 0));
+        let [greedy, modest] =
+            [("a", 20), ("b", 1)].map(|(user, maps)| job_of(&mut bench, user, maps));
+        bench.tick().fill();
+        bench.held(Map, [greedy, modest])
+    };
+    let half =
+        "allocations: {queues: {default: {user_limit_factor: 0.5, minimum_user_limit: 50 %}}}";
+    assert_eq!(held(&format!("{{rules: '0.20', {half}}}")), [9, 1]);
+    assert_eq!(held(&format!("{{rules: '0.21', {half}}}")), [9, 1]);
+    assert_eq!(held(&format!("{{rules: '1.x', {half}}}")), [5, 1], "half of the queue for good");
+}
+
+#[test]
+fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
+    let options = "{rules: '0.21', allocations: {queues: {default: {minimum_user_limit: 50 %}}}}";
+    let mut bench = bench(options, 1, (100, 0));
+    let mut of = |user: &str| [(); 3].map(|()| job_of(&mut bench, user, 1));
+    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(&mut of);
+    bench.tick();
+    let launched = std::iter::from_fn(|| bench.beat(0).first().map(|attempt| attempt.job()));
+    // Four users: as many as may share the queue, and two more. Whoever has its jobs is passed over.
+    let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
+    assert_eq!(launched.collect::<Vec<_>>(), first_two.collect::<Vec<_>>());
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [a[2], d[2], e[0]]), [1, 1, 0], "their places were free");
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [e[0], e[1], e[2]]), [1, 1, 0]);
+}
+
+#[test]
+fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free() {
+    let mut bench = bench("{rules: '0.21'}", 1, (100, 0));
+    let jobs = ["a", "a", "b", "c", "d", "e", "a"].map(|user| job_of(&mut bench, user, 1));
+    let mut launches = |count: usize| {
+        bench.tick();
+        (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
+    };
+    // Three users, two jobs each. When the first has begun, the last is let in, of the same user.
+    assert_eq!(launches(1), jobs[..1]);
+    assert_eq!(launches(2), jobs[1..3]);
+    // Now the fourth counts, then two new users come, and then the last one counts all the same.
+    assert_eq!(launches(9), jobs[3..]);
+}
+
+#[test]
+fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
+    let options = "{rules: '0.21', reduce_order: srt, srt: {running_maps: as_pending}, \
+                   allocations: {queues: {default: {max_initialised_per_user: 1}}}}";
+    let mut bench = bench(options, 1, (6, 1));
+    let [first, second] = [2, 1].map(|reduces| bench.job(4, reduces, |_| ()));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [first, second]), [4, 0], "one may wait for its first task");
+    bench.at(100.0).tick();
+    bench.succeed(first, Map, 1);
+    bench.fill();
+    bench.at(200.0);
+    bench.succeed(second, Map, 1);
+    bench.succeed(first, Reduce, 1);
+    // Each has one map of four done, the first after 200 s, the second after 100 s.
+    let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
+    assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
+}
+
+#[test]
+fn users_have_their_limits_under_srt_too() {
+    let options = "{rules: '1.x', reduce_order: srt, \
+                   allocations: {queues: {default: {user_limit_factor: 0.5}}}}";
+    let mut bench = bench(options, 1, (1, 4));
+    let [a, b] = ["a", "b"].map(|user| bench.job(1, 4, |spec| spec.user = user.into()));
+    bench.tick().fill();
+    assert_eq!(bench.held(Reduce, [a, b]), [2, 2]);
+}
+
+const WIDE: &str = "map_slot: 1MiB, allocations: {queues: {\
+                    narrow: {user_limit_factor: 9}, wide: {user_limit_factor: 9}}}";
+
+#[test]
+fn a_tracker_is_kept_until_there_is_room_for_a_wide_task() {
+    for rules in ["0.20", "0.21", "1.x"] {
+        let mut bench = bench(&format!("{{rules: '{rules}', {WIDE}}}"), 1, (4, 0));
+        let narrow = wide(&mut bench, "narrow", 20, 1);
+        bench.tick().fill();
+        let wide = wide(&mut bench, "wide", 1, 3);
+        bench.tick();
+        for _ in 0..2 {
+            bench.succeed(narrow, Map, 1);
+            assert_eq!(bench.beat(0), [], "{rules}: too few slots are free");
+        }
+        bench.succeed(narrow, Map, 1);
+        assert_eq!(jobs(&bench.beat(0)), [wide], "{rules}");
+        bench.fill();
+        assert_eq!(bench.held(Map, [narrow, wide]), [1, 1], "{rules}: three slots and one");
+    }
+}
+
+#[test]
+fn a_job_keeps_as_many_trackers_as_it_has_tasks() {
+    for (rules, expected) in [("0.20", 0), ("0.21", 0), ("1.x", 1)] {
+        let mut bench = bench(&format!("{{rules: '{rules}', {WIDE}}}"), 2, (4, 0));
+        let narrow = wide(&mut bench, "narrow", 20, 1);
+        bench.tick().fill();
+        wide(&mut bench, "wide", 1, 3);
+        bench.tick();
+        // One slot is free on each.
+        for tracker in 0..2 {
+            bench.end(bench.running(tracker)[0], Outcome::Succeeded);
+        }
+        assert_eq!(bench.beat(0), [], "{rules}");
+        assert_eq!(bench.beat(1).len(), expected, "{rules}: before 1.x it waits all the same");
+        assert_eq!(bench.held(Map, [narrow]), [6 + expected]);
+    }
+}
+
+#[test]
+fn a_tracker_is_kept_for_nobody_who_needs_it_no_more() {
+    for rules in ["0.21", "1.x"] {
+        let mut bench = bench(&format!("{{rules: '{rules}', {WIDE}}}"), 2, (4, 0));
+        let narrow = wide(&mut bench, "narrow", 20, 1);
+        bench.tick().fill();
+        let wide = wide(&mut bench, "wide", 1, 3);
+        bench.tick();
+        let [first, second] = [0, 1].map(|tracker| bench.running(tracker));
+        bench.end(first[0], Outcome::Succeeded);
+        assert_eq!(bench.beat(0), [], "{rules}: it is kept");
+        second[..3].iter().for_each(|attempt| bench.end(*attempt, Outcome::Succeeded));
+        assert_eq!(jobs(&bench.beat(1)), [wide], "{rules}: there is room elsewhere");
+        assert_eq!(jobs(&bench.beat(0)), [narrow], "{rules}");
+    }
+}
+
+#[test]
+fn no_tracker_is_kept_for_a_job_that_avoids_it() {
+    let mut bench = bench(&format!("{{rules: '0.21', {WIDE}}}"), 9, (4, 0));
+    let wide_job = wide(&mut bench, "wide", 9, 3);
+    bench.tick();
+    for _ in 0..4 {
+        let failed = bench.beat(0)[0];
+        bench.end(failed, Outcome::Failed);
+    }
+    let narrow = wide(&mut bench, "narrow", 20, 1);
+    bench.tick();
+    for _ in 0..4 {
+        assert_eq!(jobs(&bench.beat(0)), [narrow]);
+    }
+    assert_eq!(bench.held(Map, [wide_job]), [0]);
+}
+
+#[test]
+fn a_wait_that_is_said_holds_for_wide_maps_and_that_of_1x_does_not() {
+    let launched = |options: &str| {
+        let options = format!("{{rules: '1.x', map_slot: 1MiB, {options}}}");
+        let options = serde_yaml::from_str(&options).unwrap();
+        let slots = PerSlot { map: 4, reduce: 0 };
+        let mut bench = Bench::with_racks(Capacity::new(options), &[0, 1, 2], slots);
+        bench.job(9, 0, |spec| {
+            (spec.memory.map, spec.input) = (Bytes::from_mib(2), input_on([0; 9]));
+        });
+        bench.tick();
+        [bench.beat(1).len(), bench.beat(0).len()]
+    };
+    assert_eq!(launched("wait_factor: 1"), [1, 2]);
+    assert_eq!(launched("delay: {w1: 1min, w2: 1min}"), [0, 2]);
+}
+
+#[test]
+fn a_queue_claims_only_what_its_users_may_have() {
+    let options = "{rules: '1.x', wait_factor: 0, allocations: {init_poll: 1s, queues: {\
+                   lender: {user_limit_factor: 9}, \
+                   owner: {user_limit_factor: 0.5, reclaim_after: 10s}}}}";
+    let mut bench = bench(options, 10, (4, 0));
+    let lender = wide(&mut bench, "lender", 99, 1);
+    bench.tick().fill();
+    let owner = wide(&mut bench, "owner", 99, 1);
+    let mut killed = 0;
+    for second in 0..60 {
+        bench.at(f64::from(second)).tick();
+        killed += bench.kill().len();
+        bench.fill();
+    }
+    assert_eq!((killed, bench.held(Map, [lender, owner])), (10, [30, 10]), "half of its half");
+}
+
+#[test]
+fn trackers_that_are_kept_are_not_killed_for() {
+    let options = "{rules: '0.21', map_slot: 1MiB, allocations: {init_poll: 1s, queues: {\
+                   a: {capacity: 50 %}, c: {capacity: 20 %}, \
+                   owner: {capacity: 30 %, reclaim_after: 10s}}}}";
+    let mut bench = bench(options, 10, (4, 0));
+    let [a, c] = ["a", "c"].map(|queue| wide(&mut bench, queue, 20, 1));
+    bench.tick().fill();
+    let kept = wide(&mut bench, "a", 9, 4);
+    bench.tick();
+    for tracker in 0..3 {
+        let of_c = bench.running(tracker).into_iter().find(|attempt| attempt.job() == c);
+        bench.end(of_c.unwrap(), Outcome::Succeeded);
+        assert_eq!(bench.beat(tracker), [], "it is kept");
+    }
+    let owner = wide(&mut bench, "owner", 20, 1);
+    for second in 0..60 {
+        bench.at(f64::from(second)).tick();
+        bench.kill();
+        bench.fill();
+    }
+    assert_eq!(bench.held(Map, [a, c, kept, owner]), [20, 8, 0, 9]);
+}

@@ -1,0 +1,341 @@
+//! The queues at work: what each has and may have, who stands in it, and which queue comes first.
+//!
+//! A leaf keeps its jobs that could use a slot in their order, and what each of its users has, so
+//! that nothing is counted when a tracker asks. Queues side by side are sorted then, by how much
+//! they have of what is guaranteed to them; among equals the last order stays, as in Hadoop.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::lines::Turn;
+use super::node::{LineOf, Node, QueueId, trunc};
+use super::queues::{DEFAULT, Queue, Queues, even};
+use super::rules::Rules;
+use crate::scheduler::part::reduces::Reduces;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Holding, Job, JobId, PerSlot, Priority, SlotKind, View, step};
+
+/// The queues and the jobs in them.
+#[derive(Debug)]
+pub(super) struct Tree {
+    rules: Rules,
+    reduces: Reduces,
+    /// Each after the one around it; the first is around all.
+    nodes: Vec<Node>,
+    leaves: FxHashMap<String, QueueId>,
+    /// Where jobs stand that name no leaf.
+    fallback: QueueId,
+    /// By the number of the job.
+    jobs: Vec<Option<Box<Member>>>,
+    /// The slots of the cluster for which those of queues were computed.
+    slots: PerSlot<u32>,
+}
+
+/// A job in its queue.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) queue: QueueId,
+    pub(super) user: Arc<str>,
+    pub(super) turn: Turn,
+    /// How many slots each of its tasks takes.
+    pub(super) width: PerSlot<u32>,
+    /// From when on it may run, if it may.
+    pub(super) admitted_at: Option<SimTime>,
+    /// The trackers that are kept for it.
+    pub(super) reserved: PerSlot<u32>,
+    /// The slots that it counts for: of its running tasks, and of the trackers kept for it.
+    used: PerSlot<u32>,
+    /// Its tasks that could be launched.
+    pub(super) pending: PerSlot<u32>,
+}
+
+impl Tree {
+    pub(super) fn new(queues: &Queues, rules: Rules, reduces: Reduces) -> Self {
+        let mut tree = Self {
+            rules,
+            reduces,
+            nodes: vec![Node::root()],
+            leaves: FxHashMap::default(),
+            fallback: QueueId::ROOT,
+            jobs: Vec::new(),
+            slots: PerSlot::default(),
+        };
+        let queues = if queues.queues.is_empty() {
+            [(DEFAULT.to_owned(), Queue::default())].into()
+        } else {
+            queues.queues.clone()
+        };
+        tree.declare(QueueId::ROOT, &Queue { queues, ..Queue::default() });
+        let first = tree.ids().find(|id| tree.is_leaf(*id));
+        let default = tree.leaves.get(DEFAULT).copied();
+        tree.fallback = default.or(first).expect("a tree has a leaf");
+        // Hadoop's first order is that of the names.
+        for id in tree.ids() {
+            let mut children = tree.nodes[id.index()].children.map.clone();
+            children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
+            tree.nodes[id.index()].children = PerSlot { map: children.clone(), reduce: children };
+        }
+        tree
+    }
+
+    /// Declares the queues inside of one.
+    fn declare(&mut self, around: QueueId, outer: &Queue) {
+        let even = even(&outer.queues);
+        for (name, queue) in &outer.queues {
+            let mut queue = queue.clone();
+            queue.inherit(outer);
+            let id = QueueId(self.nodes.len() as u32);
+            let share = queue.capacity.map_or(even, mumakil_base::units::Fraction::get);
+            let node = Node::inside(around, self.node(around), name, share, &queue);
+            self.nodes[around.index()].children.map.push(id);
+            self.nodes.push(node);
+            if queue.queues.is_empty() {
+                self.leaves.entry(name.clone()).or_insert(id);
+            }
+            self.declare(id, &queue);
+        }
+    }
+
+    // ---- what there is ----
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
+        (0..self.nodes.len() as u32).map(QueueId).inspect(|_| step())
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
+    }
+
+    pub(super) fn node(&self, id: QueueId) -> &Node {
+        step();
+        &self.nodes[id.index()]
+    }
+
+    pub(super) fn is_leaf(&self, id: QueueId) -> bool {
+        self.node(id).children.map.is_empty()
+    }
+
+    /// Returns the leaf in which a job stands that names this queue.
+    pub(super) fn leaf(&self, name: &str) -> QueueId {
+        self.leaves.get(name).copied().unwrap_or(self.fallback)
+    }
+
+    pub(super) fn member(&self, job: JobId) -> Option<&Member> {
+        self.jobs.get(job.index())?.as_deref()
+    }
+
+    /// Returns the jobs of a queue that have not ended, the last in line first.
+    pub(super) fn latest_first(&self, leaf: QueueId) -> impl Iterator<Item = JobId> {
+        self.node(leaf).jobs.iter().rev().map(|(.., job)| *job)
+    }
+
+    /// Returns a queue, the one around it, and so on.
+    pub(super) fn upwards(&self, id: QueueId) -> impl Iterator<Item = QueueId> {
+        std::iter::successors(Some(id), |id| self.node(*id).parent)
+    }
+
+    // ---- jobs ----
+
+    /// Takes a job in, whose tasks take so many slots each.
+    pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
+        let node = &mut self.nodes[queue.index()];
+        let priority = if node.by_priority { job.priority() } else { Priority::Normal };
+        let user = job.spec().user.clone();
+        let turn = (priority, job.submitted_at(), job.id());
+        node.users.entry(user.clone()).or_default().jobs += 1;
+        node.jobs.insert(turn);
+        let member = Member {
+            queue,
+            user,
+            turn,
+            width,
+            admitted_at: None,
+            reserved: PerSlot::default(),
+            used: PerSlot::default(),
+            pending: PerSlot::default(),
+        };
+        if self.jobs.len() <= job.id().index() {
+            self.jobs.resize_with(job.id().index() + 1, || None);
+        }
+        self.jobs[job.id().index()] = Some(Box::new(member));
+    }
+
+    /// Lets a job go that has ended.
+    pub(super) fn leave(&mut self, job: JobId) {
+        let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
+            return;
+        };
+        for kind in SlotKind::BOTH {
+            self.count(&mut member, kind, 0, 0);
+        }
+        let Node { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
+        for kind in SlotKind::BOTH {
+            kept[kind] -= member.reserved[kind] * member.width[kind];
+        }
+        jobs.remove(&member.turn);
+        if let Some(user) = users.get_mut(&member.user) {
+            user.jobs -= 1;
+            if user.jobs == 0 {
+                users.remove(&member.user);
+            }
+        }
+    }
+
+    /// Lets a job run.
+    pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
+        if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
+            member.admitted_at = Some(view.now());
+        }
+        self.refresh(view, job);
+    }
+
+    /// Counts a tracker that is kept for a job, or is not any more.
+    pub(super) fn reserve(&mut self, view: &View<'_>, job: JobId, kind: SlotKind, is_kept: bool) {
+        if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
+            let kept = &mut self.nodes[member.queue.index()].kept[kind];
+            let reserved = &mut member.reserved[kind];
+            *kept -= *reserved * member.width[kind];
+            *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
+            *kept += *reserved * member.width[kind];
+        }
+        self.refresh(view, job);
+    }
+
+    /// Looks again at a job of which something has changed.
+    pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = view.job(id) else { return };
+        let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
+        for kind in SlotKind::BOTH {
+            let holds = job.tasks(kind).running() + member.reserved[kind];
+            let is_admitted = member.admitted_at.is_some();
+            let pending = if is_admitted { self.reduces.pending(job, kind) } else { 0 };
+            let used = holds * member.width[kind];
+            self.count(&mut member, kind, used, pending);
+        }
+        self.jobs[id.index()] = Some(member);
+    }
+
+    /// Notes what a job has and could have, with its user and up the tree.
+    fn count(&mut self, member: &mut Member, kind: SlotKind, used: u32, pending: u32) {
+        let was_used = std::mem::replace(&mut member.used[kind], used);
+        let was_pending = std::mem::replace(&mut member.pending[kind], pending);
+        let node = &mut self.nodes[member.queue.index()];
+        if let Some(user) = node.users.get_mut(&member.user) {
+            user.used[kind] = user.used[kind] - was_used + used;
+        }
+        let width = u64::from(member.width[kind]);
+        node.pending[kind] -= u64::from(was_pending) * width;
+        node.pending[kind] += u64::from(pending) * width;
+        let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
+        if was_ready != is_ready {
+            let line = (member.user.clone(), member.width[kind]);
+            node.change_ready(line, member.turn, kind, is_ready);
+        }
+        let mut queue = Some(member.queue);
+        while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
+            let node = &mut self.nodes[id.index()];
+            node.used[kind] = node.used[kind] - was_used + used;
+            node.ready_inside[kind] += u32::from(is_ready);
+            node.ready_inside[kind] -= u32::from(was_ready);
+            queue = node.parent;
+        }
+    }
+
+    // ---- slots ----
+
+    /// Computes the slots of queues if the cluster has changed.
+    pub(super) fn measure(&mut self, view: &View<'_>) {
+        for kind in SlotKind::BOTH {
+            let slots = view.capacity(kind);
+            if std::mem::replace(&mut self.slots[kind], slots) != slots {
+                for node in &mut self.nodes {
+                    node.slots[kind] = trunc(node.share * f64::from(slots));
+                    let most = node.most_share.map(|share| trunc(share * f64::from(slots)));
+                    node.most[kind] = most.unwrap_or(u32::MAX);
+                }
+            }
+        }
+    }
+
+    /// Puts the leaves that could use a slot into a list, in the order in which they are served.
+    pub(super) fn sort(&mut self, kind: SlotKind, leaves: &mut Vec<QueueId>) {
+        leaves.clear();
+        self.sort_in(QueueId::ROOT, kind, leaves);
+    }
+
+    fn sort_in(&mut self, id: QueueId, kind: SlotKind, leaves: &mut Vec<QueueId>) {
+        if !self.is_served(id, kind) {
+            return;
+        }
+        if self.is_leaf(id) {
+            return leaves.push(id);
+        }
+        let mut children = std::mem::take(&mut self.nodes[id.index()].children[kind]);
+        children.sort_by(|a, b| self.compare(kind, *a, *b));
+        for child in &children {
+            self.sort_in(*child, kind, leaves);
+        }
+        self.nodes[id.index()].children[kind] = children;
+    }
+
+    /// Returns whether a queue could use a slot and may have one.
+    fn is_served(&self, id: QueueId, kind: SlotKind) -> bool {
+        let node = self.node(id);
+        0 < node.ready_inside[kind]
+            && self.may_be_served(node, kind)
+            && node.used[kind] < node.most[kind]
+    }
+
+    /// In 0.21 a queue without slots of its own gets none.
+    fn may_be_served(&self, node: &Node, kind: SlotKind) -> bool {
+        0 < node.slots[kind] || self.rules != Rules::V21
+    }
+
+    /// Returns which of two queues side by side comes first.
+    fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
+        let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
+        a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
+    }
+
+    /// Notes until when a queue is to get slots back; those around it come first with it.
+    pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
+        self.nodes[id.index()].due[kind] = due;
+        let mut around = self.node(id).parent;
+        while let Some(id) = around {
+            let inside = self.node(id).children[kind].iter();
+            let first = inside.filter_map(|child| self.node(*child).due[kind]).min();
+            self.nodes[id.index()].due[kind] = first;
+            around = self.node(id).parent;
+        }
+    }
+
+    // ---- limits ----
+
+    /// Returns what keeps a queue, whoever of its users asks, from so many slots more: how it stands.
+    pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<Holding> {
+        let has_room = |id| {
+            let node = self.node(id);
+            let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
+            is_below && self.may_be_served(node, kind)
+        };
+        (!self.upwards(queue).all(has_room)).then(|| self.node(queue).standing(kind))
+    }
+
+    /// Returns how many slots a queue's jobs could use now: in 1.x no more than their users may have.
+    /// Walks the jobs that could use one.
+    pub(super) fn usable(&self, queue: QueueId, kind: SlotKind) -> u64 {
+        let node = self.node(queue);
+        if self.rules != Rules::V1 {
+            return node.pending[kind];
+        }
+        let of_line = |((user, width), jobs): (&LineOf, _)| {
+            let pending = |job| self.member(job).map_or(0, |member| member.pending[kind]);
+            let tasks: u64 = Iterator::map(jobs, pending).map(u64::from).sum();
+            let room = node.room(self.rules, kind, user, *width);
+            tasks.min(u64::from(room / width)) * u64::from(*width)
+        };
+        node.ready[kind].iter().map(of_line).sum()
+    }
+}

@@ -1,0 +1,415 @@
+//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
+//!
+//! Jobs stand in pools. A free slot goes down the tree of pools: first to whoever is below its
+//! minimum share, then to whoever has least for its weight; inside of a pool to the job that has
+//! least, or in line. A job without input on the node is passed over for a while ([`delay`]), and
+//! who has been below its share for too long gets slots by killing ([`starvation`]).
+//!
+//! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
+//! that until the next time, while it counts what runs at every step; a tracker takes no more than
+//! its part of the load; and a job that has no map to launch is passed over like one that waits for
+//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
+//! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
+//! are scaled down, and whoever is below its share, not only below half of it, is starved.
+//!
+//! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
+//! ([`reduces`](super::part::reduces)).
+//!
+//! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
+//! equal jobs the one with the lower number comes first (in Mumak the one whose id, as a text, is the
+//! lower one); and a task that has failed for good, where some may, is no demand any more. What is
+//! lacking is less by kills on their way, free slots, and those of setups and cleanups. An attempt that
+//! its tracker has not started yet is one of the latest, where Hadoop takes it for the oldest.
+
+mod starvation;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod vain;
+
+use std::mem;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::starvation::{Starvation, fair_shares};
+use self::tree::{Key, Tree};
+use super::part::allocations::{Allocations, PoolBy};
+use super::part::delay::{Delay, DelaySpec};
+use super::part::idle::idle;
+use super::part::load::{TrackerLoad, next_kind, room};
+use super::part::pool_tree::PoolId;
+use super::part::pools::Pool;
+use super::part::reduces::{Reduces, WithReduces};
+use super::part::updates::standstill;
+use mumakil_base::units::{Factor, SimSpan};
+use mumakil_core::mapred::{
+    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, SlotShare, View,
+};
+
+/// The options of `fair`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FairOptions {
+    /// What is followed where the paper and Hadoop's code differ.
+    pub variant: Variant,
+    /// The pools, and what holds for those that are not declared.
+    pub allocations: Allocations,
+    /// What a job's pool is.
+    pub pool_by: PoolBy,
+    /// How long jobs wait for their input; `auto` unless given.
+    pub delay: DelaySpec,
+    /// Whether a job's weight grows with the logarithm of the tasks that it demands.
+    pub size_based_weight: bool,
+    /// Whether one heartbeat may bring several tasks.
+    pub assign_multiple: bool,
+    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
+    /// `hadoop` only.
+    pub max_load_difference: Factor,
+    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// reduce. `hadoop` only.
+    pub tracker_load: TrackerLoad,
+    /// Whether tasks of other pools are killed for pools that have been below their share for too
+    /// long.
+    pub preemption: bool,
+    /// How often tasks are killed for such pools. Which pools these are is determined with each
+    /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+    pub preemption_interval: Auto,
+    /// How often shares and demands are computed.
+    pub update_interval: SimSpan,
+}
+
+/// Whether the paper or the code is followed where they differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// The paper on delay scheduling.
+    Paper,
+    /// Hadoop's code.
+    #[default]
+    Hadoop,
+}
+
+impl Default for FairOptions {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Hadoop,
+            allocations: Allocations::default(),
+            pool_by: PoolBy::Pool,
+            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            size_based_weight: false,
+            assign_multiple: true,
+            max_load_difference: Factor::of(0.0),
+            tracker_load: TrackerLoad::Auto,
+            preemption: false,
+            preemption_interval: Auto::Auto,
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+impl FairOptions {
+    /// Warns of what changes nothing as the rest is; of `tracker_load` is told whether it is another
+    /// than the line's.
+    fn idle(&self, counts_otherwise: bool) -> Vec<Complaint> {
+        let plain = Self::default();
+        let (is_paper, kills) = (self.variant == Variant::Paper, self.preemption);
+        let pools = self.allocations.given();
+        let no_load = "in the paper a tracker has no part of a load";
+        let (no_kills, kill) = ("nobody's tasks are killed", "set `preemption: true`");
+        let hadoop = "set `variant: hadoop`";
+        idle(
+            Fair::NAME,
+            [
+                (
+                    "max_load_difference",
+                    is_paper && self.max_load_difference != plain.max_load_difference,
+                    no_load,
+                    hadoop,
+                ),
+                ("tracker_load", is_paper && counts_otherwise, no_load, hadoop),
+                (
+                    "preemption_interval",
+                    !kills && self.preemption_interval != plain.preemption_interval,
+                    no_kills,
+                    kill,
+                ),
+                (
+                    "update_interval",
+                    is_paper && !kills && self.update_interval != plain.update_interval,
+                    "in the paper shares are computed when something happens",
+                    hadoop,
+                ),
+                // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
+                (
+                    "fair_share_after",
+                    is_paper && !kills && pools.fair_share_after.is_some(),
+                    no_kills,
+                    kill,
+                ),
+                (
+                    "min_share_after",
+                    is_paper
+                        && !kills
+                        && (pools.min_share_after.is_some()
+                            || pools.pools.values().any(|pool| pool.min_share_after.is_some())),
+                    no_kills,
+                    kill,
+                ),
+            ],
+        )
+    }
+
+    /// Warns of preemption for which nobody is ever starved.
+    fn vain_preemption(&self) -> Option<Complaint> {
+        let pools = self.allocations.given();
+        let has_time = pools.fair_share_after.is_some()
+            || pools.min_share_after.is_some()
+            || pools.pools.values().any(Pool::is_ever_starved);
+        (self.preemption && !has_time).then(|| Complaint {
+            path: vec!["preemption".to_owned()],
+            message: "no pool is ever starved, so no task is killed".to_owned(),
+            hint:
+                "say after how long with `fair_share_after` or `min_share_after` in `allocations`"
+                    .to_owned(),
+            is_warning: true,
+        })
+    }
+}
+
+/// The fair scheduler.
+#[derive(Debug)]
+pub struct Fair {
+    options: FairOptions,
+    tree: Tree,
+    delay: Delay,
+    starvation: Starvation,
+    /// Whether something has happened after which the paper's scheduler computes everything anew.
+    wants_update: bool,
+    /// The slots of each kind to which the minimum shares were scaled.
+    promised_of: PerSlot<u32>,
+    /// Scratch: the pools that were asked for a map, up to whom, and whether anywhere.
+    walked: Vec<(PoolId, Option<Key>, bool)>,
+}
+
+impl Policy for Fair {
+    const NAME: &'static str = "fair";
+    const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
+    type Options = WithReduces<FairOptions>;
+
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let WithReduces { own: options, reduces } = options;
+        let by_line = TrackerLoad::Auto.settled(site.line);
+        let counts_otherwise = options.tracker_load.settled(site.line) != by_line;
+        options.tracker_load = options.tracker_load.settled(site.line);
+        let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(reduces.idle(Self::NAME));
+        complaints.extend(options.idle(counts_otherwise));
+        complaints.extend(standstill(options.update_interval));
+        complaints.extend(options.vain_preemption());
+        complaints
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
+        let pools = options.allocations.given();
+        Self {
+            tree: Tree::new(&pools, &options, Reduces::new(&reduces)),
+            delay: Delay::new(&options.delay),
+            starvation: Starvation::new(&options, pools.fair_share_after),
+            wants_update: false,
+            promised_of: PerSlot::default(),
+            walked: Vec::new(),
+            options,
+        }
+    }
+}
+
+impl Scheduler for Fair {
+    fn precedence(&self) -> Precedence {
+        let order = self.options.allocations.given().order;
+        Precedence { groups: By::Share, jobs: order.precedence() }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        self.starvation.job_changed(event);
+        match event.change {
+            // Hadoop computes everything anew when a job arrives.
+            JobChange::Submitted => self.update(view),
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                self.tree.enter(job, self.options.pool_by.of(job.spec()));
+                self.tree.refresh(view, event.job, &mut self.delay);
+                self.wants_update = true;
+            }
+            JobChange::Ended(_) => {
+                self.tree.leave(view, event.job, &mut self.delay);
+                self.wants_update = true;
+            }
+            JobChange::Initialised => {}
+            JobChange::Attempt(..) | JobChange::SlowTasks => {
+                self.tree.refresh(view, event.job, &mut self.delay);
+            }
+        }
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        // Who is starved waits for no input any more, and gets slots by killing.
+        self.delay.patience(view) + self.starvation.longest(&self.tree)
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        let needs_ticks = self.options.variant == Variant::Hadoop || self.options.preemption;
+        needs_ticks.then_some(self.options.update_interval)
+    }
+
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.tree.withheld(say);
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        let capacity = f64::from(view.capacity(kind));
+        let shares = fair_shares(&self.tree, kind, capacity, self.options.variant);
+        let pools = self.tree.pools();
+        for pool in pools.ids().filter(|id| *id != PoolId::ROOT) {
+            let share = Some(SlotShare::of(shares[pool.index()]));
+            say(&pools.pool(pool).name, Holding { share, ..self.tree.standing(pool, kind) });
+        }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.tree.reduces().read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.update(&orders.view());
+        self.starvation.relieve(orders, &self.tree);
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if self.wants_update && self.options.variant == Variant::Paper {
+            self.update(&offer.view());
+        }
+        self.delay.begin(&offer.view());
+        self.tree.begin(offer.view().now(), &mut self.delay);
+        let mut refused: PerSlot<bool> = PerSlot::default();
+        let counted = self.counted();
+        while let Some(kind) =
+            next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
+        {
+            let Some(launched) = self.launch(offer, kind) else {
+                refused[kind] = true;
+                continue;
+            };
+            self.starvation.launched(offer.view().now(), offer.tracker(), launched);
+            self.tree.refresh(&offer.view(), launched.attempt.job(), &mut self.delay);
+            if !self.options.assign_multiple {
+                return;
+            }
+        }
+        offer.refuse_first(|offer, kind| {
+            if self.has_part_left(offer, kind) {
+                return None;
+            }
+            let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
+            Some((self.first(offer, kind)?, why))
+        });
+    }
+}
+
+impl Fair {
+    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
+    /// does not run yet.
+    fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        if self.options.variant == Variant::Paper {
+            return true;
+        }
+        if self.is_sated(kind) {
+            return false;
+        }
+        let beyond = self.options.max_load_difference.get();
+        let demand = self.tree.state(PoolId::ROOT).demand[kind];
+        0 < room(offer, kind, f64::from(demand), beyond, self.counted())
+    }
+
+    /// Returns the first job with something to launch.
+    fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
+        let (tree, view) = (&self.tree, offer.view());
+        let pending =
+            |id: &JobId| view.job(*id).is_some_and(|job| 0 < tree.reduces().pending(job, kind));
+        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            tree.in_order(&view, pool, kind).find(pending)
+        })
+    }
+
+    /// Returns whether all that is demanded runs, by what was looked up last.
+    fn is_sated(&self, kind: SlotKind) -> bool {
+        let root = self.tree.state(PoolId::ROOT);
+        self.options.variant == Variant::Hadoop && root.running[kind] == root.demand[kind]
+    }
+
+    fn counted(&self) -> TrackerLoad {
+        match self.options.variant {
+            Variant::Paper => TrackerLoad::Reported,
+            Variant::Hadoop => self.options.tracker_load,
+        }
+    }
+
+    /// Launches a task of whoever is first to have one for this node.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let Self { tree, delay, starvation, walked, .. } = self;
+        let now = offer.view().now();
+        // A pool for which tasks are killed takes the slots wherever they are: its jobs do not wait
+        // for local ones.
+        let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
+        let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            let reason = Reason::Share(tree.standing(pool, kind));
+            if kind == SlotKind::Reduce {
+                let mut jobs = tree.in_order(&offer.view(), pool, kind);
+                return jobs.find_map(|job| offer.launch_reduce(job, reason));
+            }
+            let anywhere = is_starved(pool);
+            let launched = tree.places(pool, kind).find_map(|(job, place)| {
+                Some((delay.launch_map(offer, job, anywhere, reason)?, place))
+            });
+            if tree.asks_in_vain() {
+                walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
+            }
+            launched.map(|(launched, _)| launched)
+        });
+        for (pool, up_to, anywhere) in walked.drain(..) {
+            tree.pass_over(offer, pool, up_to, anywhere);
+        }
+        launched
+    }
+
+    fn update(&mut self, view: &View<'_>) {
+        self.wants_update = false;
+        self.tree.update(view, &mut self.delay);
+        let slots =
+            PerSlot { map: view.capacity(SlotKind::Map), reduce: view.capacity(SlotKind::Reduce) };
+        let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
+        if has_changed && self.options.variant == Variant::Paper {
+            self.tree.scale_promises(slots);
+        }
+    }
+}
+
+/// Asks the pools in one, in their order, until the jobs of one launch something.
+fn launch_in<T>(
+    pool: PoolId,
+    tree: &Tree,
+    kind: SlotKind,
+    launch: &mut impl FnMut(PoolId) -> Option<T>,
+) -> Option<T> {
+    if tree.pools().is_leaf(pool) {
+        return launch(pool);
+    }
+    tree.ready_pools(pool, kind).find_map(|inner| launch_in(inner, tree, kind, launch))
+}

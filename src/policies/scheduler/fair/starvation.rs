@@ -1,0 +1,317 @@
+//! Who has been below its share for too long, and whose tasks are killed for it.
+//!
+//! Among the pools inside of one pool, what some lack is taken from those that have more than their
+//! share: the latest tasks die first, never so many that a pool falls below the whole slots of its
+//! share, and never more than are lacking: a kill that is on its way counts, and so does a slot that
+//! nobody's task has.
+
+use super::tree::Tree;
+use super::{FairOptions, Variant};
+use crate::scheduler::part::launches::Launches;
+use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::part::share::{Claim, bisected, max_min};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptId, Holding, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
+    TrackerId, View,
+};
+
+/// How long pools have been below their shares, and what is done about it.
+#[derive(Debug, Default)]
+pub(super) struct Starvation {
+    /// How often tasks are killed.
+    every: SimSpan,
+    /// After how long below its fair share a pool is helped; without, never.
+    fair_share_after: Option<SimSpan>,
+    /// In the paper, shares are exact and a pool below its share is starved; in Hadoop, only one
+    /// below half of it.
+    variant: Variant,
+    /// Whether tasks are killed.
+    kills: bool,
+    clocks: Vec<PerSlot<Clock>>,
+    last_round: SimTime,
+    /// What runs, of which the latest die first; of what was killed the pool.
+    launches: Launches<PoolId>,
+}
+
+/// When a pool last had what it is owed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    at_min_share: SimTime,
+    at_fair_share: SimTime,
+}
+
+impl Clock {
+    /// Returns the clock of a pool that has what it is owed.
+    fn new(now: SimTime) -> Self {
+        Self { at_min_share: now, at_fair_share: now }
+    }
+}
+
+/// What pools have and should have, of one kind of slot.
+struct Books {
+    kind: SlotKind,
+    shares: Vec<f64>,
+    /// What each pool will run once all kills have come true.
+    left: Vec<u32>,
+}
+
+impl Starvation {
+    pub(super) fn new(options: &FairOptions, fair_share_after: Option<SimSpan>) -> Self {
+        let interval = match options.variant {
+            Variant::Paper => SimSpan::from_millis(500),
+            Variant::Hadoop => SimSpan::from_secs(15),
+        };
+        Self {
+            every: options.preemption_interval.or(interval),
+            fair_share_after,
+            variant: options.variant,
+            kills: options.preemption,
+            ..Self::default()
+        }
+    }
+
+    /// Returns how long, at most, it takes until a pool is starved and tasks are killed for it.
+    pub(super) fn longest(&self, tree: &Tree) -> SimSpan {
+        let of_pools = tree.pools().ids().filter_map(|id| tree.pools().pool(id).min_share_after);
+        of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
+    }
+
+    /// Hears of a launch.
+    pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        if self.kills {
+            self.launches.note(at, tracker, launched);
+        }
+    }
+
+    /// Hears of a job; to be called with all news.
+    pub(super) fn job_changed(&mut self, event: &JobEvent) {
+        self.launches.job_changed(event);
+    }
+
+    /// Returns whether a pool has been below its share for too long.
+    ///
+    /// Hadoop looks at its clocks only to kill. Without that they stand still from the pool's first
+    /// instant on, so that time-outs, once they have passed, end all waiting for locality.
+    pub(super) fn is_starved(
+        &self,
+        tree: &Tree,
+        pool: PoolId,
+        kind: SlotKind,
+        now: SimTime,
+    ) -> bool {
+        let clock = match self.clocks.get(pool.index()) {
+            Some(clocks) => clocks[kind],
+            None if self.variant == Variant::Hadoop && !self.kills => {
+                Clock::new(tree.state(pool).made_at)
+            }
+            None => return false,
+        };
+        is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
+            || is_over(now, clock.at_fair_share, self.fair_share_after)
+    }
+
+    /// Looks at the clocks, and kills what starved pools lack if it is time.
+    pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
+        if !self.kills {
+            return;
+        }
+        let now = orders.view().now();
+        let is_time = self.every <= now.saturating_since(self.last_round);
+        if is_time {
+            self.last_round = now;
+        }
+        let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
+        self.clocks.resize(tree.pools().ids().count(), new);
+        for kind in SlotKind::BOTH {
+            let mut books = self.books(&orders.view(), tree, kind);
+            self.wind_clocks(now, tree, &books);
+            for pool in tree.pools().ids().filter(|_| is_time) {
+                self.relieve_in(orders, pool, tree, &mut books);
+            }
+        }
+    }
+
+    fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> Books {
+        let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.variant);
+        let left: Vec<u32> =
+            tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
+        let mut books = Books { kind, shares, left };
+        self.launches.doomed(kind).for_each(|pool| books.strike_off(tree.pools(), *pool));
+        books
+    }
+
+    fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &Books) {
+        for pool in tree.pools().ids() {
+            let state = tree.state(pool);
+            let kind = books.kind;
+            let clock = &mut self.clocks[pool.index()][kind];
+            if owed(tree, pool, kind) <= state.running[kind] {
+                clock.at_min_share = now;
+            }
+            let part = match self.variant {
+                Variant::Paper => 1.0,
+                Variant::Hadoop => 0.5,
+            };
+            let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
+            if owed as u32 <= state.running[kind] {
+                clock.at_fair_share = now;
+            }
+        }
+    }
+
+    /// Kills what starved pools inside of one lack, among its other pools.
+    fn relieve_in(
+        &mut self,
+        orders: &mut Orders<'_>,
+        around: PoolId,
+        tree: &Tree,
+        books: &mut Books,
+    ) {
+        let pools = tree.pools();
+        let now = orders.view().now();
+        let inside = &pools.pool(around).children;
+        let lacks: u32 = inside.iter().map(|pool| self.lacks(now, tree, *pool, books)).sum();
+        if lacks == 0 {
+            return;
+        }
+        // What was killed for them already is on its way.
+        let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
+        let doomed = self.launches.doomed(books.kind).filter(|pool| is_below(pool)).count();
+        // And so are slots that no task of a pool has: free ones, and those in which is cleaned up.
+        let idle = idle(&orders.view(), tree, around, books.kind);
+        let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
+        if lacks == 0 {
+            return;
+        }
+        // A promise may be more than the share, if the pool around is promised less.
+        let has_more = |pool: PoolId, books: &Books| {
+            let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
+            chain.all(|pool| {
+                let left = books.left[pool.index()];
+                owed(tree, pool, books.kind) < left && books.shares[pool.index()] < f64::from(left)
+            })
+        };
+        let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
+        let mut victims: Vec<(SimTime, AttemptId, PoolId)> = Vec::new();
+        for pool in rich {
+            let latest =
+                tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
+            victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
+        }
+        victims.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, attempt, pool) in victims {
+            if lacks == 0 {
+                break;
+            }
+            if has_more(pool, books) {
+                let standing = Holding {
+                    share: Some(SlotShare::of(books.shares[pool.index()])),
+                    ..tree.standing(pool, books.kind)
+                };
+                orders.kill(attempt, Reason::OverShare(standing));
+                self.launches.doom(attempt, pool);
+                books.strike_off(pools, pool);
+                lacks -= 1;
+            }
+        }
+    }
+
+    /// Returns how many slots a pool lacks that has waited for long enough.
+    fn lacks(&self, now: SimTime, tree: &Tree, pool: PoolId, books: &Books) -> u32 {
+        let (state, kind) = (tree.state(pool), books.kind);
+        let clock = self.clocks[pool.index()][kind];
+        let is_over = |since, after| is_over(now, since, after);
+        let demand = state.demand[kind];
+        let min_share = match is_over(clock.at_min_share, tree.pools().pool(pool).min_share_after) {
+            true => owed(tree, pool, kind),
+            false => 0,
+        };
+        let fair_share = match is_over(clock.at_fair_share, self.fair_share_after) {
+            true => books.shares[pool.index()].min(f64::from(demand)) as u32,
+            false => 0,
+        };
+        min_share.max(fair_share).saturating_sub(state.running[kind])
+    }
+}
+
+impl Books {
+    /// Notes that a task of a pool is to die.
+    fn strike_off(&mut self, pools: &PoolTree, pool: PoolId) {
+        for pool in pools.upwards(pool) {
+            // It may wait for its commit and not be counted any more.
+            let left = &mut self.left[pool.index()];
+            *left = left.saturating_sub(1);
+        }
+    }
+}
+
+/// Returns what a pool is promised of what it demands.
+fn owed(tree: &Tree, pool: PoolId, kind: SlotKind) -> u32 {
+    let state = tree.state(pool);
+    state.min_share[kind].min(state.demand[kind])
+}
+
+/// Returns how many slots that no pool's task has those inside of a pool may still take.
+fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
+    let room = |pool: PoolId| {
+        let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
+        most.saturating_sub(tree.state(pool).running[kind])
+    };
+    tree.pools().upwards(around).map(room).min().unwrap_or(0)
+}
+
+/// Returns whether a time-out has passed, if there is one.
+fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
+    after.is_some_and(|after| after < now.saturating_since(since))
+}
+
+/// Returns what each pool should have of so many slots.
+pub(super) fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec<f64> {
+    let pools = tree.pools();
+    let mut shares = vec![0.0; pools.ids().count()];
+    shares[PoolId::ROOT.index()] = slots;
+    let (mut scratch, mut found) = (Vec::new(), Vec::new());
+    for around in pools.ids() {
+        // Pools stay when their jobs have ended, and soon most have no share.
+        let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
+        let inside: Vec<PoolId> =
+            pools.pool(around).children.iter().copied().filter(wants).collect();
+        let claim = |pool: &PoolId| {
+            let state = tree.state(*pool);
+            Claim {
+                weight: pools.pool(*pool).weight,
+                min_share: f64::from(state.min_share[kind]),
+                demand: f64::from(state.demand[kind]),
+            }
+        };
+        let claims: Vec<Claim> = inside.iter().map(claim).collect();
+        if claims.is_empty() {
+            continue;
+        }
+        found.resize(claims.len(), 0.0);
+        let slots = shares[around.index()];
+        match variant {
+            Variant::Paper => max_min(&claims, slots, &mut scratch, &mut found),
+            Variant::Hadoop => bisected(&claims, slots, &mut found),
+        }
+        for (pool, share) in inside.iter().zip(&found) {
+            shares[pool.index()] = *share;
+        }
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn killing_what_is_not_counted_any_more_leaves_no_pool_below_nothing() {
+        let pools =
+            PoolTree::new(&serde_yaml::from_str("pools: {outer: {pools: {in: {}}}}").unwrap());
+        let mut books = Books { kind: SlotKind::Map, shares: vec![0.0; 3], left: vec![1, 0, 3] };
+        books.strike_off(&pools, pools.find("in").unwrap());
+        assert_eq!(books.left, [0, 0, 2]);
+    }
+}

@@ -1,0 +1,591 @@
+//! The pools at work: who runs how much, who could use a slot, and who comes first.
+//!
+//! Each pool keeps those in it that are asked for a task in the order in which they would get a slot,
+//! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
+//! each level. Nothing is sorted when a tracker asks.
+
+use std::collections::BTreeSet;
+use std::mem;
+use std::sync::Arc;
+
+use super::vain::{Page, Vain};
+use super::{FairOptions, Variant};
+use crate::scheduler::part::delay::Delay;
+use crate::scheduler::part::line::Line;
+use crate::scheduler::part::names::SortName;
+use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::part::pools::{JobOrder, Pools};
+use crate::scheduler::part::reduces::Reduces;
+use crate::scheduler::part::share::weight;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
+    Holding, Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
+};
+
+/// The pools and the jobs in them.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pools: PoolTree,
+    states: Vec<PoolState>,
+    /// By the number of the job.
+    jobs: Vec<Option<Box<Member>>>,
+    line: Line,
+    /// In the paper, what jobs demand is looked up with every change, not only with an update.
+    variant: Variant,
+    /// Whether jobs weigh by what they demand.
+    weighs_size: bool,
+    reduces: Reduces,
+    /// The jobs whose demand is to be looked up.
+    stale: BTreeSet<JobId>,
+    /// The jobs that have ended since the last update, which in Hadoop count until the next.
+    ended: Vec<JobId>,
+    /// The pools of whose jobs the last offer has passed over some that were asked in vain.
+    passed: Vec<PoolId>,
+}
+
+/// A pool at work.
+#[derive(Debug, Default)]
+pub(super) struct PoolState {
+    name: SortName,
+    /// The attempts of its jobs.
+    pub(super) running: PerSlot<u32>,
+    /// What those in it demand together.
+    sum: PerSlot<u64>,
+    /// What it demands: no more than its limit.
+    pub(super) demand: PerSlot<u32>,
+    /// What it is promised now.
+    pub(super) min_share: PerSlot<u32>,
+    /// When its first job arrived, if nobody had declared it.
+    pub(super) made_at: SimTime,
+    /// The jobs in it that give tasks, or did and still count.
+    jobs: BTreeSet<JobId>,
+    /// Its jobs that are asked for a task and may have one, the next one first.
+    ready_jobs: PerSlot<BTreeSet<Key>>,
+    /// The pools in it that are asked, the next one first.
+    ready_pools: PerSlot<BTreeSet<PoolKey>>,
+    /// Those that are asked for maps and have none.
+    vain: Vain,
+    /// Its place among those of its parent that are asked.
+    key: PerSlot<Option<PoolKey>>,
+}
+
+/// A job in its pool.
+#[derive(Debug)]
+struct Member {
+    pool: PoolId,
+    priority: Priority,
+    arrived: SimTime,
+    /// What it is called, where ties between jobs go by that.
+    id: Option<Arc<str>>,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
+    weight: PerSlot<f64>,
+    running: PerSlot<u32>,
+    demand: PerSlot<u32>,
+    key: PerSlot<Option<Key>>,
+    /// How much is known of the offers that have passed it over, if it is asked for maps in vain.
+    vain_since: Option<Page>,
+}
+
+/// Where a job stands among those of its pool that are asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    /// What goes before all else: the priority, or the [bits](bits) of a ratio.
+    measure: u64,
+    arrived: SimTime,
+    /// Where ties go by ids, which Hadoop compares as texts.
+    id: Option<Arc<str>>,
+    job: JobId,
+    /// Whether it has no task to launch, and is asked in vain; it decides no order.
+    is_vain: bool,
+}
+
+/// Where a pool stands among those of its parent that are asked.
+///
+/// Compared some ten times whenever one of its jobs gets or ends a task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PoolKey {
+    /// The [bits](bits) of a ratio, and [`PoolKey::SERVED`].
+    measure: u64,
+    name: SortName,
+    pool: PoolId,
+}
+
+impl PoolKey {
+    /// Set if it has its minimum share, or what it could use of it; no ratio has this bit.
+    const SERVED: u64 = 1 << 63;
+}
+
+impl Tree {
+    pub(super) fn new(pools: &Pools, options: &FairOptions, reduces: Reduces) -> Self {
+        let mut tree = Self {
+            pools: PoolTree::new(pools),
+            states: Vec::new(),
+            jobs: Vec::new(),
+            line: Line::new(pools),
+            variant: options.variant,
+            weighs_size: options.size_based_weight,
+            reduces,
+            stale: BTreeSet::new(),
+            ended: Vec::new(),
+            passed: Vec::new(),
+        };
+        tree.make_states(SimTime::ZERO);
+        tree
+    }
+
+    /// Makes room for the pools that are new; none of them is asked yet.
+    fn make_states(&mut self, made_at: SimTime) {
+        for id in self.pools.ids_from(self.states.len()) {
+            let pool = self.pools.pool(id);
+            let (name, min_share) = (SortName::new(&pool.name), pool.min);
+            self.states.push(PoolState { name, min_share, made_at, ..PoolState::default() });
+        }
+    }
+
+    // ---- what there is ----
+
+    pub(super) fn pools(&self) -> &PoolTree {
+        &self.pools
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
+    }
+
+    pub(super) fn state(&self, pool: PoolId) -> &PoolState {
+        &self.states[pool.index()]
+    }
+
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = self.state(pool);
+        Holding { min_share: state.min_share[kind], ..Holding::of(state.running[kind]) }
+    }
+
+    /// Returns the jobs of a pool, in the order of their numbers.
+    pub(super) fn jobs_of(&self, pool: PoolId) -> impl Iterator<Item = JobId> {
+        self.state(pool).jobs.iter().copied()
+    }
+
+    /// Returns from when on a job may run, if it may.
+    pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
+        self.jobs.get(job.index())?.as_ref()?.runnable_since
+    }
+
+    /// Returns the pools in one that are asked, the next one first.
+    pub(super) fn ready_pools(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = PoolId> {
+        self.state(pool).ready_pools[kind].iter().map(|key| key.pool)
+    }
+
+    /// Returns the jobs of a pool with a task to launch, with their places, the next one first.
+    pub(super) fn places(
+        &self,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = (JobId, &Key)> {
+        self.state(pool).ready_jobs[kind].iter().map(|key| (key.job, key))
+    }
+
+    /// Returns whether jobs are asked for maps that have none to launch.
+    pub(super) fn asks_in_vain(&self) -> bool {
+        self.variant == Variant::Hadoop
+    }
+
+    /// Returns the jobs of a pool that are asked, in the order in which they get slots.
+    ///
+    /// Costs nothing unless reduces have an order of their own, then a sort.
+    pub(super) fn in_order<'t>(
+        &'t self,
+        view: &View<'_>,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'t> {
+        let jobs = self.places(pool, kind).map(|(job, _)| job);
+        let since = move |job| self.runnable_since(job);
+        self.reduces.in_order(kind, view, jobs, since)
+    }
+
+    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
+    /// as much as they may have.
+    pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        let members = (0..).map(JobId).zip(&self.jobs);
+        for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
+            for kind in SlotKind::BOTH {
+                if member.runnable_since.is_none() {
+                    say(job, kind, self.line.refusal());
+                } else if let Some(full) = self.full_around(member.pool, kind) {
+                    say(job, kind, Reason::GroupLimit(full));
+                }
+            }
+        }
+    }
+
+    /// Returns how a pool, or one around it, stands that has as much as it may have.
+    fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<Holding> {
+        self.pools.upwards(pool).find_map(|id| {
+            let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
+            let share = Some(SlotShare::of(most.into()));
+            (most <= held).then_some(Holding { share, ..Holding::of(held) })
+        })
+    }
+
+    // ---- jobs ----
+
+    /// Takes a job in; in Hadoop it counts from the next update on.
+    pub(super) fn enter(&mut self, job: &Job, pool: &str) {
+        let pool = self.pools.place(pool);
+        self.make_states(job.submitted_at());
+        let may_run = self.variant == Variant::Paper && !self.line.is_limited();
+        let member = Member {
+            pool,
+            priority: job.priority(),
+            arrived: job.submitted_at(),
+            id: job.spec().traced_id(),
+            runnable_since: may_run.then(|| job.running_at()),
+            weight: PerSlot { map: 1.0, reduce: 1.0 },
+            running: PerSlot::default(),
+            demand: PerSlot::default(),
+            key: PerSlot::default(),
+            vain_since: None,
+        };
+        self.states[pool.index()].jobs.insert(job.id());
+        self.line.enter(job, pool);
+        self.keep(job.id(), Box::new(member));
+    }
+
+    /// Lets a job go that has ended. In Hadoop it is asked no more, but what it demanded and what it
+    /// still runs count until the next update.
+    pub(super) fn leave(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
+        match self.variant {
+            Variant::Paper => self.forget(job),
+            Variant::Hadoop => {
+                self.look_at(view, job, false, delay);
+                self.ended.push(job);
+            }
+        }
+    }
+
+    fn forget(&mut self, job: JobId) {
+        let Some(mut member) = self.take(job) else { return };
+        self.line.leave(job, member.priority, member.arrived);
+        self.states[member.pool.index()].jobs.remove(&job);
+        self.stale.remove(&job);
+        for kind in SlotKind::BOTH {
+            self.count(&mut member, kind, 0);
+            self.demand(&mut member, kind, 0);
+            self.place(&mut member, kind, None, None);
+            self.place_pools(member.pool, kind);
+        }
+    }
+
+    /// Looks again at a job of which something has changed.
+    pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
+        let is_stale = self.variant == Variant::Hadoop;
+        if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
+            self.stale.insert(job);
+        }
+        self.look_at(view, job, !is_stale, delay);
+    }
+
+    fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
+        let Some(job) = view.job(id) else { return };
+        let Some(mut member) = self.take(id) else { return };
+        for kind in SlotKind::BOTH {
+            let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
+            if measures {
+                is_new |= self.measure(&mut member, job, kind);
+            }
+            let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
+            let is_vain = self.reduces.pending(job, kind) == 0;
+            let stands = member.key[kind].as_ref().map(|key| key.is_vain);
+            // Most news are of the other kind.
+            if !is_new && !measures && stands == is_asked.then_some(is_vain) {
+                continue;
+            }
+            let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
+            // Of one that is over nobody asks how long it has waited.
+            let delay = job.is_running().then_some(&mut *delay);
+            is_new |= self.place(&mut member, kind, key, delay);
+            if is_new {
+                self.place_pools(member.pool, kind);
+            }
+        }
+        self.keep(id, member);
+    }
+
+    fn take(&mut self, job: JobId) -> Option<Box<Member>> {
+        self.jobs.get_mut(job.index())?.take()
+    }
+
+    fn keep(&mut self, job: JobId, member: Box<Member>) {
+        if self.jobs.len() <= job.index() {
+            self.jobs.resize_with(job.index() + 1, || None);
+        }
+        self.jobs[job.index()] = Some(member);
+    }
+
+    /// Returns whether a job is asked for a task. Hadoop asks a running job for maps though it has none
+    /// to launch: it is then passed over like one that waits for its input, so that the first map that
+    /// fails may run anywhere.
+    fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
+        let is_asked_in_vain = self.asks_in_vain() && kind == SlotKind::Map;
+        is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
+    }
+
+    /// Looks up what a job demands, and so what it weighs; returns whether it demands more or less.
+    fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) -> bool {
+        let is_runnable = member.runnable_since.is_some();
+        let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
+        let demand = if is_runnable { wanted } else { 0 };
+        let is_new = self.demand(member, kind, demand);
+        let weight = weight(member.priority, self.weighs_size.then_some(demand));
+        member.weight[kind] = if is_runnable { weight } else { 1.0 };
+        is_new
+    }
+
+    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_vain: bool) -> Key {
+        let measure = match self.pools.pool(member.pool).order {
+            JobOrder::Fifo => member.priority as u64,
+            JobOrder::Fair => bits(f64::from(member.running[kind]) / member.weight[kind]),
+        };
+        Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_vain }
+    }
+
+    // ---- counts, up the tree ----
+
+    /// Returns whether the number is another one than before.
+    fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) -> bool {
+        let was = mem::replace(&mut member.running[kind], running);
+        let mut pool = Some(member.pool);
+        while let Some(id) = pool.filter(|_| was != running) {
+            let all = &mut self.states[id.index()].running[kind];
+            *all = *all - was + running;
+            pool = self.pools.pool(id).parent;
+        }
+        was != running
+    }
+
+    /// Returns whether the number is another one than before.
+    fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) -> bool {
+        let mut was = mem::replace(&mut member.demand[kind], demand);
+        let mut now = demand;
+        let is_new = was != now;
+        let mut pool = Some(member.pool);
+        while let Some(id) = pool.filter(|_| was != now) {
+            let most = self.pools.pool(id).max[kind];
+            let state = &mut self.states[id.index()];
+            state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
+            now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
+            was = mem::replace(&mut state.demand[kind], now);
+            pool = self.pools.pool(id).parent;
+        }
+        is_new
+    }
+
+    // ---- who comes first ----
+
+    /// Puts a job where it belongs, and lets it know who has passed it over where it was; returns whether
+    /// that is another place.
+    fn place(
+        &mut self,
+        member: &mut Member,
+        kind: SlotKind,
+        key: Option<Key>,
+        delay: Option<&mut Delay>,
+    ) -> bool {
+        if member.key[kind] == key {
+            return false;
+        }
+        let state = &mut self.states[member.pool.index()];
+        let was = mem::replace(&mut member.key[kind], key.clone());
+        // Nobody is asked for reduces in vain.
+        if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
+            if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
+                delay.note_passes(was.job, state.vain.since(page, was));
+            }
+            state.vain.leave();
+        }
+        if key.as_ref().is_some_and(|key| key.is_vain) {
+            member.vain_since = Some(state.vain.enter());
+        }
+        let waits = |key: &Key| !key.is_vain;
+        put(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
+        true
+    }
+
+    /// Begins an offer: those that the last one has passed over have waited since.
+    pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
+        let Self { passed, states, jobs, .. } = self;
+        for pool in passed.drain(..) {
+            let PoolState { vain, jobs: members, .. } = &mut states[pool.index()];
+            vain.begin(now);
+            if !vain.are_many(members.len()) {
+                continue;
+            }
+            for id in members.iter() {
+                let Some(Some(member)) = jobs.get_mut(id.index()) else { continue };
+                if let (Some(page), Some(key)) = (&mut member.vain_since, &member.key.map) {
+                    delay.note_passes(*id, vain.since(*page, key));
+                    *page = vain.last_page();
+                }
+            }
+            vain.forget();
+        }
+    }
+
+    /// Passes the jobs of a pool over that are asked for maps in vain, up to a place if there is one.
+    pub(super) fn pass_over(
+        &mut self,
+        offer: &mut Offer<'_>,
+        pool: PoolId,
+        up_to: Option<Key>,
+        anywhere: bool,
+    ) {
+        offer.look_past(|| {
+            if !self.state(pool).vain.are_there() {
+                return 0;
+            }
+            let jobs = self.jobs_of(pool).filter_map(|id| self.jobs.get(id.index())?.as_ref());
+            let keys = jobs.filter_map(|member| member.key.map.as_ref());
+            let is_passed = |key: &Key| up_to.as_ref().is_none_or(|up_to| key < up_to);
+            keys.filter(|key| key.is_vain && is_passed(key)).count() as u32
+        });
+        debug_assert!(
+            self.jobs_of(pool).all(|id| {
+                let key = self.jobs[id.index()].as_ref().and_then(|member| member.key.map.as_ref());
+                let has_map =
+                    offer.view().job(id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+                !key.is_some_and(|key| key.is_vain) || !has_map
+            }),
+            "{}: a job is asked in vain that has a map to launch",
+            offer.view().now()
+        );
+        self.states[pool.index()].vain.pass_over(offer.view().now(), up_to, anywhere);
+        self.passed.push(pool);
+    }
+
+    /// Puts a pool, and those that it is in, where they belong.
+    fn place_pools(&mut self, pool: PoolId, kind: SlotKind) {
+        let mut pool = pool;
+        while let Some(parent) = self.pools.pool(pool).parent {
+            let key = self.key_of_pool(pool, kind);
+            let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
+            put(&mut self.states[parent.index()].ready_pools[kind], was, key);
+            pool = parent;
+        }
+    }
+
+    /// Returns where a pool stands, if it is asked.
+    fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<PoolKey> {
+        let (pool, state) = (self.pools.pool(id), self.state(id));
+        let running = state.running[kind];
+        let asks_in_vain = kind == SlotKind::Map && state.vain.are_there();
+        let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
+        if !has_ready && !asks_in_vain || pool.max[kind] <= running {
+            return None;
+        }
+        let owed = state.min_share[kind].min(state.demand[kind]);
+        let is_served = owed <= running;
+        let part = if is_served { pool.weight } else { f64::from(owed) };
+        let ratio = bits(f64::from(running) / part);
+        let measure = if is_served { ratio | PoolKey::SERVED } else { ratio };
+        Some(PoolKey { measure, name: state.name.clone(), pool: id })
+    }
+
+    // ---- updates ----
+
+    /// Forgets the jobs that have ended, decides which may run, if jobs have come or gone, and looks up
+    /// what jobs demand.
+    pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
+        for job in mem::take(&mut self.ended) {
+            self.forget(job);
+        }
+        let Self { line, pools, jobs, stale, .. } = self;
+        line.choose(pools, |job, is_runnable| {
+            let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
+            if member.runnable_since.is_some() != is_runnable {
+                member.runnable_since = is_runnable.then(|| view.now());
+                stale.insert(job);
+            }
+        });
+        for job in mem::take(&mut self.stale) {
+            self.look_at(view, job, true, delay);
+        }
+    }
+
+    /// Scales what pools are promised down to so many slots, if the outermost are promised more.
+    pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
+        for kind in SlotKind::BOTH {
+            let outermost = self.pools.pool(PoolId::ROOT).children.iter();
+            let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
+            let slots = u64::from(slots[kind]);
+            for id in self.pools.ids() {
+                let min = self.pools.pool(id).min[kind];
+                let scaled = if promised <= slots {
+                    u64::from(min)
+                } else {
+                    u64::from(min) * slots / promised
+                };
+                // No larger than it was.
+                self.states[id.index()].min_share[kind] = scaled as u32;
+                self.place_pools(id, kind);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Key {
+    /// Returns the place of a job with so much of its share.
+    pub(super) fn of_job(measure: u64, job: JobId) -> Self {
+        Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
+    }
+}
+
+/// Moves somebody to another place.
+fn put<K: Ord>(ready: &mut BTreeSet<K>, was: Option<K>, key: Option<K>) {
+    if was != key {
+        if let Some(was) = was {
+            ready.remove(&was);
+        }
+        ready.extend(key);
+    }
+}
+
+/// Returns the bits of a ratio, which are in the order of the ratios, as none is negative; without a part,
+/// whoever has something comes last.
+fn bits(ratio: f64) -> u64 {
+    (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(yaml: &str) -> Tree {
+        let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };
+        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options, Reduces::default())
+    }
+
+    fn promised(tree: &Tree, pools: &[&str]) -> Vec<u32> {
+        let id = |name: &&str| tree.pools.find(name).unwrap();
+        pools.iter().map(|name| tree.state(id(name)).min_share.map).collect()
+    }
+
+    #[test]
+    fn promises_beyond_the_cluster_are_scaled_down_in_proportion() {
+        let slots = |map| PerSlot { map, reduce: 0 };
+        let mut pools = tree("pools: {a: {min_maps: 117}, b: {min_maps: 39}}");
+        pools.scale_promises(slots(40));
+        assert_eq!(promised(&pools, &["a", "b"]), [30, 10], "three quarters and one");
+        pools.scale_promises(slots(39));
+        assert_eq!(promised(&pools, &["a", "b"]), [29, 9], "never more than there are");
+        pools.scale_promises(slots(156));
+        assert_eq!(promised(&pools, &["a", "b"]), [117, 39]);
+        let mut nested =
+            tree("pools: {o: {min_maps: 60, pools: {in: {min_maps: 30}}}, b: {min_maps: 20}}");
+        nested.scale_promises(slots(40));
+        assert_eq!(promised(&nested, &["o", "in", "b"]), [30, 15, 10]);
+    }
+}

@@ -1,0 +1,179 @@
+//! The jobs of a pool that are asked for a map and have none to launch, and who has passed them over.
+//!
+//! Hadoop asks every running job for maps, and one that has none waits all the same: so the first map that
+//! fails may run anywhere. Most of a pool's jobs are like that most of the time, and to ask them is to let
+//! their time pass and nothing else. So nobody asks them. A pool keeps a journal of the offers that would
+//! have, each up to a place in its order, and what a job has waited is read off there when it leaves its
+//! place: an offer costs an entry, and a job a comparison for each entry that was made meanwhile.
+
+use super::tree::Key;
+use crate::scheduler::part::delay::Pass;
+use mumakil_base::units::SimTime;
+
+/// Fewer entries than this are never too many.
+const FEW: usize = 64;
+
+/// The jobs of a pool that are asked in vain.
+#[derive(Debug, Default)]
+pub(super) struct Vain {
+    jobs: u32,
+    /// How many entries there were before those of the journal.
+    before: u64,
+    journal: Vec<Entry>,
+}
+
+/// A number of entries: who was there then knows of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Page(u64);
+
+/// An offer that has passed over all up to a place, or all.
+#[derive(Debug)]
+struct Entry {
+    up_to: Option<Key>,
+    pass: Pass,
+}
+
+impl Vain {
+    pub(super) fn are_there(&self) -> bool {
+        0 < self.jobs
+    }
+
+    /// Takes a job in; what has been is not its concern.
+    pub(super) fn enter(&mut self) -> Page {
+        self.jobs += 1;
+        self.last_page()
+    }
+
+    /// Lets a job go.
+    pub(super) fn leave(&mut self) {
+        self.jobs -= 1;
+    }
+
+    /// Notes that those before a place, or all, are passed over in an offer. In one offer they may be so
+    /// more than once, and their time passes once. Whoever launches its last map in an offer comes in after
+    /// this was noted, and so its time does not pass in the same offer.
+    pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
+        match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
+            Some(Entry { up_to: farthest, .. }) => {
+                let is_farther = farthest.is_some()
+                    && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
+                if is_farther {
+                    *farthest = up_to;
+                }
+            }
+            None => self.journal.push(Entry { up_to, pass: Pass { at, until: None, anywhere } }),
+        }
+    }
+
+    /// Notes that the next offer begins.
+    pub(super) fn begin(&mut self, now: SimTime) {
+        if self.jobs == 0 {
+            return self.forget();
+        }
+        if let Some(last) = self.journal.last_mut() {
+            last.pass.until.get_or_insert(now);
+        }
+    }
+
+    /// Returns the offers since a page that have passed over who stands in a place.
+    pub(super) fn since<'v>(
+        &'v self,
+        page: Page,
+        place: &'v Key,
+    ) -> impl Iterator<Item = &'v Pass> {
+        let known = page.0.saturating_sub(self.before) as usize;
+        let news = self.journal[known..].iter();
+        let concern = move |entry: &&Entry| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
+        news.filter(concern).map(|entry| &entry.pass)
+    }
+
+    pub(super) fn last_page(&self) -> Page {
+        Page(self.before + self.journal.len() as u64)
+    }
+
+    /// Returns whether there are so many entries that all of so many jobs should learn of them.
+    pub(super) fn are_many(&self, jobs: usize) -> bool {
+        FEW.max(jobs) <= self.journal.len()
+    }
+
+    /// Forgets all entries, of which everybody knows.
+    pub(super) fn forget(&mut self) {
+        self.before = self.last_page().0;
+        self.journal.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use mumakil_core::mapred::JobId;
+
+    /// A job as it is asked one by one.
+    #[derive(Clone, Debug)]
+    struct Asked {
+        place: Key,
+        page: Page,
+        /// When offers passed it over that it has not heard of.
+        news: Vec<SimTime>,
+        is_passed: bool,
+    }
+
+    impl Asked {
+        fn listen(&mut self, vain: &Vain) {
+            let told: Vec<SimTime> =
+                vain.since(self.page, &self.place).map(|pass| pass.at).collect();
+            assert_eq!(told, std::mem::take(&mut self.news), "{self:?} {vain:?}");
+            self.page = vain.last_page();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_journal_tells_what_each_would_have_been_told(
+            happenings in vec((0..6_u8, 0..8_u64, 0..6_usize), 1..120),
+        ) {
+            let (mut vain, mut jobs) = (Vain::default(), Vec::<Asked>::new());
+            let mut now = SimTime::ZERO;
+            for (number, (what, ratio, which)) in (0..).zip(happenings) {
+                match what {
+                    0 => {
+                        let page = vain.enter();
+                        let place = Key::of_job(ratio, JobId(number));
+                        let is_passed =
+                            vain.journal.last().is_some_and(|last| last.pass.until.is_none());
+                        jobs.push(Asked { place, page, news: Vec::new(), is_passed });
+                    }
+                    1 if which < jobs.len() => {
+                        jobs.swap_remove(which).listen(&vain);
+                        vain.leave();
+                    }
+                    2 => {
+                        now = SimTime::from_micros(number.into());
+                        vain.begin(now);
+                        jobs.iter_mut().for_each(|job| job.is_passed = false);
+                        if vain.are_many(0) || which == 0 {
+                            jobs.iter_mut().for_each(|job| job.listen(&vain));
+                            vain.forget();
+                            jobs.iter_mut().for_each(|job| job.page = vain.last_page());
+                        }
+                    }
+                    3.. => {
+                        let up_to = (which != 1).then(|| Key::of_job(ratio, JobId(number)));
+                        vain.pass_over(now, up_to.clone(), false);
+                        for job in &mut jobs {
+                            let is_before = up_to.as_ref().is_none_or(|up_to| job.place < *up_to);
+                            if is_before && !std::mem::replace(&mut job.is_passed, true) {
+                                job.news.push(now);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            jobs.iter_mut().for_each(|job| job.listen(&vain));
+        }
+    }
+}

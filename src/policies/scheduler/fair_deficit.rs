@@ -1,0 +1,595 @@
+//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which pays back what jobs have lacked.
+//!
+//! Each job has a deficit: the slots that it should have had and did not, times how long. A free
+//! slot goes to a job below its part of its pool's minimum share, then to the one with the largest
+//! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
+//! tasks their jobs have. Nothing waits for locality, and nothing is killed. Where the reduces of a
+//! pool's jobs have an order of their own ([`reduces`](super::part::reduces)), pools come in the order
+//! of their first jobs.
+//!
+//! As in the code, everything is computed twice a second and when a job arrives; in between only what
+//! is launched is counted, and what has ended still runs as far as deficits and the trackers' parts of the
+//! load are concerned, a job that has ended among it. Of equal deficits the code takes any; here the job
+//! that arrived first.
+//!
+//! Reduces have a slow start of their own: they are no demand before a twentieth of the job's maps has ended,
+//! and one at least. That the job itself gives no reduce before Hadoop's slow start is another matter.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::mem;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::part::allocations::{Allocations, PoolBy};
+use super::part::line::Line;
+use super::part::load::{TrackerLoad, room};
+use super::part::pool_tree::{PoolId, PoolTree};
+use super::part::reduces::{Reduces, WithReduces};
+use super::part::share::weight;
+use super::part::unheeded::unheeded;
+use super::part::updates::standstill;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    By, Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy,
+    Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View, step,
+};
+
+/// The options of `fair-deficit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FairDeficitOptions {
+    /// The pools, and what holds for those that are not declared. Only weights, minimum shares and
+    /// numbers of jobs have an effect; the rest came with a later scheduler.
+    pub allocations: Allocations,
+    /// What a job's pool is.
+    pub pool_by: PoolBy,
+    /// Whether a job's weight grows with the logarithm of the tasks that it could run.
+    pub size_based_weight: bool,
+    /// Whether one heartbeat may bring both a map and a reduce.
+    pub assign_multiple: bool,
+    /// How often shares and deficits are computed.
+    pub update_interval: SimSpan,
+}
+
+impl Default for FairDeficitOptions {
+    fn default() -> Self {
+        Self {
+            allocations: Allocations::default(),
+            pool_by: PoolBy::Pool,
+            size_based_weight: false,
+            assign_multiple: false,
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+/// The fair scheduler with deficits.
+#[derive(Debug)]
+pub struct FairDeficit {
+    options: FairDeficitOptions,
+    pools: PoolTree,
+    line: Line,
+    jobs: BTreeMap<JobId, Info>,
+    /// The jobs that have ended since the last update, which count until the next.
+    ended: Vec<JobId>,
+    reduces: Reduces,
+    updated_at: SimTime,
+}
+
+/// What is known of a job.
+#[derive(Debug)]
+struct Info {
+    pool: PoolId,
+    priority: Priority,
+    arrived: SimTime,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
+    of: PerSlot<Part>,
+}
+
+/// What is known of a job for a kind of slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// Slots that it lacked, times milliseconds.
+    deficit: i64,
+    share: f64,
+    weight: f64,
+    min_slots: u32,
+    /// What ran at the last update, and what was launched since: what has ended since counts.
+    running: u32,
+    /// What could be launched, in the same way.
+    needed: u32,
+}
+
+impl Policy for FairDeficit {
+    const NAME: &'static str = "fair-deficit";
+    const ABOUT: &'static str =
+        "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
+    type Options = WithReduces<FairDeficitOptions>;
+
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let WithReduces { own: options, reduces } = options;
+        let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(reduces.idle(Self::NAME));
+        complaints.extend(standstill(options.update_interval));
+        let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
+        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &later));
+        complaints
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
+        let pools = options.allocations.given();
+        Self {
+            pools: PoolTree::new(&pools),
+            line: Line::new(&pools),
+            jobs: BTreeMap::new(),
+            ended: Vec::new(),
+            reduces: Reduces::new(&reduces),
+            updated_at: SimTime::ZERO,
+            options,
+        }
+    }
+}
+
+impl Scheduler for FairDeficit {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        match event.change {
+            JobChange::Submitted => self.update(view),
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                self.enter(job);
+            }
+            JobChange::Ended(_) => self.ended.push(event.job),
+            JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
+        }
+    }
+
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for (job, _) in self.jobs.iter().filter(|(_, job)| job.runnable_since.is_none()) {
+            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, self.line.refusal()));
+        }
+    }
+
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        let mut sums: BTreeMap<PoolId, (u32, f64)> = BTreeMap::new();
+        for job in self.jobs.values() {
+            let (held, share) = sums.entry(job.pool).or_default();
+            *held += job.of[kind].running;
+            *share += job.of[kind].share;
+        }
+        for (pool, (held, share)) in sums {
+            let pool = self.pools.pool(pool);
+            let share = Some(SlotShare::of(share));
+            say(&pool.name, Holding { held, share, min_share: pool.min[kind] });
+        }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn patience(&self, _: &View<'_>) -> SimSpan {
+        // Deficits grow with time, but whoever has one is given any slot that is free.
+        SimSpan::ZERO
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(self.options.update_interval)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.update(&orders.view());
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        for kind in SlotKind::BOTH {
+            let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
+            if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
+                return;
+            }
+        }
+        offer.refuse_first(|offer, kind| {
+            if !self.has_its_part(offer, kind) {
+                return None;
+            }
+            let first = self.line(&offer.view(), kind).into_iter().next()?;
+            Some((first, Reason::TrackerLoad))
+        });
+    }
+}
+
+impl FairDeficit {
+    fn enter(&mut self, job: &Job) {
+        let pool = self.pools.place(self.options.pool_by.of(job.spec()));
+        self.line.enter(job, pool);
+        let info = Info {
+            pool,
+            priority: job.priority(),
+            arrived: job.submitted_at(),
+            runnable_since: None,
+            of: PerSlot::default(),
+        };
+        self.jobs.insert(job.id(), info);
+    }
+
+    /// Returns whether a tracker has its part of the load, by what it has reported.
+    fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let runnable: u32 =
+            self.jobs.values().inspect(|_| step()).map(|job| job.of[kind].runnable()).sum();
+        room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
+    }
+
+    /// Launches a task of the job that comes first and has one.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let mut line = self.line(&offer.view(), kind).into_iter();
+        let reason = |id| {
+            let part = &self.jobs[&id].of[kind];
+            Reason::Share(Holding {
+                held: part.running,
+                share: Some(SlotShare::of(part.share)),
+                min_share: part.min_slots,
+            })
+        };
+        let launched = match kind {
+            SlotKind::Map => line.find_map(|id| offer.launch_map(id, Reach::Any, reason(id))),
+            SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
+        };
+        let Some(launched) = launched else { return false };
+        if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {
+            job.of[kind].running += 1;
+            job.of[kind].needed -= 1;
+        }
+        true
+    }
+
+    /// Returns the jobs that need slots, in the order in which they are asked.
+    fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
+        // One that has ended since the last update gives none, nor one whose reduces wait for Hadoop's slow start.
+        let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
+        let needs = |(id, job): (&JobId, &Info)| {
+            let part = job.of[kind];
+            let is_fed = !is_below(part, view, *id, kind);
+            let needs = 0 < part.needed && gives(*id);
+            needs.then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
+        };
+        let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
+        line.sort_unstable();
+        let line: Vec<JobId> = line.into_iter().map(|(.., id)| id).collect();
+        let has_order = kind == SlotKind::Reduce && self.reduces.have_an_order();
+        if has_order { self.in_order(view, line) } else { line }
+    }
+
+    /// Puts the jobs of each pool in the order of their reduces.
+    fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
+        let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
+        for id in line {
+            pools.entry(self.jobs[&id].pool).or_default().push(id);
+        }
+        let since = |id: JobId| self.jobs[&id].runnable_since;
+        let in_order = |jobs: Vec<JobId>| {
+            self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), since)
+        };
+        pools.into_values().flat_map(in_order).collect()
+    }
+
+    // ---- twice a second ----
+
+    fn update(&mut self, view: &View<'_>) {
+        let elapsed = view.now().saturating_since(self.updated_at);
+        self.updated_at = view.now();
+        let millis = elapsed.as_micros() as f64 / 1e3;
+        for job in mem::take(&mut self.ended) {
+            if let Some(info) = self.jobs.remove(&job) {
+                self.line.leave(job, info.priority, info.arrived);
+            }
+        }
+        let Self { line, pools, jobs, .. } = self;
+        line.choose(pools, |job, may_run| {
+            if let Some(job) = jobs.get_mut(&job) {
+                let since = job.runnable_since.unwrap_or(view.now());
+                job.runnable_since = may_run.then_some(since);
+            }
+        });
+        for kind in SlotKind::BOTH {
+            for (id, job) in &mut self.jobs {
+                let part = &mut job.of[kind];
+                let lacked = (part.share - f64::from(part.running)) * millis;
+                part.deficit = (part.deficit as f64 + lacked) as i64;
+                let Some(known) = view.job(*id) else { continue };
+                // One that may not run pays for what still runs of it.
+                part.running = known.tasks(kind).running();
+                let may_run = job.runnable_since.is_some();
+                // Hadoop takes what runs off all tasks, second attempts with it.
+                let seconds = known.tasks(kind).seconds();
+                let needed = match kind {
+                    SlotKind::Map => known.pending(kind),
+                    SlotKind::Reduce if may_start_reduces(known) => {
+                        self.reduces.pending_ever(known)
+                    }
+                    SlotKind::Reduce => 0,
+                };
+                part.needed = if may_run { needed.saturating_sub(seconds) } else { 0 };
+            }
+            self.weigh(kind);
+            self.deal_min_shares(kind);
+            self.share_out(kind, f64::from(view.capacity(kind)));
+        }
+    }
+
+    /// Says what jobs weigh: those of a pool together as much as the pool.
+    fn weigh(&mut self, kind: SlotKind) {
+        let mut sums = vec![0.0; self.pools.ids().count()];
+        for job in self.jobs.values_mut() {
+            let runnable = job.of[kind].runnable();
+            let size = self.options.size_based_weight.then_some(runnable);
+            let is_counted = job.runnable_since.is_some() && 0 < runnable;
+            job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
+            sums[job.pool.index()] += job.of[kind].weight;
+        }
+        for job in self.jobs.values_mut().filter(|job| 0.0 < job.of[kind].weight) {
+            let pool = self.pools.pool(job.pool);
+            job.of[kind].weight *= pool.weight / sums[job.pool.index()];
+        }
+    }
+
+    /// Deals each pool's minimum share to its jobs, by weight and in whole slots.
+    fn deal_min_shares(&mut self, kind: SlotKind) {
+        self.jobs.values_mut().for_each(|job| job.of[kind].min_slots = 0);
+        for pool in self.pools.ids() {
+            let slots = self.pools.pool(pool).min[kind];
+            if 0 < slots {
+                let jobs = self.jobs.values_mut().filter(|job| job.pool == pool);
+                deal(slots, jobs.map(|job| (job.arrived, &mut job.of[kind])).collect());
+            }
+        }
+    }
+
+    /// Gives each job its share of so many slots, by weight and no less than its minimum.
+    fn share_out(&mut self, kind: SlotKind, slots: f64) {
+        let mut left = slots;
+        let parts = self.jobs.values_mut().map(|job| &mut job.of[kind]);
+        let (mut open, idle): (Vec<_>, Vec<_>) = parts.partition(|part| 0.0 < part.weight);
+        idle.into_iter().for_each(|part| part.share = 0.0);
+        loop {
+            let all: f64 = open.iter().map(|part| part.weight).sum();
+            let (now, jobs) = (left, open.len());
+            open.iter_mut().for_each(|part| part.share = now * part.weight / all);
+            open.retain_mut(|part| {
+                let has_more = f64::from(part.min_slots) <= part.share;
+                if !has_more {
+                    part.share = f64::from(part.min_slots);
+                    left -= part.share;
+                }
+                has_more
+            });
+            if open.len() == jobs {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns whether so many of a job's maps have ended that its reduces are a demand, whatever the slow start
+/// is elsewhere. Without maps there is nothing to wait for.
+fn may_start_reduces(job: &Job) -> bool {
+    let maps = job.tasks(SlotKind::Map);
+    let enough = (f64::from(maps.total()) * 0.05).max(1.0);
+    maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
+}
+
+/// Returns whether a job is below its minimum share: here alone what runs is counted at once.
+fn is_below(part: Part, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
+    view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
+}
+
+impl Part {
+    /// Returns how many tasks run or could.
+    fn runnable(&self) -> u32 {
+        self.running + self.needed
+    }
+
+    /// Takes so many slots of those that are left, if it can use them.
+    fn take(&mut self, slots: u32, left: &mut u32) {
+        let taken = slots.min(self.runnable().saturating_sub(self.min_slots)).min(*left);
+        self.min_slots += taken;
+        *left -= taken;
+    }
+}
+
+/// Deals a pool's minimum share to its jobs: whole parts by weight, again and again; what is left
+/// then goes to the heaviest, of equals to those that have lacked most.
+fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut Part)>) {
+    let mut left = slots;
+    loop {
+        jobs.retain(|(_, part)| 0.0 < part.weight && part.min_slots < part.runnable());
+        let all: f64 = jobs.iter().map(|(_, part)| part.weight).sum();
+        let before = left;
+        for (_, part) in &mut jobs {
+            part.take((f64::from(before) * part.weight / all).floor() as u32, &mut left);
+        }
+        if left == 0 || jobs.is_empty() {
+            return;
+        }
+        if left == before {
+            jobs.sort_by(|(arrived, a), (other, b)| {
+                let by_deficit = b.deficit.cmp(&a.deficit);
+                b.weight.total_cmp(&a.weight).then(by_deficit).then(arrived.cmp(other))
+            });
+            for (_, part) in &mut jobs {
+                part.take((f64::from(before) * part.weight / all).ceil() as u32, &mut left);
+            }
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::testing::Bench;
+
+    /// Returns three trackers of four map slots.
+    fn bench(pools: &str) -> Bench<FairDeficit> {
+        let yaml = format!("{{allocations: {{pools: {pools}}}}}");
+        bench_of(&yaml)
+    }
+
+    fn bench_of(yaml: &str) -> Bench<FairDeficit> {
+        let options = serde_yaml::from_str(yaml).unwrap();
+        Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
+    }
+
+    /// Returns something of each of these jobs' maps.
+    fn of<T, const N: usize>(
+        bench: &Bench<FairDeficit>,
+        jobs: [JobId; N],
+        what: impl Fn(Part) -> T,
+    ) -> [T; N] {
+        jobs.map(|job| what(bench.policy.jobs[&job].of[SlotKind::Map]))
+    }
+
+    #[test]
+    fn shares_are_by_weight_and_no_less_than_the_minimums() {
+        let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
+        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick();
+        // By weight `a` would have two of twelve; the rest of six is split three to two.
+        assert_eq!(of(&bench, jobs, |part| part.min_slots), [6, 0, 0]);
+        let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
+        assert_eq!(shares, [6.0, 3.6, 2.4]);
+    }
+
+    #[test]
+    fn a_pool_weighs_the_same_however_many_jobs_it_has() {
+        let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
+        let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick();
+        // Whole parts first; of equals the first gets what is left.
+        assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
+        // By weight they would have two, eight and two; what the first has more, the second lacks.
+        let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
+        assert_eq!(shares, [3.0, 7.0, 2.0]);
+    }
+
+    #[test]
+    fn whoever_is_below_its_minimum_comes_before_all_deficits() {
+        let mut bench = bench("{a: {}, b: {min_maps: 2}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "then the first of equals");
+    }
+
+    #[test]
+    fn a_deficit_is_paid_back() {
+        let mut bench = bench("{a: {weight: 2}, b: {}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let deficits = |bench: &_| of(bench, jobs, |part| part.deficit);
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [12, 0]);
+        bench.at(10.0).tick();
+        assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots too many for ten seconds");
+        bench.succeed(jobs[0], SlotKind::Map, 12);
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
+        bench.at(15.0).tick();
+        assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
+    }
+
+    /// Returns whose reduces trackers get that ask one after the other, a reduce each.
+    fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
+        let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+        let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
+        reduces.map(|attempt| attempt.job()).collect()
+    }
+
+    #[test]
+    fn srt_orders_the_jobs_of_a_pool_and_pools_come_by_their_first_jobs() {
+        for (order, [first, second, third]) in
+            [("as_maps", ["many", "few", "other"]), ("srt", ["few", "many", "other"])]
+        {
+            let pools = "{a: {weight: 4}, b: {}}";
+            let options = "assign_multiple: true";
+            let allocations = format!("allocations: {{pools: {pools}}}");
+            let mut bench =
+                bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
+            // All of their maps have been launched: who has had fewer to wait for is expected to be done first.
+            let many = bench.job_of("a", 9, 1);
+            let few = bench.job_of("a", 3, 1);
+            bench.tick().fill();
+            bench.succeed(many, SlotKind::Map, 2);
+            bench.succeed(few, SlotKind::Map, 1);
+            let other = bench.job_of("b", 0, 1);
+            bench.tick();
+            bench.at(10.0).tick();
+            // Of six slots each of `a` has lacked 2.4 for ten seconds, and the other 1.2.
+            let name = |job| match job {
+                job if job == many => "many",
+                job if job == few => "few",
+                _ => "other",
+            };
+            let served: Vec<&str> = reduces(&mut bench).into_iter().map(name).collect();
+            assert_eq!(served, [first, second, third], "{order}; {other}");
+        }
+    }
+
+    /// Two jobs want ten and two of twelve slots: by the first's, which has ended, a tracker may have all of
+    /// its four, and without them one.
+    #[test]
+    fn a_job_that_has_ended_counts_until_the_next_update() {
+        for (updates, held) in [(false, 2), (true, 1)] {
+            let mut bench = bench("{}");
+            let first = bench.job_of("a", 10, 0);
+            bench.tick().fill();
+            bench.job_of("b", 2, 0);
+            bench.tick();
+            bench.succeed(first, SlotKind::Map, 10);
+            if updates {
+                bench.tick();
+            }
+            bench.beat(0);
+            bench.beat(0);
+            assert_eq!(bench.running(0).len(), held, "updated: {updates}");
+        }
+    }
+
+    #[test]
+    fn reduces_have_a_slow_start_of_their_own() {
+        let mut bench = bench("{}");
+        // Elsewhere reduces need not wait for maps here.
+        let jobs = [40, 1, 0].map(|maps| bench.job_of("a", maps, 2));
+        let needed = |bench: &Bench<FairDeficit>| {
+            jobs.map(|job| bench.policy.jobs[&job].of[SlotKind::Reduce].needed)
+        };
+        bench.tick().beat(0);
+        bench.beat(1);
+        assert_eq!(needed(&bench), [0, 0, 2], "no map has ended, and the last has none");
+        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.tick();
+        assert_eq!(needed(&bench)[0], 0, "one is not a twentieth of them");
+        bench.succeed(jobs[0], SlotKind::Map, 1);
+        bench.tick();
+        assert_eq!(needed(&bench)[0], 2);
+    }
+
+    #[test]
+    fn what_has_ended_since_the_last_update_still_counts_in_the_deficit() {
+        let mut bench = bench("{a: {weight: 2}, b: {}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick().fill();
+        bench.at(5.0).succeed(jobs[0], SlotKind::Map, 12);
+        bench.at(10.0).tick();
+        assert_eq!(of(&bench, jobs, |part| part.deficit), [-40_000, 40_000]);
+    }
+}

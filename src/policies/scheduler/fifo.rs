@@ -1,0 +1,412 @@
+//! `fifo`: Hadoop's default, the JobQueueTaskScheduler, the same in all lines.
+//!
+//! Jobs stand in line by priority, then arrival. The line is walked for every free map slot: the
+//! first job with input in the node's rack gets it; a job without gets a far map before the next
+//! job is asked, and then the heartbeat brings no more maps. At most one reduce a heartbeat.
+//!
+//! Two rules spread the load. A tracker takes no more than its part of the work that is left, so
+//! little work is spread over all nodes; what a failing job leaves undone counts as work until its
+//! cleanup has ended. And when the cluster is almost full, the last slots are
+//! kept for the first job (*padding*); the walk that finds this counts jobs with reduces only,
+//! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
+//!
+//! With a `delay` a job without input near the node is passed over for a while (see
+//! [`delay`](super::part::delay)); one that launches a far map all the same ends the heartbeat's maps.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::part::delay::{Delay, DelaySpec};
+use super::part::load::{TrackerLoad, room};
+use super::part::reduces::{Reduces, WithReduces};
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence,
+    Priority, Reach, Reason, Scheduler, Site, SlotKind, View,
+};
+
+/// The options of `fifo`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FifoOptions {
+    /// When the cluster is almost full, this share of the tasks of all jobs with reduces is kept
+    /// free for the first job.
+    pub padding: Fraction,
+    /// How long jobs wait for their input. Without this, they do not wait.
+    pub delay: DelaySpec,
+}
+
+impl Default for FifoOptions {
+    fn default() -> Self {
+        Self { padding: Fraction::of(0.01), delay: DelaySpec::NONE }
+    }
+}
+
+/// Jobs by priority, then arrival.
+#[derive(Debug)]
+pub struct Fifo {
+    options: FifoOptions,
+    /// The jobs that give tasks, in their order.
+    line: Vec<Place>,
+    /// Those of them that have maps to launch, and some that have none any more.
+    with_maps: BTreeSet<Place>,
+    /// All tasks of those that have reduces.
+    padded: PerSlot<u64>,
+    /// What makes jobs wait, if something does.
+    delay: Option<Delay>,
+    reduces: Reduces,
+}
+
+/// Where a job stands in line.
+type Place = (Priority, SimTime, JobId);
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
+    type Options = WithReduces<FifoOptions>;
+
+    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
+        options.reduces.idle(Self::NAME)
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
+        let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
+        let reduces = Reduces::new(&reduces);
+        let (line, with_maps, padded) = Default::default();
+        Self { options, line, with_maps, padded, delay, reduces }
+    }
+}
+
+impl Scheduler for Fifo {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Line)
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.as_ref().map_or(SimSpan::ZERO, |delay| delay.patience(view))
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        if let Some(delay) = &mut self.delay {
+            delay.job_changed(view, event);
+        }
+        let Some(job) = view.job(event.job) else { return };
+        let place = (job.priority(), job.submitted_at(), job.id());
+        let in_line = || self.line.binary_search(&place);
+        let moved = match event.change {
+            JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
+            JobChange::Ended(_) => {
+                self.with_maps.remove(&place);
+                in_line().map(|at| self.line.remove(at)).is_ok()
+            }
+            _ => false,
+        };
+        if gives_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
+            self.with_maps.insert(place);
+        }
+        if moved && 0 < job.spec().reduces {
+            for kind in SlotKind::BOTH {
+                let tasks = u64::from(job.tasks(kind).total());
+                match event.change {
+                    JobChange::Running => self.padded[kind] += tasks,
+                    _ => self.padded[kind] -= tasks,
+                }
+            }
+        }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if let Some(delay) = &mut self.delay {
+            delay.begin(&offer.view());
+        }
+        self.offer_maps(offer);
+        self.offer_reduce(offer);
+        offer.refuse_first(|offer, kind| {
+            if offer.taken(kind) < free_part(offer, kind) {
+                return None;
+            }
+            let view = offer.view();
+            let pending = |id: &JobId| view.job(*id).is_some_and(|job| 0 < job.pending(kind));
+            let first = self.line.iter().map(|(.., job)| *job).find(pending)?;
+            Some((first, Reason::TrackerLoad))
+        });
+    }
+}
+
+impl Fifo {
+    fn offer_maps(&mut self, offer: &mut Offer<'_>) {
+        // Mostly there is nothing, and that is soon seen.
+        if offer.view().jobs_pending(SlotKind::Map) == 0 {
+            return;
+        }
+        let turns = free_part(offer, SlotKind::Map);
+        let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
+        for _ in 0..turns {
+            // The tracker's load is that of its report, so the turns are not counted anew.
+            if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
+                return;
+            }
+        }
+    }
+
+    /// Launches a map of the first job that has one; returns whether the next turn may try.
+    fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
+        let Some(delay) = &mut self.delay else { return self.launch_map_at_once(offer) };
+        for (place, (_, _, job)) in (0..).zip(&self.line) {
+            let launched = delay.launch_map(offer, *job, false, Reason::InLine(place));
+            if let Some(launched) = launched {
+                return launched.is_near();
+            }
+        }
+        false
+    }
+
+    /// The same if no job waits for its input. To ask one that has no map would change nothing, but for the
+    /// time that the JobTracker takes for it.
+    fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
+        let has_map =
+            |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        // How many of the line were asked or passed.
+        let mut asked = 0;
+        let mut next = self.with_maps.first().copied();
+        while let Some(at) = next {
+            next = self.with_maps.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
+            let job = at.2;
+            if !has_map(offer.view(), job) {
+                self.with_maps.remove(&at);
+                continue;
+            }
+            let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
+            offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
+            asked = place + 1;
+            let near = offer.launch_map(job, Reach::Rack, Reason::InLine(place as u32));
+            if near.is_some() {
+                return true;
+            }
+            if offer.launch_map(job, Reach::Beyond, Reason::InLineFar(place as u32)).is_some() {
+                return false;
+            }
+        }
+        offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
+        debug_assert!(
+            self.line.iter().all(|at| self.with_maps.contains(at) || !has_map(offer.view(), at.2)),
+            "a job with maps was not asked"
+        );
+        false
+    }
+
+    fn offer_reduce(&self, offer: &mut Offer<'_>) {
+        let kind = SlotKind::Reduce;
+        if offer.view().jobs_pending(kind) == 0 || free_part(offer, kind) == 0 {
+            return;
+        }
+        let is_full = self.is_almost_full(offer, kind);
+        let mut line = (0..).zip(self.in_order(&offer.view(), kind));
+        while let Some((place, id)) = line.next() {
+            let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
+                continue;
+            };
+            let may_launch = 0 < self.reduces.pending(job, kind);
+            if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() {
+                return;
+            }
+            if is_full {
+                if offer.keeps_refusals() {
+                    line.for_each(|(_, other)| offer.refuse(other, kind, Reason::KeptFor(id)));
+                }
+                return;
+            }
+        }
+    }
+
+    /// Returns the jobs in the order in which they are asked.
+    fn in_order<'f>(
+        &'f self,
+        view: &View<'_>,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'f> {
+        let line = self.line.iter().map(|(.., job)| *job);
+        self.reduces.in_order(kind, view, line, |_| None)
+    }
+
+    /// Returns whether the slots that are left are kept for the first job.
+    fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let view = offer.view();
+        if self.padded.map + self.padded.reduce == 0 {
+            return false;
+        }
+        let padding = if view.trackers() <= 3 {
+            0
+        } else {
+            let share = self.padded[kind] as f64 * self.options.padding.get();
+            (share as u64).min(u64::from(offer.slots(kind)))
+        };
+        u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
+    }
+}
+
+/// How often a job in line is asked for a map: for one in the node's rack, and for one beyond.
+const ASKED_FOR_MAPS: u32 = 2;
+
+/// Returns whether a job may have something to launch after a change though it had nothing before.
+fn gives_work(change: JobChange) -> bool {
+    use AttemptState as S;
+    match change {
+        JobChange::Running | JobChange::SlowTasks => true,
+        JobChange::Attempt(_, state) => {
+            matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
+        }
+        JobChange::Submitted | JobChange::Initialised | JobChange::Ended(_) => false,
+    }
+}
+
+/// Returns how many tasks a tracker may take before it has more than its part of the work left.
+fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
+    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::Outcome;
+    use mumakil_core::mapred::testing::{Bench, input_on, steps_of};
+
+    /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
+    fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
+        let options = FifoOptions { padding: Fraction::of(padding), ..FifoOptions::default() };
+        Bench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
+    }
+
+    /// Returns whose reduces five trackers of one slot get; the first job has more maps left.
+    fn reduces(options: &str) -> Vec<JobId> {
+        let options = serde_yaml::from_str(options).unwrap();
+        let mut bench = Bench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
+        for (maps, reduces) in [(9, 2), (4, 4)] {
+            bench.job(maps, reduces, near);
+        }
+        let launched = (0..5).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+        let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
+        reduces.map(|attempt| attempt.job()).collect()
+    }
+
+    #[test]
+    fn reduces_go_by_the_line_or_by_srt_or_are_held_back() {
+        let [first, second] = [0, 1].map(JobId);
+        assert_eq!(reduces("{}"), [first, first, second, second, second]);
+        assert_eq!(reduces("{reduce_order: srt}"), [second, second, second, second, first]);
+        assert_eq!(reduces("{reduce_gate: coupling}"), [], "no map has ended");
+    }
+
+    /// Puts a job's input in everybody's rack: a far map would end the heartbeat's maps.
+    fn near(job: &mut mumakil_core::mapred::JobSpec) {
+        job.input = input_on([0; 20]);
+    }
+
+    /// Returns how many tasks the last of five trackers gets at once, the others being full.
+    fn last(reduces: u32, padding: f64) -> usize {
+        let mut bench = bench(5, padding);
+        (0..2).for_each(|_| _ = bench.job(10, reduces, near));
+        for tracker in 0..4 {
+            while !bench.beat(tracker).is_empty() {}
+        }
+        bench.beat(4).iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
+    }
+
+    #[test]
+    fn an_almost_full_cluster_gives_its_last_slots_one_by_one() {
+        // A fifth of twenty maps are the four slots that are left.
+        assert_eq!(last(1, 0.2), 1);
+        assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
+    }
+
+    #[test]
+    fn a_job_is_asked_again_in_its_place_when_a_map_of_it_has_failed() {
+        let mut bench = bench(5, 0.0);
+        let [first, second] = [1, 30].map(|maps| bench.job(maps, 0, near));
+        let launched = bench.beat(0);
+        assert_eq!(launched[0].job(), first);
+        bench.end(launched[0], Outcome::Failed);
+        let jobs: Vec<JobId> = bench.beat(1).iter().map(|attempt| attempt.job()).collect();
+        assert_eq!(jobs, [first, second, second, second]);
+    }
+
+    #[test]
+    fn jobs_whose_maps_are_all_launched_cost_an_offer_nothing() {
+        let steps = |jobs: u32| {
+            let slots = PerSlot { map: 1_000, reduce: 1 };
+            let mut bench = Bench::new(Fifo::new(FifoOptions::default().into()), 2, slots);
+            (0..jobs).for_each(|_| _ = bench.job(1, 0, near));
+            bench.fill();
+            bench.job(10, 0, near);
+            // The first map after the others finds out that they have none.
+            bench.beat(0);
+            steps_of(|| assert!(!bench.beat(1).is_empty()))
+        };
+        assert_eq!(steps(1_000), steps(10));
+    }
+
+    #[test]
+    fn a_failing_job_is_load_until_its_cleanup_has_ended() {
+        for (is_cleaned_up, launched) in [(false, 2), (true, 1)] {
+            let mut bench = bench(5, 0.0);
+            let [failing, _] = [20, 2].map(|maps| bench.job(maps, 0, near));
+            bench.fail(failing);
+            if is_cleaned_up {
+                bench.clean_up();
+            }
+            // Of twenty slots the failing job's maps would take all, the other's two a tenth: as much
+            // of a tracker's four slots is all of them, or one.
+            assert_eq!(bench.beat(0).len(), launched);
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_trackers_slots_are_kept_free() {
+        let mut bench = bench(5, 1.0);
+        bench.job(20, 1, near);
+        let maps = |bench: &mut Bench<Fifo>, tracker| {
+            let launched = bench.beat(tracker);
+            launched.iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
+        };
+        for tracker in 0..4 {
+            assert_eq!(maps(&mut bench, tracker), 4);
+            bench.beat(tracker);
+        }
+        assert_eq!(maps(&mut bench, 4), 1);
+    }
+
+    #[test]
+    fn jobs_without_reduces_keep_no_slots_free() {
+        assert_eq!(last(0, 0.2), 4);
+    }
+
+    #[test]
+    fn three_trackers_are_too_few_to_keep_slots_free() {
+        let mut bench = bench(3, 1.0);
+        bench.job(12, 1, near);
+        let launched: Vec<usize> = (0..3).map(|tracker| bench.beat(tracker).len()).collect();
+        assert_eq!(launched, [5, 4, 4]);
+    }
+
+    #[test]
+    fn the_last_reduce_slot_is_kept_for_the_first_job() {
+        for (padding, held) in [(0.2, [2, 2]), (0.0, [2, 3])] {
+            let mut bench = bench(5, padding);
+            let jobs = [2, 10].map(|reduces| bench.job(1, reduces, |_| {}));
+            bench.fill();
+            assert_eq!(bench.held(SlotKind::Reduce, jobs), held, "{padding}");
+        }
+    }
+}

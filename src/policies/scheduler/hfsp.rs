@@ -1,0 +1,465 @@
+//! `hfsp`: the Hadoop Fair Sojourn Protocol (Pastorelli et al., 2013 and 2015).
+//!
+//! Jobs are served one after another, in the order in which processor sharing would end them: so
+//! each ends about as early as if it had shared the cluster with the others, and most end much
+//! earlier. Maps and reduces are scheduled apart, each kind by a [`VirtualCluster`] that says when
+//! sharing would end each job, a [`Trainer`] that says how large the jobs are, and a [`Ranking`].
+//!
+//! A slot goes first to the samples of new jobs, then down the line: to an attempt that is
+//! suspended here, or to a task that its job has for this node. If jobs lack slots that others behind
+//! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
+//! that tells a size. Once too many are suspended on a tracker, it is waited there.
+//!
+//! A reduce can begin when few of its job's maps are done, and then waits for the others. With a place
+//! in line it would take a slot from one that works. So in the papers, where a job's reduces are a job
+//! of their own, that job comes when the maps are done; what is launched before stands last in line.
+//!
+//! [`Ranking`]: self::ranking::Ranking
+//! [`Trainer`]: self::trainer::Trainer
+
+mod options;
+mod phase;
+mod ranking;
+mod suspensions;
+mod trainer;
+mod virtual_cluster;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use self::options::Rules;
+pub use self::options::{
+    Arrival, Confidence, Discount, HfspOptions, Means, Order, Sampled, Spared, SuspendedSpec,
+    Variant, Victims, VirtualSlots, Weights,
+};
+use self::phase::{Claim, Phase, What};
+use self::ranking::{Giver, Place, Rank};
+use self::suspensions::Suspensions;
+use super::part::delay::Delay;
+use super::part::estimator::Estimator;
+use super::part::idle::idle;
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{
+    AttemptId, AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
+};
+
+/// The Hadoop Fair Sojourn Protocol.
+#[derive(Debug)]
+pub struct Hfsp {
+    rules: Rules,
+    phases: PerSlot<Phase>,
+    delay: Delay,
+    suspended: Suspensions,
+    /// Attempts whose end was ordered, until it is known.
+    doomed: BTreeSet<AttemptId>,
+}
+
+/// An attempt on the tracker of an offer that could give up its slot.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    attempt: AttemptId,
+    giver: Giver,
+    /// How large its job is thought to be.
+    size: Rank,
+    ran: SimSpan,
+}
+
+impl Policy for Hfsp {
+    const NAME: &'static str = "hfsp";
+    const ABOUT: &'static str =
+        "by size: first the job that would end first under equal sharing, with preemption";
+    type Options = HfspOptions;
+
+    fn settle(options: &mut HfspOptions, site: &Site<'_>) -> Vec<Complaint> {
+        let mut complaints = options.complaints();
+        complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
+        let (rules, limit) = (options.rules(), options.suspended);
+        let suspends = [rules.preemption, rules.map_preemption].contains(&Means::Eager);
+        let is_idle = limit.is_some() && !suspends;
+        let why = "nothing is ever suspended";
+        complaints
+            .extend(idle(Self::NAME, [("suspended", is_idle, why, "set `preemption: eager`")]));
+        complaints
+    }
+
+    fn new(options: HfspOptions) -> Self {
+        let family = options.estimator;
+        Self::with_estimator(&options, || Box::new(family))
+    }
+}
+
+impl Hfsp {
+    /// Returns the policy with an estimator of one's own.
+    pub fn with_estimator(
+        options: &HfspOptions,
+        estimator: impl Fn() -> Box<dyn Estimator>,
+    ) -> Self {
+        let rules = options.rules();
+        Self {
+            phases: PerSlot {
+                map: Phase::new(SlotKind::Map, &rules, estimator()),
+                reduce: Phase::new(SlotKind::Reduce, &rules, estimator()),
+            },
+            delay: Delay::new(&rules.delay),
+            suspended: Suspensions::new(rules.suspended),
+            doomed: BTreeSet::new(),
+            rules,
+        }
+    }
+
+    fn means(&self, kind: SlotKind) -> Means {
+        match kind {
+            SlotKind::Map => self.rules.map_preemption,
+            SlotKind::Reduce => self.rules.preemption,
+        }
+    }
+
+    /// Brings the counts of a job up to date.
+    fn refresh(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = view.job(id) else { return };
+        for kind in SlotKind::BOTH {
+            let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
+            let doomed = self.doomed.iter().filter(is_own).count() as u32;
+            self.phases[kind].count(view, job, self.suspended.of(id, kind) + doomed);
+        }
+    }
+
+    /// Serves a tracker's slots of a kind.
+    fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
+        while 0 < offer.free(kind) && self.fill(offer, kind) {}
+        let how = match self.means(kind) {
+            Means::Wait => return,
+            Means::Kill => Preemption::Kill,
+            Means::Eager => Preemption::Suspend,
+        };
+        while self.may_preempt(offer, how) && self.make_room(offer, kind, how) {}
+    }
+
+    fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
+        how == Preemption::Kill || self.suspended.have_room(offer)
+    }
+
+    /// Gives a free slot to the first who can use it.
+    fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let Self { phases, delay, .. } = self;
+        let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
+        let here = if began.is_none() { self.place_suspended_here(offer, kind) } else { None };
+        let Self { phases, delay, .. } = self;
+        let mut from = Some(Rank::FIRST);
+        while began.is_none()
+            && let Some(rank) = from
+        {
+            // Those that have places are asked before others get some.
+            began = phases[kind]
+                .in_line(here, rank)
+                .find_map(|claim| begin(&claim, offer, delay, kind));
+            from = phases[kind].ranked_before();
+            if began.is_none() {
+                phases[kind].rank_more();
+            }
+        }
+        began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
+    }
+
+    /// Takes a slot from one behind for the first who lacks one and can use it here.
+    fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+        let here = self.place_suspended_here(offer, kind);
+        while self.phases[kind].claims(here).next().is_none() {
+            if !self.phases[kind].rank_more() {
+                return false;
+            }
+        }
+        let candidates = self.candidates(offer, kind, how);
+        let Self { phases, delay, rules, .. } = self;
+        let phase = &phases[kind];
+        let spare = offer.view().capacity(kind).saturating_sub(phase.held());
+        let mut takers = takers(phase.claims(here), &candidates, spare, rules.victims);
+        let found = takers.find_map(|(claim, victim)| {
+            let attempt = begin(&claim, offer, delay, kind)?;
+            Some((attempt, victim))
+        });
+        drop(takers);
+        let Some((attempt, victim)) = found else { return false };
+        self.note_begun(offer, attempt);
+        let preempted = offer.preempt(victim, how, attempt);
+        match how {
+            _ if !preempted => {}
+            Preemption::Suspend => self.suspended.note(victim, offer.tracker()),
+            Preemption::Kill => _ = self.doomed.insert(victim),
+        }
+        self.refresh(&offer.view(), victim.job());
+        preempted
+    }
+
+    /// Returns the attempts on a tracker that could give their slots up.
+    fn candidates(&mut self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Candidate> {
+        let view = offer.view();
+        let phase = &self.phases[kind];
+        let is_free = |attempt: AttemptId| {
+            (how == Preemption::Kill || is_suspendable(&view, attempt.job()))
+                && !self.suspended.contains(attempt)
+                && !phase.needs(attempt)
+                && offer.can_preempt(attempt)
+        };
+        let reports = view.reports(offer.tracker()).iter();
+        let of_kind = reports.filter(|report| {
+            report.attempt.slot() == kind
+                && report.attempt.task.is_work()
+                && is_free(report.attempt)
+        });
+        let of_kind: Vec<&Report> = of_kind.collect();
+        if of_kind.is_empty() {
+            return Vec::new();
+        }
+        self.phases[kind].rank_all();
+        let phase = &self.phases[kind];
+        let placed = of_kind.into_iter();
+        let placed =
+            placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
+        let placed: Vec<(Place, &Report)> = placed.collect();
+        let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
+        let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
+        let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
+        let candidate = |giver: Giver| {
+            let own = placed.iter().filter(move |(place, _)| *place == giver.place);
+            own.map(move |(_, Report { attempt, ran, .. })| Candidate {
+                attempt: *attempt,
+                giver,
+                size: phase.size_of(giver.place.1),
+                ran: *ran,
+            })
+        };
+        givers.flat_map(candidate).collect()
+    }
+
+    /// Returns the first in line of what is suspended on a tracker, where all have their places then.
+    fn place_suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+        if self.suspended.on(offer.tracker()).next().is_some() {
+            self.phases[kind].rank_all();
+        }
+        self.suspended_here(offer, kind)
+    }
+
+    /// Returns the first in line of what is suspended on a tracker.
+    fn suspended_here(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+        let reports = offer.view().reports(offer.tracker());
+        let ran = |attempt| {
+            let report = reports.iter().find(|report| report.attempt == attempt);
+            (attempt, report.map_or(SimSpan::ZERO, |report| report.ran))
+        };
+        self.phases[kind].first_suspended(self.suspended.on(offer.tracker()).map(ran))
+    }
+
+    /// Notes that an attempt was launched or resumed.
+    fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
+        if !self.suspended.forget(attempt) {
+            self.phases[attempt.slot()].launched(attempt);
+        }
+        self.refresh(&offer.view(), attempt.job());
+    }
+}
+
+/// Launches or resumes what is claimed, if the job has something for this node.
+fn begin(
+    claim: &Claim,
+    offer: &mut Offer<'_>,
+    delay: &mut Delay,
+    kind: SlotKind,
+) -> Option<AttemptId> {
+    let job = claim.place.1;
+    let reason = match claim.what {
+        What::Sample => Reason::Sample,
+        _ => Reason::EndsFirst,
+    };
+    let launched = match (claim.what, kind) {
+        (What::Resume(attempt), _) => {
+            offer.resume(attempt, reason);
+            return Some(attempt);
+        }
+        (_, SlotKind::Map) => delay.launch_map(offer, job, false, reason),
+        (_, SlotKind::Reduce) => offer.launch_reduce(job, reason),
+    };
+    launched.map(|launched| launched.attempt)
+}
+
+/// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
+fn takers(
+    claims: impl Iterator<Item = Claim>,
+    candidates: &[Candidate],
+    spare: u32,
+    rule: Victims,
+) -> impl Iterator<Item = (Claim, AttemptId)> {
+    let last = candidates.iter().map(|candidate| candidate.giver.place).max();
+    let mut wanted = 0;
+    claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
+        move |claim| {
+            wanted += claim.tasks;
+            let lacking = match claim.what {
+                // It can go on nowhere else, so whoever is behind it here gives way.
+                What::Resume(_) => u32::MAX,
+                _ => wanted.saturating_sub(spare),
+            };
+            Some((claim, victim(candidates, claim.place, lacking, rule)?))
+        },
+    )
+}
+
+fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
+    view.job(job).is_some_and(|job| job.spec().suspendable)
+}
+
+/// Returns which of the candidates gives its slot up to one before them, of the jobs that have too
+/// many if so many are lacking.
+fn victim(
+    candidates: &[Candidate],
+    claimant: Place,
+    lacking: u32,
+    rule: Victims,
+) -> Option<AttemptId> {
+    let able = candidates.iter().filter(|Candidate { giver, .. }| {
+        claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
+    });
+    let chosen = match rule {
+        Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
+        Victims::LargestJob => able
+            .min_by_key(|one| (Reverse(one.size), Reverse(one.giver.place), one.ran, one.attempt)),
+        Victims::LastJob => able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt)),
+        Victims::LastJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
+    };
+    chosen.map(|one| one.attempt)
+}
+
+impl Scheduler for Hfsp {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Size)
+    }
+
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        suspended.iter().for_each(|(attempt, tracker)| self.suspended.note(*attempt, *tracker));
+        true
+    }
+
+    fn foresee(&mut self, truth: &Truth) {
+        for kind in SlotKind::BOTH {
+            self.phases[kind].foresee(truth);
+        }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        let id = event.job;
+        match event.change {
+            JobChange::Submitted | JobChange::Initialised => {}
+            JobChange::SlowTasks => self.refresh(view, id),
+            JobChange::Running => {
+                let Some(job) = view.job(id) else { return };
+                for kind in SlotKind::BOTH {
+                    self.phases[kind].enter(view, job);
+                }
+                self.refresh(view, id);
+            }
+            JobChange::Attempt(attempt, state) => {
+                use AttemptState as S;
+                if !matches!(state, S::Unassigned | S::Running | S::Suspended) {
+                    self.suspended.forget(attempt);
+                }
+                if let Some(outcome) = state.outcome() {
+                    self.doomed.remove(&attempt);
+                    self.phases[attempt.slot()].ended(view, attempt, outcome);
+                }
+                self.refresh(view, id);
+            }
+            JobChange::Ended(_) => {
+                self.suspended.forget_job(id);
+                self.doomed.retain(|attempt| attempt.job() != id);
+                for kind in SlotKind::BOTH {
+                    self.phases[kind].remove(view, id);
+                }
+            }
+        }
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        let phases = SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != Means::Wait);
+        // Jobs change places as they age, and who comes to the front takes slots.
+        let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
+        self.delay.patience(view) + ages
+    }
+
+    /// To take slots there, or to measure the reduces of samples.
+    fn wants_full_trackers(&self) -> bool {
+        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait);
+        makes_room || self.rules.reduce_time_out.is_some()
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        for kind in SlotKind::BOTH {
+            self.phases[kind].look(&offer.view(), offer.tracker());
+            if let Some(note) = self.phases[kind].settle(&offer.view()) {
+                offer.note(note);
+            }
+        }
+        // Time passes with offers of free slots: for full trackers Hadoop asks no policy.
+        if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
+            self.delay.begin(&offer.view());
+        }
+        for kind in SlotKind::BOTH {
+            self.serve(offer, kind);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::{TaskId, TaskKind};
+
+    /// In the virtual cluster the first job has two of three slots, at half the pace of time. Of 240 s and
+    /// 180 s of work 110 s and 115 s are left after 130 s.
+    #[test]
+    fn by_virtual_work_time_alone_changes_the_order() {
+        let options = HfspOptions { variant: Variant::Hadoop, ..HfspOptions::default() };
+        let mut bench = Bench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
+        let [larger, smaller] = [4, 3].map(|maps| bench.job(maps, 0, |_| {}));
+        assert_eq!(bench.beat(0)[0].job(), smaller);
+        assert_eq!(bench.at(130.0).beat(1)[0].job(), larger, "nothing has happened meanwhile");
+    }
+
+    /// A reduce of a job of this rank and size, which has run for so many seconds; so many slots are
+    /// given by those behind it before it.
+    fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> Candidate {
+        let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
+        Candidate {
+            attempt: task.attempt(0),
+            giver: Giver { place: (Rank(rank), JobId(job)), own: 2, behind },
+            size: Rank(size),
+            ran: SimSpan::from_secs(ran),
+        }
+    }
+
+    /// The large job has waited for long, and stands before the middle one. For one slot the last in
+    /// line gives way; for three both have too many, and then the rule decides.
+    #[test]
+    fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
+        let candidates = [
+            candidate(1, 10.0, 900.0, 50, 4),
+            candidate(2, 20.0, 300.0, 80, 2),
+            candidate(3, 30.0, 500.0, 70, 0),
+        ];
+        let claimant = (Rank(5.0), JobId(9));
+        let chosen = |lacking: u32, rule: Victims| {
+            victim(&candidates, claimant, lacking, rule).map(|attempt| attempt.job().0)
+        };
+        use Victims as V;
+        for rule in [V::LargestJob, V::LastJob, V::LastJobOldest, V::Youngest] {
+            assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the others do not have too many");
+        }
+        assert_eq!(chosen(5, V::LargestJob), Some(1), "900 s of work");
+        assert_eq!(chosen(3, V::LargestJob), Some(3), "500 s of work against 300 s");
+        assert_eq!(chosen(5, V::LastJob), Some(3));
+        assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for 50 s");
+        assert_eq!(victim(&candidates, (Rank(40.0), JobId(9)), 5, V::Youngest), None);
+    }
+}

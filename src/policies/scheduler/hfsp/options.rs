@@ -1,0 +1,503 @@
+//! The options of `hfsp`: a variant sets them together, and each can be set alone.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::suspensions::Limits;
+use crate::scheduler::part::allocations::{PoolBy, misnamed};
+use crate::scheduler::part::delay::DelaySpec;
+use crate::scheduler::part::estimator::{Family, SizeError};
+use crate::scheduler::part::share::weight;
+use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+use mumakil_core::mapred::{Auto, Complaint, Job, Site};
+
+/// The options of `hfsp`. What is not given is as the variant has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HfspOptions {
+    /// Sets all options that are not given.
+    pub variant: Variant,
+    /// How the size of a job is estimated from a sample of its tasks.
+    pub estimator: Family,
+    /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<SizeError>,
+    /// How many maps, and how many reduces, are the sample of a job: 5, in `hadoop` 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Count<0, 10_000>>,
+    /// Which of its tasks are the sample of a job: `first` in the papers' variants, `any` in
+    /// `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
+    /// The share of the cluster's slots in which samples run before anything else: all in
+    /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_slots: Option<Fraction>,
+    /// When a reduce of a sample has reduced for this long, its length is estimated from its
+    /// progress, before it ends: 1min, in `hadoop` never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_time_out: Option<SimSpan>,
+    /// Whether fetching and merging are part of the size of reduces, as in `paper-2015`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_counts: Option<bool>,
+    /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
+    /// given. With `inf`, all measured jobs come first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// The guess of a task's length before any task has ended: 1min unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_guess: Option<SimSpan>,
+    /// Of how many of the tasks that ended last the first guess is the mean: 100 in `paper-2013`,
+    /// whose text says "recent" and gives no number; otherwise of all that have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recent_tasks: Option<Count<1, 1_000_000>>,
+    /// What is subtracted from a job's size when the size is known: the `sample` in `paper-2013`,
+    /// `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount: Option<Discount>,
+    /// What decides which job is served first: `projected-finish`, in `hadoop` `virtual-work`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aging: Option<Factor>,
+    /// How the slots of the virtual cluster are dealt: `smallest-first` in the papers, `oldest-first`
+    /// in `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtual_slots: Option<VirtualSlots>,
+    /// By what weight jobs share the virtual cluster: `equal` unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<Means>,
+    /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_preemption: Option<Means>,
+    /// What nobody takes slots from: `training`, in `paper-2013` `sample`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spared: Option<Spared>,
+    /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
+    /// `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces_arrive: Option<Arrival>,
+    /// Which attempt loses its slot, of the jobs that hold too many: `largest-job` in `paper-2013`,
+    /// `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub victims: Option<Victims>,
+    /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
+    /// and 3 in `paper-2015`. The papers give no numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<SuspendedSpec>,
+    /// How long jobs wait for their input: `auto`, in `hadoop` not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelaySpec>,
+}
+
+/// Where the papers and the published source differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Variant {
+    /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
+    #[serde(rename = "paper-2013")]
+    Paper2013,
+    /// The later paper (2015): maps are waited for, the youngest tasks lose slots first, and
+    /// fetching is part of a job's size.
+    #[default]
+    #[serde(rename = "paper-2015")]
+    Paper2015,
+    /// The source that its authors published: jobs are ordered by the work that is left in the
+    /// virtual cluster, there is no preemption unless asked for, no delay, and aging at half the
+    /// pace.
+    #[serde(rename = "hadoop")]
+    Hadoop,
+}
+
+/// Which of its tasks are the sample of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampled {
+    /// The first that it launches, however long they take.
+    First,
+    /// Those that are measured first, whenever they were launched: one that takes long delays
+    /// nothing, and is left out of the mean.
+    Any,
+}
+
+/// What is subtracted from a job's size when the size is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discount {
+    /// The work that its sample has really done.
+    Sample,
+    /// The work that it has done in the virtual cluster.
+    VirtualWork,
+    /// Nothing: it starts anew there, and what it has done there is done twice.
+    Nothing,
+}
+
+/// What decides who is served first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The time at which the job ends in the virtual cluster, or has ended there.
+    ProjectedFinish,
+    /// The work that is left of the job in the virtual cluster. Jobs that have ended there come
+    /// first, in the order in which they ended.
+    VirtualWork,
+    /// The work that is really left of the job (SRPT); of its true size if the estimator is
+    /// `oracle`.
+    RemainingWork,
+}
+
+/// How the slots of the virtual cluster are dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VirtualSlots {
+    /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the largest
+    /// have none, and may starve; a note among the events says when it is so.
+    SmallestFirst,
+    /// Whole slots in turn, the job that came first first. With more jobs than slots the latest have
+    /// none.
+    OldestFirst,
+    /// To each its part, down to parts of a slot.
+    Parts,
+}
+
+/// By what weight jobs share the virtual cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Weights {
+    /// All alike.
+    Equal,
+    /// By priority: 4, 2, 1, ½ and ¼.
+    Priority,
+    /// By the pool that a job is submitted to: a number from 0.000001 to 1,000,000 for each, 1 for
+    /// those that are not named.
+    Pools(BTreeMap<String, Factor>),
+}
+
+/// The weights that pools may have. A sum keeps about 16 digits: of the smallest beside the largest,
+/// twelve digits apart, four are left.
+const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
+
+impl Weights {
+    /// Warns of pools that have a weight and no job, if others may be meant by them.
+    pub(super) fn strangers(&self, site: &Site<'_>) -> Option<Complaint> {
+        let Self::Pools(pools) = self else { return None };
+        let found: BTreeSet<&str> =
+            site.jobs.iter().map(|job| PoolBy::Pool.of_expected(job)).collect();
+        let idle = pools.keys().map(String::as_str).filter(|name| !found.contains(name));
+        let strange = found.iter().copied().filter(|name| !pools.contains_key(*name));
+        misnamed(idle, strange).map(|message| Complaint {
+            path: vec!["weights".to_owned(), "pools".to_owned()],
+            message,
+            hint: "a pool that is not named here weighs 1".to_owned(),
+            is_warning: true,
+        })
+    }
+
+    /// Returns the weight of a job.
+    pub(super) fn of(&self, job: &Job) -> f64 {
+        match self {
+            Self::Equal => 1.0,
+            Self::Priority => weight(job.priority(), None),
+            Self::Pools(pools) => pools.get(&*job.spec().pool).map_or(1.0, |factor| factor.get()),
+        }
+    }
+}
+
+/// How a job that should be served gets slots that others hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Means {
+    /// Attempts of other jobs are suspended, and resumed later.
+    Eager,
+    /// It waits until they end.
+    Wait,
+    /// Attempts of other jobs are killed, and run again.
+    Kill,
+}
+
+/// What nobody takes slots from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spared {
+    /// The attempts that tell a job's size, until they have.
+    Sample,
+    /// Everything of a job until its size is told.
+    Training,
+}
+
+/// When the reduces of a job come into the virtual cluster, which gives them their place in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// With its maps, when the job begins.
+    WithMaps,
+    /// When its maps are done, as a job of their own. Before, they can do nothing but fetch, and have
+    /// only slots that nobody else wants.
+    MapsDone,
+}
+
+/// Which of the attempts that hold too many slots gives its slot up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victims {
+    /// One of the largest job, as far as sizes are known: the youngest first.
+    LargestJob,
+    /// One of the job that is last in line: the youngest first.
+    LastJob,
+    /// One of the job that is last in line: the one with the lowest number first.
+    LastJobOldest,
+    /// The youngest attempt, whichever job it belongs to.
+    Youngest,
+}
+
+/// A factor of at least 1, or `inf`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence(f64);
+
+impl Serialize for Confidence {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() { to.serialize_f64(self.0) } else { to.serialize_str("inf") }
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ConfidenceVisitor;
+        impl de::Visitor<'_> for ConfidenceVisitor {
+            type Value = Confidence;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of at least 1, or `inf`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Confidence, E> {
+                match text {
+                    "inf" => Ok(Confidence(f64::INFINITY)),
+                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Confidence, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Confidence, E> {
+                match number {
+                    1.0.. => Ok(Confidence(number)),
+                    _ => Err(E::invalid_value(Unexpected::Float(number), &self)),
+                }
+            }
+        }
+        from.deserialize_any(ConfidenceVisitor)
+    }
+}
+
+impl JsonSchema for Confidence {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Confidence".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number", "minimum": 1 }, { "const": "inf" }] })
+    }
+}
+
+/// How many attempts may be suspended on one tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendedSpec {
+    /// With this many suspended attempts, no more are suspended on the tracker.
+    pub most: Count<1, 1_000>,
+    /// When the number has fallen to this, attempts are suspended there again. It is less than
+    /// `most`.
+    pub few: Count<0, 1_000>,
+}
+
+/// The options with all that the variant adds.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) estimator: Family,
+    pub(super) error: Option<SizeError>,
+    pub(super) sample: u32,
+    pub(super) sampled: Sampled,
+    pub(super) training_slots: f64,
+    pub(super) reduce_time_out: Option<SimSpan>,
+    pub(super) shuffle_counts: bool,
+    pub(super) confidence: f64,
+    pub(super) first_guess: SimSpan,
+    pub(super) recent_tasks: Option<usize>,
+    pub(super) discount: Discount,
+    pub(super) order: Order,
+    pub(super) aging: f64,
+    pub(super) virtual_slots: VirtualSlots,
+    pub(super) weights: Weights,
+    pub(super) preemption: Means,
+    pub(super) map_preemption: Means,
+    pub(super) spared: Spared,
+    pub(super) reduces_arrive: Arrival,
+    pub(super) victims: Victims,
+    pub(super) suspended: Limits,
+    pub(super) delay: DelaySpec,
+}
+
+impl Rules {
+    /// Returns what the papers have in common.
+    fn of_papers() -> Self {
+        let wait = Auto::Auto;
+        Self {
+            estimator: Family::Mean,
+            error: None,
+            sample: 5,
+            sampled: Sampled::First,
+            training_slots: 1.0,
+            reduce_time_out: Some(SimSpan::from_secs(60)),
+            shuffle_counts: false,
+            confidence: 1.0,
+            first_guess: SimSpan::from_secs(60),
+            recent_tasks: None,
+            discount: Discount::Sample,
+            order: Order::ProjectedFinish,
+            aging: 1.0,
+            virtual_slots: VirtualSlots::SmallestFirst,
+            weights: Weights::Equal,
+            preemption: Means::Eager,
+            map_preemption: Means::Eager,
+            spared: Spared::Sample,
+            reduces_arrive: Arrival::MapsDone,
+            victims: Victims::LargestJob,
+            suspended: Limits { most: 4, few: 2 },
+            delay: DelaySpec { w1: wait, w2: wait, long_task: None },
+        }
+    }
+
+    fn of_variant(variant: Variant) -> Self {
+        match variant {
+            Variant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
+            Variant::Paper2015 => Self {
+                // The text says that it is limited and gives no number.
+                training_slots: 0.5,
+                shuffle_counts: true,
+                discount: Discount::VirtualWork,
+                map_preemption: Means::Wait,
+                // As in the source that the authors published beside it; the text does not say.
+                spared: Spared::Training,
+                victims: Victims::Youngest,
+                suspended: Limits { most: 4, few: 3 },
+                ..Self::of_papers()
+            },
+            Variant::Hadoop => Self {
+                sample: 2,
+                sampled: Sampled::Any,
+                training_slots: 0.0,
+                reduce_time_out: None,
+                discount: Discount::Nothing,
+                order: Order::VirtualWork,
+                aging: 0.5,
+                virtual_slots: VirtualSlots::OldestFirst,
+                preemption: Means::Wait,
+                map_preemption: Means::Wait,
+                spared: Spared::Training,
+                reduces_arrive: Arrival::WithMaps,
+                victims: Victims::LastJobOldest,
+                delay: DelaySpec::NONE,
+                ..Self::of_papers()
+            },
+        }
+    }
+}
+
+impl HfspOptions {
+    /// Returns what is wrong with options that can be read.
+    pub(super) fn complaints(&self) -> Vec<Complaint> {
+        let complain = |path: &[&str], message: &str, hint: &str| Complaint {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            message: message.to_owned(),
+            hint: hint.to_owned(),
+            is_warning: false,
+        };
+        let mut complaints = Vec::new();
+        if self.aging.is_some_and(|aging| aging.get() == 0.0) {
+            let message =
+                "`aging` is above zero: at 0 nobody would ever be served first for having waited";
+            complaints.push(complain(&["aging"], message, "1 is as fast as time"));
+        }
+        if let Some(Weights::Pools(pools)) = &self.weights {
+            let extreme = |(_, weight): &(_, &Factor)| !WEIGHTS.contains(&weight.get());
+            complaints.extend(pools.iter().filter(extreme).map(|(pool, weight)| {
+                let (message, hint) = if weight.get() == 0.0 {
+                    (
+                        "a weight is above zero: at 0 no job of the pool would ever have its turn",
+                        "1 is as much as others",
+                    )
+                } else {
+                    (
+                        "a weight is from 0.000001 to 1,000,000: beyond, the smaller ones are lost \
+                         when weights are added",
+                        "only the ratio of weights counts: 1 is as much as others",
+                    )
+                };
+                complain(&["weights", "pools", pool], message, hint)
+            }));
+        }
+        if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
+            let message =
+                "`few` is below `most`: with so few suspended attempts others may be again";
+            complaints.push(complain(
+                &["suspended", "few"],
+                message,
+                "one less than `most` is the most",
+            ));
+        }
+        let is_unmeasured = self.rules().sample == 0 && self.estimator != Family::Oracle;
+        if is_unmeasured {
+            let message =
+                "without a sample no size is ever measured, only guessed by the number of tasks";
+            let hint = "`estimator: oracle` needs no sample";
+            complaints.push(Complaint { is_warning: true, ..complain(&["sample"], message, hint) });
+        }
+        complaints
+    }
+
+    /// Returns the options with all that the variant adds.
+    pub(super) fn rules(&self) -> Rules {
+        let base = Rules::of_variant(self.variant);
+        // Maps are spared by some variants, whatever is done to reduces.
+        let spares_maps = base.map_preemption == Means::Wait;
+        let preemption = self.preemption.unwrap_or(base.preemption);
+        let maps = if spares_maps { Means::Wait } else { preemption };
+        Rules {
+            estimator: self.estimator,
+            error: self.error,
+            sample: self.sample.map_or(base.sample, Count::get),
+            sampled: self.sampled.unwrap_or(base.sampled),
+            training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
+            reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
+            shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),
+            confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
+            first_guess: self.first_guess.unwrap_or(base.first_guess),
+            recent_tasks: self.recent_tasks.map(|count| count.get() as usize).or(base.recent_tasks),
+            discount: self.discount.unwrap_or(base.discount),
+            order: self.order.unwrap_or(base.order),
+            aging: self.aging.map_or(base.aging, Factor::get),
+            virtual_slots: self.virtual_slots.unwrap_or(base.virtual_slots),
+            weights: self.weights.clone().unwrap_or(base.weights),
+            preemption,
+            map_preemption: self.map_preemption.unwrap_or(maps),
+            spared: self.spared.unwrap_or(base.spared),
+            reduces_arrive: self.reduces_arrive.unwrap_or(base.reduces_arrive),
+            victims: self.victims.unwrap_or(base.victims),
+            suspended: self.suspended.map_or(base.suspended, |spec| Limits {
+                most: spec.most.get(),
+                few: spec.few.get(),
+            }),
+            delay: self.delay.clone().unwrap_or(base.delay),
+        }
+    }
+}

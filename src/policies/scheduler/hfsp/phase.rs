@@ -1,0 +1,450 @@
+//! All jobs' tasks of one kind: how large they are, where they stand, and who claims a slot.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::options::{Arrival, Discount, Order, Rules, Spared};
+use super::ranking::{Giver, Place, Rank, Ranking};
+use super::trainer::{Findings, Trainer};
+use super::virtual_cluster::{Foresight, Size, VirtualCluster};
+use crate::scheduler::part::estimator::{Estimator, Family};
+use mumakil_base::random::Purpose;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View,
+};
+
+/// All jobs' tasks of one kind.
+#[derive(Debug)]
+pub(super) struct Phase {
+    kind: SlotKind,
+    rules: Rules,
+    estimator: Box<dyn Estimator>,
+    truth: Option<Truth>,
+    cluster: VirtualCluster,
+    trainer: Trainer,
+    ranking: Ranking,
+    /// The jobs that are not in the virtual cluster yet.
+    awaited: BTreeSet<JobId>,
+    /// How large jobs are thought to be, in seconds of work.
+    sizes: FxHashMap<JobId, f64>,
+    /// The seconds of work that are really left of each job, kept up in that order only.
+    left: FxHashMap<JobId, f64>,
+    /// The slots of the cluster when jobs last got their places.
+    slots: u32,
+    /// When that was.
+    settled_at: SimTime,
+    /// Whether something has happened that may change the order.
+    is_stale: bool,
+    /// Who has the place that the virtual cluster gives it as it is now.
+    ranked: Ranked,
+    /// Those that have places in its line; they lose them before it gives others.
+    placed: Vec<JobId>,
+    /// Whether some job has no virtual slot.
+    leaves_some_out: bool,
+}
+
+/// Who has its place. Mostly the first in line take what there is to be had, and with each job that is
+/// measured the places change: so thousands of jobs are not put in order for the sake of the first.
+#[derive(Debug)]
+enum Ranked {
+    /// Nobody.
+    Nobody,
+    /// Those that have ended in the virtual cluster or are not in it, and some of the others, who end first.
+    First(Foresight),
+    /// All.
+    All,
+}
+
+/// So many jobs get places at once; if those do not suffice, as many again.
+const AT_ONCE: usize = 64;
+
+/// Somebody who could use a slot of this kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Claim {
+    pub(super) place: Place,
+    /// How many slots it could use.
+    pub(super) tasks: u32,
+    pub(super) what: What,
+}
+
+/// What is to be done with a slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What {
+    /// A task of the job's sample is launched.
+    Sample,
+    /// This attempt, suspended on the tracker, goes on.
+    Resume(AttemptId),
+    /// A task is launched.
+    Launch,
+}
+
+impl Phase {
+    pub(super) fn new(kind: SlotKind, rules: &Rules, estimator: Box<dyn Estimator>) -> Self {
+        Self {
+            kind,
+            rules: rules.clone(),
+            estimator,
+            truth: None,
+            cluster: VirtualCluster::new(rules.aging, rules.virtual_slots),
+            trainer: Trainer::new(kind, rules),
+            ranking: Ranking::default(),
+            awaited: BTreeSet::new(),
+            sizes: FxHashMap::default(),
+            left: FxHashMap::default(),
+            slots: 0,
+            settled_at: SimTime::ZERO,
+            is_stale: false,
+            ranked: Ranked::All,
+            placed: Vec::new(),
+            leaves_some_out: false,
+        }
+    }
+
+    pub(super) fn foresee(&mut self, truth: &Truth) {
+        self.truth = Some(truth.clone());
+    }
+
+    // ---- sizes ----
+
+    /// Returns how long it takes, at most, until the virtual cluster is empty.
+    pub(super) fn ages(&self) -> SimSpan {
+        self.cluster.ages()
+    }
+
+    /// Takes in a job that gives tasks from here on.
+    pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
+        let tasks = job.tasks(self.kind).total();
+        if tasks == 0 {
+            return;
+        }
+        if self.true_work(job).is_none() {
+            self.trainer.enter(job.id(), tasks);
+        }
+        self.ranking.enter(job.id(), Rank(f64::INFINITY));
+        self.awaited.insert(job.id());
+        self.await_arrival(view, job);
+    }
+
+    /// Takes a job into the virtual cluster, if it is time.
+    fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
+        let is_here = match (self.kind, self.rules.reduces_arrive) {
+            (SlotKind::Map, _) | (SlotKind::Reduce, Arrival::WithMaps) => true,
+            (SlotKind::Reduce, Arrival::MapsDone) => {
+                let maps = job.tasks(SlotKind::Map);
+                // Where some may fail for good, those are over, too.
+                maps.finished() + maps.failed() == maps.total()
+            }
+        };
+        if !is_here || !self.awaited.remove(&job.id()) {
+            return;
+        }
+        let tasks = job.tasks(self.kind).total();
+        let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
+        let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
+        let guess = match self.rules.confidence {
+            f64::INFINITY => f64::INFINITY,
+            times => times * f64::from(tasks) * task,
+        };
+        let work = known.unwrap_or(guess);
+        let weight = self.rules.weights.of(job);
+        self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        self.ranking.displace(job.id());
+        self.is_stale = true;
+        self.sizes.insert(job.id(), work);
+        self.left.insert(job.id(), work);
+    }
+
+    fn is_oracle(&self) -> bool {
+        self.rules.estimator == Family::Oracle
+    }
+
+    fn true_work(&self, job: &Job) -> Option<f64> {
+        let truth = self.truth.as_ref().filter(|_| self.is_oracle())?;
+        Some(truth.work(job, self.kind).as_secs_f64())
+    }
+
+    /// Returns by which factor a job's size is misjudged on purpose.
+    fn misjudgement(&self, job: JobId) -> f64 {
+        let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
+        let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
+        error.draw(&mut rng)
+    }
+
+    /// Hears that an attempt has ended.
+    pub(super) fn ended(&mut self, view: &View<'_>, attempt: AttemptId, outcome: Outcome) {
+        if !attempt.task.is_work() {
+            return;
+        }
+        let report = view.report_of(attempt);
+        self.trainer.ended(attempt, outcome, report);
+        let Some(job) = view.job(attempt.job()) else { return };
+        if outcome != Outcome::Succeeded {
+            return;
+        }
+        // What is really left counts only in this order, and true times are drawn anew.
+        if self.rules.order == Order::RemainingWork {
+            self.note_done(job, attempt, report);
+        }
+        self.is_stale |= self.rules.order != Order::ProjectedFinish;
+        self.use_findings(view, job);
+        let tasks = job.tasks(self.kind);
+        if tasks.finished() == tasks.total() {
+            // It leaves with the place that it has now, or had last.
+            while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
+            self.ranking.keep_place(job.id());
+            self.is_stale |= self.cluster.leave(view.now(), job.id());
+        }
+    }
+
+    /// Takes a task that has ended off what is really left of its job.
+    fn note_done(&mut self, job: &Job, attempt: AttemptId, report: Option<&Report>) {
+        let seconds = match &self.truth {
+            Some(truth) if self.is_oracle() => {
+                let task = truth.task(job, self.kind, attempt.task.index);
+                task.as_secs_f64() * self.misjudgement(job.id())
+            }
+            _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
+        };
+        if let Some(left) = self.left.get_mut(&job.id()) {
+            *left = (*left - seconds).max(0.0);
+        }
+    }
+
+    /// Looks at what a tracker has said of reduces that are measured while they run.
+    pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId) {
+        for job in self.trainer.look(view.reports(tracker)) {
+            view.job(job).inspect(|job| self.use_findings(view, job));
+        }
+    }
+
+    /// Corrects a job's size once its sample is measured.
+    fn use_findings(&mut self, view: &View<'_>, job: &Job) {
+        let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
+        let Some(Findings { job: id, work, before, done }) = findings else { return };
+        let tasks = f64::from(job.tasks(self.kind).total());
+        let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
+        let done = match self.rules.discount {
+            Discount::Sample => done,
+            Discount::VirtualWork => self.cluster.done(view.now(), id),
+            Discount::Nothing => 0.0,
+        };
+        self.cluster.set_left(view.now(), id, (size - done).max(0.0));
+        self.ranking.displace(id);
+        self.is_stale = true;
+        self.sizes.insert(id, size);
+        let counts = job.tasks(self.kind);
+        let unfinished = tasks - f64::from(counts.finished() + counts.failed());
+        self.left.insert(id, size * unfinished / tasks);
+    }
+
+    // ---- places ----
+
+    /// Takes a job out that is over.
+    pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
+        self.is_stale |= self.cluster.leave(view.now(), job);
+        self.trainer.remove(job);
+        self.awaited.remove(&job);
+        self.sizes.remove(&job);
+        self.left.remove(&job);
+        self.ranking.remove(job);
+    }
+
+    /// Brings a job's counts up to date, of which so many attempts have lost their slots.
+    pub(super) fn count(&mut self, view: &View<'_>, job: &Job, preempted: u32) {
+        if self.awaited.contains(&job.id()) {
+            self.await_arrival(view, job);
+        }
+        let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
+        self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
+        self.trainer.count(job.id(), pending, tasks.total() - tasks.finished() - tasks.failed());
+    }
+
+    pub(super) fn launched(&mut self, attempt: AttemptId) {
+        self.trainer.launched(attempt);
+    }
+
+    /// Decides that every job gets its place anew, if anything has changed; they get it with
+    /// [`Phase::rank_all`] and [`Phase::rank_more`]. Returns what is to be noted of it.
+    pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
+        let slots = view.capacity(self.kind);
+        // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
+        // when they will have ended is known beforehand.
+        let melts = self.rules.order == Order::VirtualWork && self.settled_at < view.now();
+        if !self.is_stale && !melts && slots == self.slots {
+            return None;
+        }
+        self.settled_at = view.now();
+        if slots != self.slots {
+            self.cluster.set_slots(view.now(), slots);
+        }
+        (self.slots, self.is_stale) = (slots, false);
+        match self.rules.order {
+            Order::ProjectedFinish => self.ranked = Ranked::Nobody,
+            // Those that have ended come before all others, the first to end first.
+            Order::VirtualWork => {
+                let rank =
+                    |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
+                let left = self.cluster.left(view.now());
+                self.ranking.rank(left.map(|(id, left, ended)| (id, Rank(rank(left, ended)))));
+            }
+            Order::RemainingWork => {
+                self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Rank(*left))));
+            }
+        }
+        let leaves_some_out = self.cluster.leaves_some_out();
+        if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
+            return None;
+        }
+        Some(match (self.kind, leaves_some_out) {
+            (SlotKind::Map, true) => "some jobs have no virtual slot for maps from now on",
+            (SlotKind::Map, false) => "every job has a virtual slot for maps again",
+            (SlotKind::Reduce, true) => "some jobs have no virtual slot for reduces from now on",
+            (SlotKind::Reduce, false) => "every job has a virtual slot for reduces again",
+        })
+    }
+
+    /// Gives every job its place; to be called before anything is asked that hangs on places.
+    pub(super) fn rank_all(&mut self) {
+        if let Ranked::All = self.ranked {
+            return;
+        }
+        let finishes = self.cluster.finishes();
+        self.placed.clear();
+        self.placed.extend(finishes.iter().map(|(id, _)| *id));
+        self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, Rank(at))));
+        self.ranked = Ranked::All;
+    }
+
+    /// Gives some jobs their places, of those that have none those that are to have the first: enough for who
+    /// asks for [those in line](Phase::in_line). Returns whether anybody was without.
+    pub(super) fn rank_more(&mut self) -> bool {
+        if let Ranked::Nobody = self.ranked
+            && let Some(foresight) = self.cluster.foresee()
+        {
+            let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
+            known.for_each(|job| self.ranking.displace(job));
+            self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
+            self.ranked = Ranked::First(foresight);
+        }
+        if let Ranked::First(foresight) = &mut self.ranked {
+            for _ in 0..AT_ONCE {
+                let Some((job, at)) = self.cluster.foresee_next(foresight) else {
+                    self.rank_all();
+                    break;
+                };
+                self.ranking.place_at(job, Rank(at));
+                self.placed.push(job);
+            }
+            return true;
+        }
+        let was_done = matches!(self.ranked, Ranked::All);
+        self.rank_all();
+        !was_done
+    }
+
+    /// Returns before which rank all have their places; none, if all have.
+    pub(super) fn ranked_before(&self) -> Option<Rank> {
+        match &self.ranked {
+            Ranked::All => None,
+            Ranked::First(foresight) => Some(Rank(foresight.told_before())),
+            Ranked::Nobody => Some(Rank::FIRST),
+        }
+    }
+
+    // ---- claims ----
+
+    /// Returns who could use a slot, in the order in which they should have it; `here` is who could
+    /// go on.
+    pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
+        self.samples().chain(self.in_line(here, Rank::FIRST))
+    }
+
+    /// Returns those of them that are of samples; they hang on no places.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Claim> {
+        // Thousands may be in the queue while others have all the slots that there are for samples.
+        let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
+        let is_here = |job: &JobId| !self.awaited.contains(job);
+        queue.filter(is_here).map(|job| Claim {
+            place: (Rank::FIRST, job),
+            tasks: self.trainer.to_launch(job),
+            what: What::Sample,
+        })
+    }
+
+    /// Returns whether samples may have more slots.
+    fn trains(&self) -> bool {
+        let reserved = self.rules.training_slots * f64::from(self.slots);
+        f64::from(self.trainer.running()) < reserved
+    }
+
+    /// Returns those that come after samples, from a rank on, [as far as they have places](Phase::ranked_before).
+    pub(super) fn in_line(&self, here: Option<Claim>, from: Rank) -> impl Iterator<Item = Claim> {
+        let trains = self.trains();
+        let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
+        let in_line = move |(place, pending): (Place, u32)| {
+            let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
+            Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
+        };
+        let has_tasks = |claim: &Claim| 0 < claim.tasks;
+        let is_before =
+            move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
+        let ranked_before = self.ranked_before();
+        let waiting = move || {
+            let is_placed = move |(place, _): &(Place, u32)| {
+                ranked_before.is_none_or(|before| place.0 < before)
+            };
+            self.ranking.waiting(from).take_while(is_placed)
+        };
+        let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
+        let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
+        before.chain(here).chain(after.into_iter().flatten())
+    }
+
+    /// Returns the first in line of attempts that are suspended, of a job's the one that has run
+    /// for longest.
+    pub(super) fn first_suspended(
+        &self,
+        suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
+    ) -> Option<Claim> {
+        let of_kind = suspended.filter(|(attempt, _)| attempt.slot() == self.kind);
+        let placed = of_kind.filter_map(|(attempt, ran)| {
+            Some((self.ranking.place(attempt.job())?, Reverse(ran), attempt))
+        });
+        let (place, _, attempt) = placed.min()?;
+        Some(Claim { place, tasks: 1, what: What::Resume(attempt) })
+    }
+
+    pub(super) fn held(&self) -> u32 {
+        self.ranking.held()
+    }
+
+    pub(super) fn place_of(&self, job: JobId) -> Option<Place> {
+        self.ranking.place(job)
+    }
+
+    /// Returns how large a job is thought to be; before it is in the virtual cluster, without end.
+    pub(super) fn size_of(&self, job: JobId) -> Rank {
+        Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
+    }
+
+    /// Returns whether nobody may take an attempt's slot.
+    pub(super) fn needs(&self, attempt: AttemptId) -> bool {
+        match self.rules.spared {
+            Spared::Sample => self.trainer.needs(attempt),
+            Spared::Training => self.trainer.trains(attempt.job()),
+        }
+    }
+
+    /// Returns the jobs that could give slots up, the last first; some are spared, whatever they
+    /// have.
+    pub(super) fn givers(&self, is_spared: impl Fn(JobId) -> bool) -> impl Iterator<Item = Giver> {
+        let granted = move |job| {
+            let is_training = self.rules.spared == Spared::Training && self.trainer.trains(job);
+            if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
+        };
+        self.ranking.givers(granted).filter(|giver| 0 < giver.own)
+    }
+}

@@ -1,0 +1,240 @@
+//! Jobs by rank: where each stands, what it has to launch, and what slots it holds.
+//!
+//! The order changes when a policy says so, at once for many jobs; the counts with every launch and
+//! end, each at O(log n). Whoever is first should have slots first. So if the first lack some, the last give
+//! theirs: [`Ranking::givers`].
+//!
+//! A job may be without a place for a while: its rank is then not known, or not up to date, and all who have
+//! places are before it or need not be compared with it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use mumakil_core::mapred::{JobId, step};
+
+/// Where a job stands: a lower rank is served first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rank(pub f64);
+
+impl Rank {
+    /// Before all others.
+    pub(super) const FIRST: Self = Self(f64::NEG_INFINITY);
+}
+
+impl Eq for Rank {}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        step();
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// A job with its rank: no two jobs stand in the same place.
+pub(super) type Place = (Rank, JobId);
+
+/// Jobs by rank, for one kind of slot.
+#[derive(Debug, Default)]
+pub(super) struct Ranking {
+    jobs: FxHashMap<JobId, Standing>,
+    /// Those that have tasks to launch.
+    waiting: BTreeSet<Place>,
+    /// Those that hold slots.
+    holding: BTreeSet<Place>,
+    held: u32,
+}
+
+/// A job that holds slots, as one that could give them to others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Giver {
+    /// The job's place.
+    pub(super) place: Place,
+    /// How many it could give.
+    pub(super) own: u32,
+    /// How many those behind it could give, who give first.
+    pub(super) behind: u32,
+}
+
+/// How a job stands.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    rank: Rank,
+    has_place: bool,
+    /// The tasks that it could launch.
+    pending: u32,
+    /// The slots that it holds.
+    held: u32,
+}
+
+impl Standing {
+    fn waits(&self) -> bool {
+        self.has_place && 0 < self.pending
+    }
+
+    fn holds(&self) -> bool {
+        self.has_place && 0 < self.held
+    }
+}
+
+impl Ranking {
+    /// Takes a job in, with nothing to launch yet.
+    pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
+        self.put(job, Some(Standing { rank, has_place: true, pending: 0, held: 0 }));
+    }
+
+    /// Takes a job's place from it.
+    pub(super) fn displace(&mut self, job: JobId) {
+        self.put_if_known(job, |standing| Standing { has_place: false, ..standing });
+    }
+
+    /// Lets a job have the place that it had last.
+    pub(super) fn keep_place(&mut self, job: JobId) {
+        self.put_if_known(job, |standing| Standing { has_place: true, ..standing });
+    }
+
+    /// Gives a job a place.
+    pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
+        self.put_if_known(job, |standing| Standing { rank, has_place: true, ..standing });
+    }
+
+    /// Gives all jobs places: these a new one, the others that which they had last.
+    pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
+        for (job, rank) in ranks {
+            step();
+            self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
+        }
+        self.jobs.values_mut().for_each(|standing| standing.has_place = true);
+        // Most places have changed: to build anew is cheaper than to move them one by one.
+        let places = |has: fn(&Standing) -> bool| {
+            let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
+            those.map(|(job, standing)| (standing.rank, *job)).collect()
+        };
+        (self.waiting, self.holding) = (places(Standing::waits), places(Standing::holds));
+    }
+
+    /// Notes what a job could launch and how many slots it holds; of no effect on one that never
+    /// came in.
+    pub(super) fn count(&mut self, job: JobId, pending: u32, held: u32) {
+        self.put_if_known(job, |standing| Standing { pending, held, ..standing });
+    }
+
+    fn put_if_known(&mut self, job: JobId, change: impl FnOnce(Standing) -> Standing) {
+        if let Some(standing) = self.jobs.get(&job) {
+            self.put(job, Some(change(*standing)));
+        }
+    }
+
+    /// Takes a job out.
+    pub(super) fn remove(&mut self, job: JobId) {
+        self.put(job, None);
+    }
+
+    fn put(&mut self, job: JobId, now: Option<Standing>) {
+        let was = match now {
+            Some(now) => self.jobs.insert(job, now),
+            None => self.jobs.remove(&job),
+        };
+        let place = |standing: Option<Standing>, has: fn(&Standing) -> bool| {
+            standing.filter(has).map(|standing| (standing.rank, job))
+        };
+        let [waited, waits] = [was, now].map(|standing| place(standing, Standing::waits));
+        let [held, holds] = [was, now].map(|standing| place(standing, Standing::holds));
+        move_in(&mut self.waiting, waited, waits);
+        move_in(&mut self.holding, held, holds);
+        let held = |standing: Option<Standing>| standing.map_or(0, |standing| standing.held);
+        self.held = self.held + held(now) - held(was);
+    }
+
+    /// Returns a job's place, if it has one.
+    pub(super) fn place(&self, job: JobId) -> Option<Place> {
+        let standing = self.jobs.get(&job).filter(|standing| standing.has_place);
+        standing.map(|standing| (standing.rank, job))
+    }
+
+    /// Returns the slots that all jobs hold.
+    pub(super) fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// Returns the jobs with tasks to launch from a rank on, the first ranks first, with how many.
+    pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (Place, u32)> {
+        self.waiting
+            .range((from, JobId(0))..)
+            .inspect(|_| step())
+            .map(|place| (*place, self.jobs[&place.1].pending))
+    }
+
+    /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
+    /// whatever happens.
+    pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
+        let mut behind = 0;
+        self.holding.iter().rev().map(move |place| {
+            step();
+            let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
+            let giver = Giver { place: *place, own, behind };
+            behind += own;
+            giver
+        })
+    }
+}
+
+fn move_in(places: &mut BTreeSet<Place>, from: Option<Place>, to: Option<Place>) {
+    if from != to {
+        from.inspect(|place| _ = places.remove(place));
+        places.extend(to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jobs 0, 1, 2 … with these counts, in the order of their numbers.
+    fn ranking(counts: &[(u32, u32)]) -> Ranking {
+        let mut ranking = Ranking::default();
+        for (id, (pending, held)) in (0..).zip(counts) {
+            ranking.enter(JobId(id), Rank(f64::from(id)));
+            ranking.count(JobId(id), *pending, *held);
+        }
+        ranking
+    }
+
+    fn givers(ranking: &Ranking, granted: u32) -> Vec<(u32, u32, u32)> {
+        let givers = ranking.givers(|_| granted);
+        givers.map(|giver| (giver.place.1.0, giver.own, giver.behind)).collect()
+    }
+
+    #[test]
+    fn those_with_something_to_launch_come_in_their_order() {
+        let mut ranking = ranking(&[(0, 4), (2, 0), (1, 1)]);
+        let waiting = |ranking: &Ranking| -> Vec<u32> {
+            ranking.waiting(Rank::FIRST).map(|((_, job), _)| job.0).collect()
+        };
+        assert_eq!(waiting(&ranking), [1, 2]);
+        ranking.rank([(JobId(2), Rank(-1.0)), (JobId(9), Rank(-2.0))]);
+        ranking.count(JobId(0), 1, 4);
+        assert_eq!(waiting(&ranking), [2, 0, 1]);
+        ranking.remove(JobId(0));
+        assert_eq!((waiting(&ranking), ranking.held()), (vec![2, 1], 1));
+    }
+
+    #[test]
+    fn the_last_in_line_give_first() {
+        let ranking = ranking(&[(5, 0), (0, 10), (0, 3), (0, 4)]);
+        assert_eq!(givers(&ranking, 0), [(3, 4, 0), (2, 3, 4), (1, 10, 7)]);
+    }
+
+    #[test]
+    fn what_is_granted_is_not_given() {
+        let ranking = ranking(&[(5, 0), (0, 3), (0, 4)]);
+        assert_eq!(givers(&ranking, 3), [(2, 1, 0), (1, 0, 1)]);
+    }
+}

@@ -1,0 +1,113 @@
+//! Which attempts a policy has suspended, where, and whether more may be.
+//!
+//! Suspended attempts keep their memory. So a tracker bears only so many; once it has them, nothing
+//! more is suspended there until enough of them have gone on.
+
+use rustc_hash::FxHashMap;
+
+use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
+
+/// The attempts that are suspended.
+#[derive(Debug)]
+pub(super) struct Suspensions {
+    limits: Limits,
+    by_tracker: Vec<Here>,
+    where_is: FxHashMap<AttemptId, TrackerId>,
+    of_job: FxHashMap<(JobId, SlotKind), u32>,
+}
+
+/// How many suspended attempts a tracker bears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// With so many, no more are suspended.
+    pub(super) most: u32,
+    /// With so few, others are again.
+    pub(super) few: u32,
+}
+
+/// What is suspended on a tracker.
+#[derive(Debug, Default)]
+struct Here {
+    /// In the order in which they were suspended.
+    attempts: Vec<AttemptId>,
+    is_full: bool,
+}
+
+impl Suspensions {
+    /// Returns no suspensions.
+    pub(super) fn new(limits: Limits) -> Self {
+        let (where_is, of_job) = (FxHashMap::default(), FxHashMap::default());
+        Self { limits, by_tracker: Vec::new(), where_is, of_job }
+    }
+
+    /// Returns whether something more may be suspended on the tracker of an offer; leaves a note
+    /// there when that changes.
+    pub(super) fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
+        let limits = self.limits;
+        let here = self.here(offer.tracker());
+        let reports = offer.view().reports(offer.tracker());
+        // One that was told to go on is stopped until it is said to run.
+        let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
+        let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
+        let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
+        let is_full = if here.is_full { limits.few < count } else { limits.most <= count };
+        if is_full != here.is_full {
+            here.is_full = is_full;
+            offer.note(if is_full {
+                "too many attempts are suspended here: others wait from now on"
+            } else {
+                "few attempts are suspended here: others may be from now on"
+            });
+        }
+        !is_full
+    }
+
+    /// Notes that an attempt was suspended, by this policy or by the one before it.
+    pub(super) fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        self.here(tracker).attempts.push(attempt);
+        self.where_is.insert(attempt, tracker);
+        *self.of_job.entry((attempt.job(), attempt.slot())).or_default() += 1;
+    }
+
+    /// Notes that an attempt goes on or has ended; returns whether it was suspended.
+    pub(super) fn forget(&mut self, attempt: AttemptId) -> bool {
+        let Some(tracker) = self.where_is.remove(&attempt) else { return false };
+        self.here(tracker).attempts.retain(|other| *other != attempt);
+        if let Some(count) = self.of_job.get_mut(&(attempt.job(), attempt.slot())) {
+            *count -= 1;
+        }
+        true
+    }
+
+    /// Notes that a job has ended, and all its attempts with it.
+    pub(super) fn forget_job(&mut self, job: JobId) {
+        for here in &mut self.by_tracker {
+            here.attempts.retain(|attempt| attempt.job() != job);
+        }
+        self.where_is.retain(|attempt, _| attempt.job() != job);
+        SlotKind::BOTH.iter().for_each(|kind| _ = self.of_job.remove(&(job, *kind)));
+    }
+
+    /// Returns whether an attempt is suspended.
+    pub(super) fn contains(&self, attempt: AttemptId) -> bool {
+        self.where_is.contains_key(&attempt)
+    }
+
+    /// Returns how many attempts of a job are suspended.
+    pub(super) fn of(&self, job: JobId, kind: SlotKind) -> u32 {
+        self.of_job.get(&(job, kind)).copied().unwrap_or_default()
+    }
+
+    /// Returns the attempts that are suspended on a tracker, in the order in which they were.
+    pub(super) fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
+        let here = self.by_tracker.get(tracker.index());
+        here.into_iter().flat_map(|here| here.attempts.iter().copied())
+    }
+
+    fn here(&mut self, tracker: TrackerId) -> &mut Here {
+        if self.by_tracker.len() <= tracker.index() {
+            self.by_tracker.resize_with(tracker.index() + 1, Here::default);
+        }
+        &mut self.by_tracker[tracker.index()]
+    }
+}

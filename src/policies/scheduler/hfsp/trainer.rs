@@ -1,0 +1,555 @@
+//! The samples of jobs: their first tasks, which run before all others and tell how large the jobs
+//! are.
+//!
+//! The sample of a job are the first tasks that it launches, whoever decided so; or, as the published
+//! source has it, the first of all its tasks to be measured, which take the places of those that were
+//! launched first. A map is measured when it ends; a reduce that takes long, by what it has done so
+//! far: the papers take Δ/p for one that has done the share p after the time Δ. Here that is seen with
+//! the first heartbeat after Δ, and the time that has passed by then stands for Δ.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::FxHashMap;
+
+use super::options::{Rules, Sampled};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{
+    AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind, TaskBytes,
+};
+
+/// The samples of one kind of task.
+#[derive(Debug)]
+pub(super) struct Trainer {
+    kind: SlotKind,
+    size: u32,
+    sampled: Sampled,
+    time_out: Option<SimSpan>,
+    shuffle_counts: bool,
+    samples: FxHashMap<JobId, Sample>,
+    /// The jobs with more of their sample to launch, those with the fewest tasks left first.
+    queue: BTreeSet<(u32, JobId)>,
+    /// How many attempts of samples are under way.
+    running: u32,
+    /// The seconds of tasks that have ended.
+    past: Past,
+}
+
+/// How long tasks took that have ended.
+#[derive(Debug, Default)]
+struct Past {
+    /// Of how many tasks it tells, the last ones; of all, if not given.
+    most: Option<usize>,
+    /// Those, if there is a limit.
+    last: VecDeque<f64>,
+    count: u64,
+    seconds: f64,
+}
+
+impl Past {
+    fn add(&mut self, seconds: f64) {
+        (self.count, self.seconds) = (self.count + 1, self.seconds + seconds);
+        if let Some(most) = self.most {
+            self.last.push_back(seconds);
+            if most < self.last.len() {
+                self.last.pop_front();
+            }
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        let (count, seconds) = match self.most {
+            Some(_) => (self.last.len() as f64, self.last.iter().sum()),
+            None => (self.count as f64, self.seconds),
+        };
+        (0.0 < count).then(|| seconds / count)
+    }
+}
+
+/// The sample of a job.
+#[derive(Debug, Default)]
+struct Sample {
+    wanted: u32,
+    tasks: Vec<Chosen>,
+    /// Where the job stands in the queue.
+    place: Option<(u32, JobId)>,
+    /// Whether the size was told from it.
+    is_used: bool,
+}
+
+/// An attempt of a sample.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    attempt: AttemptId,
+    /// A second attempt of the task, which takes the place of the first if that comes to nothing.
+    second: Option<AttemptId>,
+    is_running: bool,
+    times: Option<Times>,
+}
+
+/// What a task takes, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Times {
+    /// A map from its start to its end, or reducing.
+    work: f64,
+    /// What a reduce does before, if that counts.
+    before: f64,
+    /// What of all this was done when it was measured.
+    done: f64,
+}
+
+/// What a sample says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Findings {
+    /// The job.
+    pub(super) job: JobId,
+    /// The seconds of work of each of its tasks.
+    pub(super) work: Vec<f64>,
+    /// The seconds that a task takes before its work, on average: what fetches more weighs more.
+    pub(super) before: f64,
+    /// The seconds that were done of the sample when it was measured.
+    pub(super) done: f64,
+}
+
+impl Trainer {
+    pub(super) fn new(kind: SlotKind, rules: &Rules) -> Self {
+        Self {
+            kind,
+            size: rules.sample,
+            sampled: rules.sampled,
+            time_out: rules.reduce_time_out,
+            shuffle_counts: rules.shuffle_counts,
+            samples: FxHashMap::default(),
+            queue: BTreeSet::new(),
+            running: 0,
+            past: Past { most: rules.recent_tasks, ..Past::default() },
+        }
+    }
+
+    /// Takes a job of so many tasks in whose size is not known.
+    pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
+        self.samples.insert(job, Sample { wanted: self.size.min(tasks), ..Sample::default() });
+    }
+
+    pub(super) fn remove(&mut self, job: JobId) {
+        if let Some(sample) = self.samples.remove(&job) {
+            sample.place.inspect(|place| _ = self.queue.remove(place));
+            self.running -= sample.running();
+        }
+    }
+
+    /// Notes how many tasks a job could launch, and how many it has left.
+    pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
+        let Some(sample) = self.samples.get_mut(&job) else { return };
+        let waits = 0 < pending && 0 < sample.to_launch();
+        let place = waits.then_some((left, job));
+        if place != sample.place {
+            sample.place.inspect(|place| _ = self.queue.remove(place));
+            self.queue.extend(place);
+            sample.place = place;
+        }
+    }
+
+    /// Notes a launch: it belongs to the sample if that is not complete.
+    pub(super) fn launched(&mut self, attempt: AttemptId) {
+        let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
+        let same = |task: &&mut Chosen| task.attempt.task == attempt.task && task.is_running;
+        if let Some(rival) = sample.tasks.iter_mut().find(same) {
+            rival.second = Some(attempt);
+        } else if 0 < sample.to_launch() {
+            sample.tasks.push(Chosen { attempt, second: None, is_running: true, times: None });
+            self.running += 1;
+        }
+    }
+
+    /// Takes an attempt in that is about to be measured, where any may be: if the sample is complete,
+    /// in the place of the last of it that is not measured.
+    fn take_in(&mut self, attempt: AttemptId) {
+        let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
+        let Some(sample) = sample.filter(|_| self.sampled == Sampled::Any) else { return };
+        if sample.tasks.iter().any(|task| task.is(attempt)) {
+            return;
+        }
+        if sample.to_launch() == 0
+            && let Some(last) = sample.tasks.iter().rposition(|task| task.times.is_none())
+        {
+            self.running -= u32::from(sample.tasks.remove(last).is_running);
+        }
+        self.launched(attempt);
+    }
+
+    /// Hears that an attempt has ended; what it was measured at stays, whatever becomes of it.
+    pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
+        let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
+        if let Some(Times { work, before, .. }) = times {
+            self.past.add(work + before);
+            self.take_in(attempt);
+        }
+        let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
+        let index = sample.tasks.iter().position(|task| task.is(attempt));
+        let Some(index) = index else { return };
+        let task = &mut sample.tasks[index];
+        match task.second.take() {
+            // One of two is over; the task is measured by the other.
+            Some(second) if times.is_none() => {
+                if task.attempt == attempt {
+                    task.attempt = second;
+                }
+                return;
+            }
+            // The winner tells how long the task took; what becomes of the other is of no account.
+            Some(_) => task.attempt = attempt,
+            None => {}
+        }
+        self.running -= u32::from(std::mem::take(&mut task.is_running));
+        task.times = times.or(task.times);
+        if task.times.is_none() {
+            sample.tasks.remove(index);
+        }
+    }
+
+    /// Measures the reduces of samples that have reduced for long enough; returns their jobs.
+    pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
+        let mut measured = Vec::new();
+        let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
+        let Some(time_out) = self.time_out.filter(|_| is_reduce) else { return measured };
+        let reduces = |report: &&Report| {
+            report.phase == Phase::Reduce
+                && report.state == AttemptState::Running
+                && time_out <= report.worked
+        };
+        for report in reports.iter().filter(reduces) {
+            // Of a reduce's progress, the last third is reducing.
+            let done = 3.0 * f64::from(report.progress) - 2.0;
+            if done <= 0.0 {
+                continue;
+            }
+            let times = self.times(report);
+            self.take_in(report.attempt);
+            let sample = self.samples.get_mut(&report.attempt.job());
+            let task = sample.and_then(|sample| {
+                sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
+            });
+            if let Some(task) = task.filter(|task| task.times.is_none()) {
+                task.times = Some(Times { work: times.work / done, ..times });
+                measured.push(report.attempt.job());
+            }
+        }
+        measured
+    }
+
+    fn times(&self, report: &Report) -> Times {
+        let (work, before) = match self.kind {
+            SlotKind::Map => (report.ran, SimSpan::ZERO),
+            SlotKind::Reduce if self.shuffle_counts => {
+                (report.worked, report.ran.saturating_sub(report.worked))
+            }
+            SlotKind::Reduce => (report.worked, SimSpan::ZERO),
+        };
+        let (work, before) = (work.as_secs_f64(), before.as_secs_f64());
+        Times { work, before, done: work + before }
+    }
+
+    /// Returns the seconds of a task that has ended which count for the size of its job.
+    pub(super) fn seconds(&self, report: &Report) -> f64 {
+        self.times(report).done
+    }
+
+    /// Returns what the sample of a job says, once, when all of it is measured; `fetched` is what its
+    /// reduces fetch, which is known of those that have done so.
+    pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<Findings> {
+        let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
+        if sample.tasks.is_empty() || 0 < sample.to_launch() {
+            return None;
+        }
+        let times: Vec<Times> =
+            sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
+        sample.is_used = true;
+        // From here on its attempts are like any others.
+        self.running -= sample.running();
+        sample.tasks.iter_mut().for_each(|task| task.is_running = false);
+        let work = times.iter().map(|times| times.work).collect();
+        let before = sample.before(&times, fetched);
+        let done = times.iter().map(|times| times.done).sum();
+        Some(Findings { job, work, before, done })
+    }
+
+    /// Returns how many seconds the tasks took that count for first guesses, on average.
+    pub(super) fn past(&self) -> Option<f64> {
+        self.past.mean()
+    }
+
+    /// Returns whether a job's size is still to be told from its sample.
+    pub(super) fn trains(&self, job: JobId) -> bool {
+        self.samples.get(&job).is_some_and(|sample| 0 < sample.wanted && !sample.is_used)
+    }
+
+    /// Returns how many attempts of samples are under way.
+    pub(super) fn running(&self) -> u32 {
+        self.running
+    }
+
+    /// Returns the jobs with more of their sample to launch, those with the fewest tasks left first.
+    pub(super) fn queue(&self) -> impl Iterator<Item = JobId> {
+        self.queue.iter().map(|(_, job)| *job)
+    }
+
+    /// Returns how much of its sample a job has to launch.
+    pub(super) fn to_launch(&self, job: JobId) -> u32 {
+        self.samples.get(&job).map_or(0, Sample::to_launch)
+    }
+
+    /// Returns how many slots a job has for its sample, which nobody takes from it.
+    pub(super) fn granted(&self, job: JobId) -> u32 {
+        let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
+        sample.map_or(0, Sample::running)
+    }
+
+    /// Returns whether an attempt belongs to a sample that is not measured yet.
+    pub(super) fn needs(&self, attempt: AttemptId) -> bool {
+        let sample = self.samples.get(&attempt.job()).filter(|sample| !sample.is_used);
+        sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.attempt == attempt))
+    }
+}
+
+impl Chosen {
+    fn is(&self, attempt: AttemptId) -> bool {
+        self.attempt == attempt || self.second == Some(attempt)
+    }
+}
+
+impl Sample {
+    /// Returns the mean of what these times have before the work, weighted by what was fetched; where
+    /// nothing is known to be, none weighs more.
+    fn before(&self, times: &[Times], fetched: &TaskBytes) -> f64 {
+        let bytes = |task: &Chosen| fetched.of(task.attempt.task.index).get() as f64;
+        let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
+        let weight = |task: &Chosen| if most == 0.0 { 1.0 } else { bytes(task) / most };
+        let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
+        weighed.sum::<f64>() / self.tasks.iter().map(weight).sum::<f64>()
+    }
+
+    fn to_launch(&self) -> u32 {
+        self.wanted - self.tasks.len() as u32
+    }
+
+    fn running(&self) -> u32 {
+        self.tasks.iter().filter(|task| task.is_running).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::{HfspOptions, Variant};
+    use super::*;
+    use mumakil_base::units::Bytes;
+    use mumakil_core::mapred::{TaskId, TaskKind};
+
+    fn trainer(kind: SlotKind) -> Trainer {
+        let options = HfspOptions { variant: Variant::Paper2015, ..HfspOptions::default() };
+        Trainer::new(kind, &Rules { sample: 2, ..options.rules() })
+    }
+
+    fn attempt(kind: TaskKind, job: u32, index: u32) -> AttemptId {
+        TaskId { job: JobId(job), kind, index }.attempt(0)
+    }
+
+    /// What is said of an attempt that has run for so many seconds, of which it has worked so many.
+    fn report(attempt: AttemptId, ran: u64, worked: u64) -> Report {
+        Report {
+            attempt,
+            state: AttemptState::Succeeded,
+            phase: Phase::Reduce,
+            progress: 1.0,
+            ran: SimSpan::from_secs(ran),
+            worked: SimSpan::from_secs(worked),
+            wants_maps: false,
+        }
+    }
+
+    /// What the sample of a job says whose tasks all fetch as much.
+    fn told(trainer: &mut Trainer, job: JobId) -> Option<Findings> {
+        trainer.findings(job, &Bytes::from_mib(64).into())
+    }
+
+    #[test]
+    fn a_sample_are_the_first_tasks_that_a_job_launches() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(7), 10);
+        trainer.count(JobId(7), 10, 10);
+        assert_eq!(trainer.to_launch(JobId(7)), 2);
+        let [first, second, third] = [4, 0, 1].map(|index| attempt(TaskKind::Map, 7, index));
+        for launched in [first, second, third] {
+            trainer.launched(launched);
+        }
+        assert_eq!((trainer.to_launch(JobId(7)), trainer.running()), (0, 2));
+        assert!(trainer.needs(first) && trainer.needs(second) && !trainer.needs(third));
+        trainer.ended(third, Outcome::Succeeded, Some(&report(third, 99, 99)));
+        trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
+        assert_eq!(told(&mut trainer, JobId(7)), None, "the first has not ended");
+        trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
+        let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
+        assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
+        assert_eq!(told(&mut trainer, JobId(7)), None, "once is enough");
+        assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
+        assert_eq!(trainer.past(), Some((99.0 + 30.0 + 50.0) / 3.0));
+    }
+
+    #[test]
+    fn where_any_may_be_the_sample_one_straggler_of_the_first_delays_nothing() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.sampled = Sampled::Any;
+        trainer.enter(JobId(7), 10);
+        let maps = [0, 1, 2, 3].map(|index| attempt(TaskKind::Map, 7, index));
+        maps.into_iter().for_each(|map| trainer.launched(map));
+        let end = |trainer: &mut Trainer, map, secs| {
+            trainer.ended(map, Outcome::Succeeded, Some(&report(map, secs, secs)));
+        };
+        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (2, 0));
+        end(&mut trainer, maps[2], 20);
+        assert_eq!(told(&mut trainer, JobId(7)), None, "one is measured");
+        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
+        assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "the last gives its place up");
+        end(&mut trainer, maps[3], 30);
+        let findings = Findings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
+        assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
+        // The straggler has the time of a task all the same, and changes no size.
+        end(&mut trainer, maps[0], 400);
+        assert_eq!((told(&mut trainer, JobId(7)), trainer.past()), (None, Some(150.0)));
+    }
+
+    #[test]
+    fn an_attempt_that_is_lost_is_sampled_again() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(0), 2);
+        let [first, second] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
+        trainer.launched(first);
+        trainer.launched(second);
+        trainer.ended(first, Outcome::Killed, Some(&report(first, 9, 9)));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (1, 1));
+        trainer.launched(first.task.attempt(1));
+        assert_eq!(trainer.to_launch(JobId(0)), 0);
+    }
+
+    #[test]
+    fn a_task_of_a_sample_that_is_tried_twice_is_measured_by_the_winner() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(0), 2);
+        let [one, other] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
+        let again = [one, other].map(|map| map.task.attempt(1));
+        let launched = [one, other, again[0], again[1]];
+        launched.into_iter().for_each(|launched| trainer.launched(launched));
+        assert_eq!(
+            (trainer.to_launch(JobId(0)), trainer.running()),
+            (0, 2),
+            "no task counts twice"
+        );
+        // Of one task the second attempt wins, of the other the first is killed for another reason.
+        trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
+        trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
+        trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (0, 1));
+        assert!(trainer.needs(again[1]));
+        trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
+        let findings = Findings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        assert_eq!(told(&mut trainer, JobId(0)), Some(findings));
+        assert_eq!(trainer.past(), Some(25.0));
+    }
+
+    #[test]
+    fn jobs_with_few_tasks_left_are_sampled_first() {
+        let mut trainer = trainer(SlotKind::Map);
+        for (job, tasks) in [(0, 50), (1, 1), (2, 7)] {
+            trainer.enter(JobId(job), tasks);
+            trainer.count(JobId(job), tasks, tasks);
+        }
+        assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(1), JobId(2), JobId(0)]);
+        assert_eq!(trainer.to_launch(JobId(1)), 1, "it has no more");
+        trainer.launched(attempt(TaskKind::Map, 1, 0));
+        trainer.count(JobId(1), 0, 1);
+        trainer.remove(JobId(0));
+        assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(2)]);
+    }
+
+    #[test]
+    fn any_reduce_that_has_reduced_for_long_enough_may_be_the_sample() {
+        for (sampled, measured) in [(Sampled::First, 0), (Sampled::Any, 1)] {
+            let mut trainer = trainer(SlotKind::Reduce);
+            (trainer.sampled, trainer.size) = (sampled, 1);
+            trainer.enter(JobId(3), 2);
+            let [first, second] = [0, 1].map(|index| attempt(TaskKind::Reduce, 3, index));
+            [first, second].iter().for_each(|reduce| trainer.launched(*reduce));
+            let half = Report {
+                state: AttemptState::Running,
+                progress: (2.0 + 0.5) / 3.0,
+                ..report(second, 80, 80)
+            };
+            assert_eq!(trainer.look(&[half]).len(), measured, "{sampled:?}");
+            assert_eq!((trainer.running(), trainer.needs(first)), (1, measured == 0));
+        }
+    }
+
+    /// Tasks of 10, 20, 60 and 40 s: the last two took 50 s on average, all 32.5 s.
+    #[test]
+    fn the_first_guess_is_the_mean_of_recent_tasks() {
+        let mean = |most: Option<usize>| {
+            let mut past = Past { most, ..Past::default() };
+            assert_eq!(past.mean(), None);
+            [10.0, 20.0, 60.0, 40.0].iter().for_each(|seconds| past.add(*seconds));
+            past.mean()
+        };
+        assert_eq!((mean(Some(2)), mean(None)), (Some(50.0), Some(32.5)));
+    }
+
+    /// It has reduced a quarter of its input in 90 s, after 30 s of fetching.
+    #[test]
+    fn a_long_reduce_is_measured_by_what_it_has_done() {
+        let mut trainer = trainer(SlotKind::Reduce);
+        trainer.enter(JobId(3), 1);
+        let reduce = attempt(TaskKind::Reduce, 3, 0);
+        trainer.launched(reduce);
+        let mut said = Report {
+            state: AttemptState::Running,
+            progress: (2.0 + 0.25) / 3.0,
+            ..report(reduce, 120, 90)
+        };
+        said.worked = SimSpan::from_secs(59);
+        assert!(trainer.look(&[said]).is_empty(), "not for so long");
+        said.worked = SimSpan::from_secs(90);
+        assert_eq!(trainer.look(&[said]), [JobId(3)]);
+        assert_eq!(trainer.running(), 1);
+        let findings = told(&mut trainer, JobId(3)).expect("all are measured");
+        let Findings { work, before, done, .. } = findings;
+        assert!((done - 120.0).abs() < 1e-9, "three quarters of the work are still to be done");
+        assert_eq!(trainer.running(), 0, "it takes no slot for training any more");
+        assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
+        assert!((before - 30.0).abs() < 1e-9, "{before}");
+        assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
+    }
+
+    /// Of 600 MB the first has fetched 360 in 36 s, the second 180 in 18 s, the third 60 in 6 s.
+    #[test]
+    fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
+        let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
+        let before = |fetched: &TaskBytes| {
+            let mut trainer = trainer(SlotKind::Reduce);
+            trainer.size = 3;
+            trainer.enter(JobId(3), 3);
+            // Not in the order of their numbers.
+            for (index, fetching) in [(2, 6), (0, 36), (1, 18)] {
+                let reduce = attempt(TaskKind::Reduce, 3, index);
+                trainer.launched(reduce);
+                let last = report(reduce, fetching + 50, 50);
+                trainer.ended(reduce, Outcome::Succeeded, Some(&last));
+            }
+            trainer.findings(JobId(3), fetched).expect("all are measured").before
+        };
+        let is_near = |measured: f64, by_hand: f64| (measured - by_hand).abs() < 1e-9;
+        let shares = before(&each(&[360_000_000, 180_000_000, 60_000_000]));
+        assert!(is_near(shares, 0.6 * 36.0 + 0.3 * 18.0 + 0.1 * 6.0), "{shares}");
+        assert!(is_near(before(&each(&[0, 7, 0])), 18.0), "nothing was fetched by the others");
+        for alike in [Bytes::from_mib(200), Bytes::ZERO] {
+            assert_eq!(before(&alike.into()), 20.0, "none weighs more");
+        }
+    }
+}

@@ -1,0 +1,636 @@
+//! A virtual cluster: the same jobs on the same slots under processor sharing, as the paper on HFSP
+//! (Pastorelli et al.) has it. When it ends a job says where the job stands in the real cluster.
+//!
+//! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. The
+//! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
+//! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`, exactly
+//! ([`sharing`]) or in whole slots ([`dealing`]). Shares change only when a job comes, changes or
+//! ends: in between work melts away at constant rates, and nobody has to look. So what changes shares
+//! lets time pass first, and nothing else does. Tasks are never looked at, only counted.
+//!
+//! The papers deal whole slots in turn, the smallest job first. Where there are more jobs than slots
+//! that leaves the largest without any for as long as smaller ones keep coming, so that it may starve:
+//! [`VirtualCluster::leaves_some_out`] says when. With parts of slots nobody does.
+//!
+//! A job that is really over stays until it is virtually over too, or the others would get its
+//! share too early.
+
+mod dealing;
+mod levels;
+mod line;
+mod sharing;
+
+use std::collections::BTreeMap;
+use std::iter;
+use std::ops::Bound::{Excluded, Unbounded};
+
+use self::dealing::{Dealing, Dealt};
+use self::line::Line;
+use self::sharing::{Sharer, Sharing};
+use super::options::VirtualSlots;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{JobId, step};
+
+/// Jobs that share virtual slots.
+#[derive(Debug)]
+pub(super) struct VirtualCluster {
+    /// How fast virtual time goes: 1 is as fast as time.
+    pace: f64,
+    rule: VirtualSlots,
+    slots: u32,
+    /// Up to when jobs have aged.
+    aged: SimTime,
+    /// The same in seconds of virtual time.
+    clock: f64,
+    /// Those that have not ended, in turn.
+    open: BTreeMap<Turn, Member>,
+    /// Those that have.
+    over: BTreeMap<JobId, Member>,
+    /// The turns of those that have not ended.
+    turns: BTreeMap<JobId, Turn>,
+    /// How many of these have each weight, by its bits.
+    weights: BTreeMap<u64, u32>,
+}
+
+/// When a job's turn is: first what goes before its number.
+type Turn = (u32, JobId);
+
+/// When jobs end that stand in line, one after another: see [`VirtualCluster::foresee`].
+#[derive(Debug)]
+pub(super) struct Foresight {
+    line: Line<Turn>,
+    /// The last that has got a slot.
+    last: Turn,
+}
+
+impl Foresight {
+    /// Returns when the next one ends who has not been told: all others end then or later.
+    pub(super) fn told_before(&self) -> f64 {
+        self.line.next().map_or(f64::INFINITY, |(at, _)| at)
+    }
+}
+
+/// What is left of a job, and when it ended if it has.
+type Outcome = (JobId, f64, Option<f64>);
+
+/// A job as it comes into the virtual cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Size {
+    /// How many slots it can use: above zero.
+    pub(super) tasks: u32,
+    /// Its work in slot-seconds; may be infinite.
+    pub(super) work: f64,
+    /// Its part, in proportion to those of the others: above zero.
+    pub(super) weight: f64,
+}
+
+#[derive(Debug)]
+struct Member {
+    size: Size,
+    /// The work that is left.
+    left: f64,
+    /// The work that it has done.
+    done: f64,
+    /// When it virtually ended, if it has.
+    ended: Option<f64>,
+    /// Whether it is over in the real cluster.
+    is_gone: bool,
+}
+
+impl VirtualCluster {
+    /// Returns an empty cluster without slots.
+    pub(super) fn new(pace: f64, rule: VirtualSlots) -> Self {
+        Self {
+            pace,
+            rule,
+            slots: 0,
+            aged: SimTime::ZERO,
+            clock: 0.0,
+            open: BTreeMap::new(),
+            over: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+
+    /// Returns whether a job is in it.
+    pub(super) fn has(&self, id: JobId) -> bool {
+        self.job(id).is_some()
+    }
+
+    fn job(&self, id: JobId) -> Option<&Member> {
+        self.turns.get(&id).map_or_else(|| self.over.get(&id), |turn| self.open.get(turn))
+    }
+
+    /// Takes a job out.
+    fn take(&mut self, id: JobId) -> Option<Member> {
+        let Some(turn) = self.turns.remove(&id) else { return self.over.remove(&id) };
+        let job = self.open.remove(&turn)?;
+        let weight = job.size.weight.to_bits();
+        let alike = self.weights.entry(weight).or_default();
+        *alike -= 1;
+        if *alike == 0 {
+            self.weights.remove(&weight);
+        }
+        Some(job)
+    }
+
+    /// Puts a job where it belongs that was taken out or is new; what is over in both clusters is gone.
+    fn put(&mut self, id: JobId, job: Member) {
+        if job.ended.is_some() {
+            if !job.is_gone {
+                self.over.insert(id, job);
+            }
+            return;
+        }
+        let turn = match self.rule {
+            VirtualSlots::SmallestFirst => (job.size.tasks, id),
+            VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
+        };
+        *self.weights.entry(job.size.weight.to_bits()).or_default() += 1;
+        self.turns.insert(id, turn);
+        self.open.insert(turn, job);
+    }
+
+    /// Lets time pass up to now.
+    fn age(&mut self, now: SimTime) {
+        let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
+        self.aged = self.aged.max(now);
+        if passed == 0.0 {
+            return;
+        }
+        let until = self.clock + passed;
+        let outcome = self.in_line(until).unwrap_or_else(|| self.course(until));
+        let mut ended_now = Vec::new();
+        // Both are in turn.
+        let mut open = self.open.iter_mut();
+        for (id, left, ended) in outcome {
+            step();
+            let Some((_, job)) = open.find(|(turn, _)| turn.1 == id) else { continue };
+            job.done += if left.is_finite() { job.left - left } else { 0.0 };
+            job.left = left;
+            ended_now.extend(ended.map(|at| (id, at)));
+        }
+        for (id, at) in ended_now {
+            if let Some(job) = self.take(id) {
+                self.put(id, Member { ended: Some(at), ..job });
+            }
+        }
+        self.clock = until;
+    }
+
+    /// Returns how long it takes, at most, until all jobs that can end have virtually ended: as long
+    /// as one after the other.
+    pub(super) fn ages(&self) -> SimSpan {
+        let slots = self.slots.max(1);
+        let alone = |job: &Member| job.left / f64::from(job.size.tasks.min(slots));
+        let all = self.all().into_iter().map(|(_, job)| job);
+        let all = all.filter(|job| job.left.is_finite()).map(alone);
+        if self.pace == 0.0 {
+            return SimSpan::ZERO;
+        }
+        SimSpan::ceil_from_secs(all.sum::<f64>().max(0.0) / self.pace)
+    }
+
+    /// Changes the number of slots.
+    pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
+        self.age(now);
+        self.slots = slots;
+    }
+
+    /// Takes a job in.
+    pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
+        self.age(now);
+        let member = Member { size, left: size.work, done: 0.0, ended: None, is_gone: false };
+        self.take(job);
+        self.put(job, member);
+    }
+
+    /// Returns the work that a job has done, as far as it was not infinite.
+    pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
+        self.age(now);
+        self.job(id).map_or(0.0, |job| job.done)
+    }
+
+    /// Corrects the work that is left of a job.
+    pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
+        self.age(now);
+        if let Some(job) = self.take(id) {
+            let ended = (left <= 0.0).then_some(self.clock);
+            self.put(id, Member { left, ended, ..job });
+        }
+    }
+
+    /// Hears that a job is over in the real cluster. Returns whether the others have more slots from
+    /// now on: only a job that would never end goes at once.
+    pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
+        let Some(job) = self.take(id) else { return false };
+        let endless = job.left.is_infinite();
+        let was_over = job.ended.is_some();
+        if !was_over {
+            self.put(id, Member { is_gone: true, ..job });
+        }
+        if endless {
+            self.age(now);
+            self.take(id);
+        }
+        endless
+    }
+
+    /// Returns the work that is left of each job, and when it ended if it has, in the order of their
+    /// numbers.
+    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = Outcome> {
+        self.age(now);
+        self.all().into_iter().map(|(id, job)| (id, job.left, job.ended))
+    }
+
+    /// Returns all jobs in the order of their numbers. Sorts them.
+    fn all(&self) -> Vec<(JobId, &Member)> {
+        let open = self.open.iter().map(|((_, id), job)| (*id, job));
+        let over = self.over.iter().map(|(id, job)| (*id, job));
+        let mut all: Vec<(JobId, &Member)> = open.chain(over).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
+    /// Returns those that have ended and are not over in the real cluster, with when they did, in seconds
+    /// of virtual time.
+    pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
+        self.over.iter().filter_map(|(id, job)| Some((*id, job.ended?)))
+    }
+
+    /// Returns what tells of the others which end first, if they stand in line; it is of use until something
+    /// changes. Only those that have a slot now are looked at.
+    pub(super) fn foresee(&self) -> Option<Foresight> {
+        let slots = self.slots as usize;
+        if !self.may_stand_in_line() || self.open.len() <= slots {
+            return None;
+        }
+        let having = self.open.iter().take(slots).map(|(turn, job)| (*turn, job.left));
+        let having: Vec<(Turn, f64)> = having.collect();
+        let (last, _) = *having.last()?;
+        Some(Foresight { line: Line::new(self.clock, having.into_iter()), last })
+    }
+
+    /// Returns who ends next, and when, in the order in which [`finishes`](Self::finishes) has them; none
+    /// if nobody stands in line any more.
+    pub(super) fn foresee_next(&self, foresight: &mut Foresight) -> Option<(JobId, f64)> {
+        let (next, job) = self.open.range((Excluded(foresight.last), Unbounded)).next()?;
+        let (at, (_, id)) = foresight.line.next()?;
+        foresight.line.end_next(*next, job.left);
+        foresight.last = *next;
+        Some((id, at))
+    }
+
+    /// Returns whether whoever ends leaves a slot to the next: with whole slots and one weight.
+    fn may_stand_in_line(&self) -> bool {
+        self.rule != VirtualSlots::Parts && 0 < self.slots && self.weights.len() <= 1
+    }
+
+    /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
+    /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
+    pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
+        let to_end = self.course(f64::INFINITY).into_iter();
+        let to_end = to_end.map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
+        self.ended().chain(to_end).collect()
+    }
+
+    /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
+    pub(super) fn leaves_some_out(&self) -> bool {
+        let outnumber = (self.slots as usize) < self.open.len();
+        self.rule != VirtualSlots::Parts
+            && (outnumber || self.dealing(usize::MAX).leaves_some_out())
+    }
+
+    /// Returns what will be left at an instant of each job that has not ended, and when it will have
+    /// ended if it has, in turn.
+    fn course(&self, until: f64) -> Vec<Outcome> {
+        if self.rule == VirtualSlots::Parts {
+            let sharers =
+                self.open.iter().map(|((_, id), job)| Sharer::new(*id, job.size, job.left));
+            let mut sharing = Sharing::new(sharers.collect(), self.slots, self.clock);
+            sharing.run(until);
+            sharing.outcome().collect()
+        } else {
+            let mut dealing = self.dealing(usize::MAX);
+            dealing.run(until);
+            dealing.outcome()
+        }
+    }
+
+    /// Returns the same of those alone whom it concerns, the first in turn, if some still stand in line for
+    /// a slot at that instant: with whole slots and one weight nothing is done of theirs before.
+    fn in_line(&self, until: f64) -> Option<Vec<Outcome>> {
+        let slots = self.slots as usize;
+        if !self.may_stand_in_line() {
+            return None;
+        }
+        let twice = iter::successors(Some(slots + slots / 8 + 1), |first| Some(first * 2));
+        for first in twice.take_while(|first| *first < self.open.len()) {
+            let mut dealing = self.dealing(first);
+            dealing.run(until);
+            if dealing.is_line() {
+                return Some(dealing.outcome());
+            }
+        }
+        None
+    }
+
+    /// Returns the dealing of slots to so many at most, the first in turn.
+    fn dealing(&self, first: usize) -> Dealing {
+        let open = self.open.iter().take(first);
+        let jobs = open.map(|((_, id), job)| Dealt::new(*id, job.size, job.left)).collect();
+        Dealing::new(jobs, self.slots, self.clock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scheduler::part::share::{Claim, max_min};
+
+    fn at(second: u64) -> SimTime {
+        SimTime::from_micros(second * 1_000_000)
+    }
+
+    fn size(tasks: u32, work: f64) -> Size {
+        Size { tasks, work, weight: 1.0 }
+    }
+
+    fn cluster(slots: u32) -> VirtualCluster {
+        with(VirtualSlots::Parts, slots)
+    }
+
+    fn with(rule: VirtualSlots, slots: u32) -> VirtualCluster {
+        let mut cluster = VirtualCluster::new(1.0, rule);
+        cluster.set_slots(at(0), slots);
+        cluster
+    }
+
+    fn order(cluster: &VirtualCluster) -> Vec<u32> {
+        let mut finishes = cluster.finishes();
+        finishes.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        finishes.iter().map(|(id, _)| id.0).collect()
+    }
+
+    fn finish(cluster: &VirtualCluster, id: u32) -> f64 {
+        let finishes = cluster.finishes();
+        finishes.iter().find(|(job, _)| job.0 == id).expect("it is a member").1
+    }
+
+    /// The paper's first example, on a server of 100 slots: 30 s at 0 s, 10 s at 10 s and at 15 s.
+    #[test]
+    fn jobs_end_as_processor_sharing_ends_them() {
+        let mut cluster = cluster(100);
+        cluster.enter(at(0), JobId(1), size(100, 3_000.0));
+        cluster.enter(at(10), JobId(2), size(100, 1_000.0));
+        // Two share: the second would need 20 s.
+        assert_eq!(finish(&cluster, 2), 30.0);
+        cluster.enter(at(15), JobId(3), size(100, 1_000.0));
+        assert_eq!(order(&cluster), [2, 3, 1]);
+        // 750 of the second are left at a third of the server; then 250 of the third at a half; the
+        // first has the whole server for its last 1,000.
+        let rounded = [2, 3, 1].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
+        assert_eq!(rounded, [37.5, 42.5, 50.0]);
+    }
+
+    /// The paper's second example: what a job cannot use goes to the others.
+    #[test]
+    fn a_job_uses_no_more_slots_than_it_has_tasks() {
+        let mut cluster = cluster(100);
+        cluster.enter(at(0), JobId(1), size(100, 3_000.0));
+        cluster.enter(at(10), JobId(2), size(55, 550.0));
+        cluster.enter(at(13), JobId(3), size(35, 350.0));
+        // A third each, of which the third job can use all: 350 / (100 / 3); then 50 at a half.
+        let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
+        assert_eq!(rounded, [23.5, 24.5]);
+        assert_eq!(order(&cluster), [3, 2, 1]);
+    }
+
+    #[test]
+    fn where_slots_are_fewer_than_jobs_all_have_parts_of_them() {
+        let mut cluster = cluster(1);
+        cluster.enter(at(0), JobId(0), size(9, 10.0));
+        cluster.enter(at(0), JobId(1), size(1, 4.0));
+        cluster.enter(at(0), JobId(2), size(3, 7.0));
+        assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
+    }
+
+    /// The papers' examples end in the same order with whole slots: 100 slots are 34, 33 and 33.
+    #[test]
+    fn whole_slots_end_the_papers_examples_in_the_same_order() {
+        let mut first = with(VirtualSlots::SmallestFirst, 100);
+        first.enter(at(0), JobId(1), size(100, 3_000.0));
+        first.enter(at(10), JobId(2), size(100, 1_000.0));
+        first.enter(at(15), JobId(3), size(100, 1_000.0));
+        assert_eq!(order(&first), [2, 3, 1]);
+        // The first in turn has the hundredth slot as long as there are three: job 1 has 1,750 and job 2
+        // has 750 at 15 s, at 34 and 33 slots; so job 2 ends 750 / 33 s later.
+        assert!((finish(&first, 2) - (15.0 + 750.0 / 33.0)).abs() < 1e-9);
+        let mut second = with(VirtualSlots::SmallestFirst, 100);
+        second.enter(at(0), JobId(1), size(100, 3_000.0));
+        second.enter(at(10), JobId(2), size(55, 550.0));
+        second.enter(at(13), JobId(3), size(35, 350.0));
+        // Job 3, the smallest, has 34 slots: 350 / 34.
+        assert!((finish(&second, 3) - (13.0 + 350.0 / 34.0)).abs() < 1e-9);
+        assert_eq!(order(&second), [3, 2, 1]);
+    }
+
+    /// On a slot, a job of nine tasks and a small one every second, which takes it for a second.
+    #[test]
+    fn a_stream_of_small_jobs_leaves_the_largest_nothing_with_whole_slots_alone() {
+        let left_of_large = |rule: VirtualSlots| {
+            let mut cluster = with(rule, 1);
+            cluster.enter(at(0), JobId(0), size(9, 9.0));
+            for second in 0..100 {
+                cluster.enter(at(second), JobId(1 + second as u32), size(1, 1.0));
+            }
+            let leaves_out = cluster.leaves_some_out();
+            (cluster.left(at(100)).next().expect("the first job is there").1, leaves_out)
+        };
+        assert_eq!(left_of_large(VirtualSlots::SmallestFirst), (9.0, true), "the papers' rule");
+        assert_eq!(
+            left_of_large(VirtualSlots::OldestFirst).0,
+            0.0,
+            "the source's: it has the slot"
+        );
+        let (left, leaves_out) = left_of_large(VirtualSlots::Parts);
+        assert!(left < 1e-9 && !leaves_out, "it has a part of the slot: {left} left");
+    }
+
+    #[test]
+    fn weights_divide_the_slots() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
+        cluster.enter(at(0), JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
+        assert_eq!([finish(&cluster, 0), finish(&cluster, 1)], [10.0, 10.0]);
+    }
+
+    #[test]
+    fn a_job_of_unknown_size_is_last_and_leaves_at_once() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(10, f64::INFINITY));
+        cluster.enter(at(0), JobId(1), size(10, 1e9));
+        assert_eq!(order(&cluster), [1, 0]);
+        assert!(!cluster.leave(at(0), JobId(1)), "its share is its own until it virtually ends");
+        assert!(cluster.leave(at(0), JobId(0)));
+        assert_eq!(order(&cluster), [1]);
+    }
+
+    #[test]
+    fn a_job_that_is_really_over_keeps_its_share_until_it_is_virtually_over() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(0), JobId(1), size(10, 200.0));
+        cluster.leave(at(5), JobId(0));
+        assert_eq!(finish(&cluster, 1), 30.0, "as if the other were there");
+        cluster.age(at(21));
+        assert_eq!(order(&cluster), [1], "it was over at 20 s");
+    }
+
+    #[test]
+    fn a_job_that_is_virtually_over_stands_where_it_ended() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(50), JobId(1), size(10, 1.0));
+        assert_eq!(finish(&cluster, 0), 10.0);
+        assert_eq!(order(&cluster), [0, 1]);
+        // Larger than was thought: it goes on.
+        cluster.set_left(at(50), JobId(0), 100.0);
+        assert_eq!(order(&cluster), [1, 0]);
+    }
+
+    /// Two jobs of 100 s on ten slots have done 5 × 4 s each after four seconds.
+    #[test]
+    fn what_a_job_has_done_is_its_share_over_time() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(0), JobId(1), size(10, 100.0));
+        assert_eq!(cluster.done(at(4), JobId(0)), 20.0);
+        cluster.enter(at(4), JobId(2), size(10, f64::INFINITY));
+        assert_eq!(cluster.done(at(9), JobId(2)), 0.0);
+    }
+
+    #[test]
+    fn half_the_pace_ends_jobs_at_the_same_virtual_time() {
+        let mut cluster = VirtualCluster::new(0.5, VirtualSlots::Parts);
+        cluster.set_slots(at(0), 10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        assert_eq!(cluster.left(at(10)).next(), Some((JobId(0), 50.0, None)));
+    }
+
+    /// The same by walking from end to end with the shares that another part computes.
+    fn walked(jobs: &[Size], slots: u32) -> Vec<f64> {
+        let mut left: Vec<f64> = jobs.iter().map(|job| job.work).collect();
+        let mut finishes = vec![f64::NAN; jobs.len()];
+        let mut now = 0.0;
+        loop {
+            let open: Vec<usize> = (0..jobs.len()).filter(|i| finishes[*i].is_nan()).collect();
+            if open.is_empty() {
+                return finishes;
+            }
+            let claims = open.iter().map(|i| Claim {
+                weight: jobs[*i].weight,
+                min_share: 0.0,
+                demand: f64::from(jobs[*i].tasks),
+            });
+            let claims: Vec<Claim> = claims.collect();
+            let mut shares = vec![0.0; open.len()];
+            max_min(&claims, f64::from(slots), &mut Vec::new(), &mut shares);
+            let spans = open.iter().zip(&shares).map(|(i, share)| left[*i] / share);
+            let span = spans.fold(f64::INFINITY, f64::min);
+            now += span;
+            for (i, share) in open.iter().zip(&shares) {
+                left[*i] -= share * span;
+                if left[*i] <= 1e-7 * jobs[*i].work {
+                    finishes[*i] = now;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn those_that_are_foreseen_end_first_and_when_all_are_said_to(
+            jobs in vec((1..5_u32, 0..30_u32), 1..60),
+            slots in 1..6_u32,
+            stop in 0..8_u64,
+        ) {
+            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
+                let mut cluster = with(rule, slots);
+                for (id, (tasks, work)) in (0..).zip(&jobs) {
+                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
+                }
+                cluster.age(at(stop));
+                let mut finishes: BTreeMap<JobId, f64> = cluster.finishes().into_iter().collect();
+                finishes.retain(|id, _| cluster.turns.contains_key(id));
+                let Some(mut foresight) = cluster.foresee() else {
+                    prop_assert!(cluster.open.len() <= slots as usize);
+                    continue;
+                };
+                while let Some((id, at)) = cluster.foresee_next(&mut foresight) {
+                    prop_assert_eq!(finishes.remove(&id), Some(at));
+                    let told = foresight.told_before();
+                    prop_assert!(finishes.values().all(|later| told <= *later + 1e-9));
+                }
+                prop_assert!(finishes.len() <= slots as usize);
+            }
+        }
+
+        #[test]
+        fn time_that_passes_for_the_first_in_line_alone_passes_for_all(
+            jobs in vec((1..5_u32, 1..30_u32), 1..60),
+            slots in 1..6_u32,
+            stops in vec(0.0..4.0_f64, 1..8),
+        ) {
+            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
+                let mut cluster = with(rule, slots);
+                for (id, (tasks, work)) in (0..).zip(&jobs) {
+                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
+                }
+                for stop in &stops {
+                    let until = cluster.clock + stop;
+                    let some = cluster.in_line(until).unwrap_or_default();
+                    let all = cluster.course(until);
+                    let concerned = all.iter().filter(|(id, left, _)| {
+                        cluster.job(*id).is_some_and(|job| job.left != *left)
+                    });
+                    if !some.is_empty() {
+                        prop_assert_eq!(&some[..], &all[..some.len()]);
+                        prop_assert!(concerned.clone().all(|one| some.contains(one)));
+                    }
+                    cluster.age(cluster.aged + SimSpan::ceil_from_secs(*stop));
+                }
+            }
+        }
+
+        #[test]
+        fn it_ends_jobs_when_a_walk_from_end_to_end_does(
+            jobs in vec((1..40_u32, 1..2_000_u32, prop::sample::select(vec![0.25, 0.5, 1.0, 2.0, 4.0])), 1..12),
+            slots in 1..30_u32,
+            stop in 0..200_u64,
+        ) {
+            let jobs: Vec<Size> = jobs.iter().map(|(tasks, work, weight)| Size {
+                tasks: *tasks,
+                work: f64::from(*work),
+                weight: *weight,
+            }).collect();
+            let mut cluster = cluster(slots);
+            for (id, job) in (0..).zip(&jobs) {
+                cluster.enter(at(0), JobId(id), *job);
+            }
+            let expected = walked(&jobs, slots);
+            // To look in between changes nothing.
+            for _ in 0..2 {
+                for (id, at) in cluster.finishes() {
+                    let wanted = expected[id.index()];
+                    prop_assert!((at - wanted).abs() <= 1e-5 * wanted, "{id}: {at}, not {wanted}");
+                }
+                cluster.age(at(stop));
+            }
+        }
+    }
+}

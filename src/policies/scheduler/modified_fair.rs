@@ -1,0 +1,274 @@
+//! `modified-fair`: a fair scheduler that looks at what jobs need, in five ways.
+//!
+//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each of its mechanisms has
+//! a file and can be switched off alone; then that of [`fair`](super::fair) takes its place, and without
+//! any of them this is `fair` in its `hadoop` variant, but for killing and weights by size.
+//!
+//! 1. [`classes`]: while they are few, jobs as small as the smallest stand in a pool of their own, in
+//!    line, with half of the slots that one of them could use.
+//! 2. [`allotment`]: twice a second, and before a tracker is served that has freed some, the free slots
+//!    are allotted to pools by what is pending in them.
+//! 3. [`order`]: jobs and pools go by what they lack and hold.
+//! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
+//! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
+//!
+//! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
+//! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
+//! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
+//! keeps its line, as the shared one does, by the priorities that its jobs came with. A job that may
+//! not run yet counts as one of the system's jobs: it may be the smallest.
+
+mod allotment;
+mod classes;
+mod order;
+mod priorities;
+mod standings;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::allotment::Maximum;
+pub use self::priorities::PriorityAdjustment;
+use self::standings::Standings;
+use self::waits::Waits;
+use super::part::allocations::{Allocations, PoolBy};
+use super::part::delay::{Delay, DelaySpec};
+use super::part::load::{TrackerLoad, next_kind, room};
+use super::part::reduces::{Reduces, WithReduces};
+use super::part::unheeded::unheeded;
+use super::part::updates::standstill;
+use mumakil_base::units::{Factor, SimSpan};
+use mumakil_core::mapred::{
+    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Precedence, Reason, Scheduler, Site, SlotKind, View,
+};
+
+/// The options of `modified-fair`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModifiedFairOptions {
+    /// The pools, and what holds for those that are not declared. Here no pool has pools inside,
+    /// and no tasks are killed.
+    pub allocations: Allocations,
+    /// What a job's pool is.
+    pub pool_by: PoolBy,
+    /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
+    /// wait has been measured.
+    pub delay: DelaySpec,
+    /// Whether small jobs have a pool of their own, as long as there are few of them.
+    pub classification: bool,
+    /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
+    pub pool_allocation: bool,
+    /// What the maximum of a pool bounds, if slots are allotted.
+    pub maximum: Maximum,
+    /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of
+    /// `fair`.
+    pub sorting: bool,
+    /// Whether jobs wait for their input as long as other jobs have had to wait.
+    pub delay_adjustment: bool,
+    /// How a job's priority follows the locality of its maps.
+    pub priority_adjustment: PriorityAdjustment,
+    /// Whether one heartbeat may bring several tasks.
+    pub assign_multiple: bool,
+    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
+    pub max_load_difference: Factor,
+    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// reduce.
+    pub tracker_load: TrackerLoad,
+    /// How often jobs are classified and slots allotted.
+    pub update_interval: SimSpan,
+}
+
+impl Default for ModifiedFairOptions {
+    fn default() -> Self {
+        Self {
+            allocations: Allocations::default(),
+            pool_by: PoolBy::Pool,
+            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            classification: true,
+            pool_allocation: true,
+            maximum: Maximum::Cap,
+            sorting: true,
+            delay_adjustment: true,
+            priority_adjustment: PriorityAdjustment::Text,
+            assign_multiple: true,
+            max_load_difference: Factor::of(0.0),
+            tracker_load: TrackerLoad::Auto,
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+impl ModifiedFairOptions {
+    /// Warns of rounds in which nothing is allotted.
+    fn vain_maximum(&self) -> Option<Complaint> {
+        let is_vain = self.maximum == Maximum::Round && !self.pool_allocation;
+        is_vain.then(|| Complaint {
+            path: vec!["maximum".to_owned()],
+            message: "`maximum: round` has no effect without `pool_allocation`".to_owned(),
+            hint: "leave one of them out".to_owned(),
+            is_warning: true,
+        })
+    }
+}
+
+/// The modified fair scheduler.
+#[derive(Debug)]
+pub struct ModifiedFair {
+    options: ModifiedFairOptions,
+    standings: Standings,
+    delay: Delay,
+    waits: Waits,
+}
+
+impl Policy for ModifiedFair {
+    const NAME: &'static str = "modified-fair";
+    const ABOUT: &'static str =
+        "a fair scheduler with five mechanisms that adapt to what jobs need";
+    type Options = WithReduces<ModifiedFairOptions>;
+
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let WithReduces { own: options, reduces } = options;
+        options.tracker_load = options.tracker_load.settled(site.line);
+        let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(reduces.idle(Self::NAME));
+        // Nobody's tasks are killed.
+        let kills = ["fair_share_after", "min_share_after"];
+        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &kills));
+        complaints.extend(standstill(options.update_interval));
+        complaints.extend(options.vain_maximum());
+        complaints
+    }
+
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
+        Self {
+            standings: Standings::new(options.clone(), Reduces::new(&reduces)),
+            delay: Delay::new(&options.delay),
+            waits: Waits::default(),
+            options,
+        }
+    }
+}
+
+impl Scheduler for ModifiedFair {
+    fn precedence(&self) -> Precedence {
+        let order = self.options.allocations.given().order;
+        Precedence { groups: By::Share, jobs: order.precedence() }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        match event.change {
+            JobChange::Submitted => self.standings.round(view),
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                self.standings.enter(job);
+            }
+            JobChange::Ended(_) => self.standings.leave(event.job),
+            JobChange::Initialised => {}
+            JobChange::Attempt(..) | JobChange::SlowTasks => {
+                self.standings.refresh(view, event.job);
+            }
+        }
+    }
+
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.standings.withheld(say);
+    }
+
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        self.standings.holdings(kind, say);
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.standings.reduces().read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(self.options.update_interval)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.standings.round(&orders.view());
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.standings.allot_freed(&offer.view());
+        self.delay.begin(&offer.view());
+        let mut refused: PerSlot<bool> = PerSlot::default();
+        let counted = self.options.tracker_load;
+        while let Some(kind) =
+            next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
+        {
+            let Some(launched) = self.launch(offer, kind) else {
+                refused[kind] = true;
+                continue;
+            };
+            self.standings.launched(&offer.view(), launched);
+            if !self.options.assign_multiple {
+                return;
+            }
+        }
+        offer.refuse_first(|offer, kind| {
+            if self.has_part_left(offer, kind) {
+                return None;
+            }
+            let view = offer.view();
+            let of_pool = |pool| self.standings.in_order(&view, pool, kind);
+            let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
+            Some((self.standings.ready(kind).flat_map(of_pool).next()?, why))
+        });
+    }
+}
+
+impl ModifiedFair {
+    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
+    /// does not run yet.
+    fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let (_, demand) = self.standings.work(kind);
+        let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
+        !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
+    }
+
+    /// Returns whether all that is demanded runs, by what was counted last.
+    fn is_sated(&self, kind: SlotKind) -> bool {
+        let (running, demand) = self.standings.work(kind);
+        running == demand
+    }
+
+    /// Launches a task of whoever is first to have one for this node.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let Self { standings, delay, waits, options } = self;
+        let mut pools = standings.ready(kind);
+        if kind == SlotKind::Reduce {
+            return pools.find_map(|pool| {
+                let mut jobs = standings.in_order(&offer.view(), pool, kind);
+                let reason = Reason::Share(standings.standing(pool, kind));
+                jobs.find_map(|job| offer.launch_reduce(job, reason))
+            });
+        }
+        let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
+        pools.flat_map(jobs).find_map(|(pool, job)| {
+            let waited = delay.waited(job);
+            let reason = Reason::Share(standings.standing(pool, kind));
+            let launched = delay.launch_map(offer, job, false, reason)?;
+            if options.delay_adjustment {
+                waits.note(launched.locality, waited);
+                delay.adjust(waits.delays());
+            }
+            Some(launched)
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! How many slots a pool may have until they are allotted again (section 3.2): the free ones go by what
+//! is pending.
+//!
+//! "To prevent one user pool with heavy workload from getting too much resource, the actual number of
+//! allocated slots cannot exceed the maximum number": the slots that it has then, or those that it is
+//! allotted at a time. Both are there ([`Maximum`]).
+//!
+//! This is not for the pool that small jobs share: to the letter of the paper it never has more than
+//! half of what one of them could use, even while slots are idle.
+//!
+//! Slots are allotted whenever some have become free, and then to all pools. So no pool is walked for
+//! it: what one may have is found when somebody asks ([`Share`]), and what all demand by how many need
+//! alike ([`Needs`]).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_core::mapred::step;
+
+/// What a pool's maximum bounds.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Maximum {
+    /// The slots that the pool has, as in `fair`.
+    #[default]
+    Cap,
+    /// The slots that the pool is allotted at a time, in addition to those that it has: with an
+    /// update, or when slots have become free. So in the end a pool may have all slots.
+    Round,
+}
+
+/// A pool that wants slots of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Need {
+    /// The slots that it has.
+    pub(super) running: u32,
+    /// The tasks that wait for one.
+    pub(super) pending: u32,
+    /// The slots that it is promised.
+    pub(super) min: u32,
+    /// The most that it gets, in all or now.
+    pub(super) max: u32,
+    pub(super) maximum: Maximum,
+}
+
+/// What is allotted to pools by what is pending in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Share {
+    /// Nothing: each may have its maximum.
+    #[default]
+    All,
+    /// So many free slots, to so many pending tasks.
+    Free { slots: u32, pending: u64 },
+}
+
+impl Need {
+    /// Returns the slots that the pool may have.
+    pub(super) fn limit(self, share: Share) -> u32 {
+        match share {
+            Share::All => self.max,
+            Share::Free { slots, pending } => self.allot(slots, pending),
+        }
+    }
+
+    /// Returns the slots that the pool may have, if so many are free for so many pending tasks.
+    ///
+    /// It keeps those that it has and gets its part of the free ones: rounded up, and at least one,
+    /// since a tracker has a free slot already while an attempt there waits for its commit, and still
+    /// counts as running. What it is promised it may have in any case, as far as it has tasks. So
+    /// whether it may have one more does not depend on how many are free.
+    fn allot(self, free: u32, all_pending: u64) -> u32 {
+        let part = u64::from(free) * u64::from(self.pending);
+        // No larger than what is free.
+        let part = part.div_ceil(all_pending.max(1)) as u32;
+        let owed = self.min.min(self.running + self.pending);
+        match self.maximum {
+            Maximum::Cap => (self.running + part.max(1)).max(owed).min(self.max),
+            Maximum::Round => (self.running + part.max(1).min(self.max)).max(owed),
+        }
+    }
+
+    /// Returns what the pool has and could use within its limit. A limit that has fallen takes nothing
+    /// away, and hides no demand of others.
+    pub(super) fn demand(self, limit: u32) -> u32 {
+        (self.running + self.pending).min(limit.max(self.running))
+    }
+
+    /// Returns a need that lacks as much, whatever is free.
+    fn alike(self) -> Self {
+        // Without bounds it does not matter what a pool has.
+        let is_bounded = 0 < self.min || self.max < u32::MAX;
+        if is_bounded { self } else { Self { running: 0, ..self } }
+    }
+}
+
+/// What pools need of one kind of slot.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// How many pools need alike, of those in which tasks are pending.
+    alike: BTreeMap<Need, u32>,
+    pending: u64,
+}
+
+impl Needs {
+    /// Notes that a pool's need has changed.
+    pub(super) fn change(&mut self, was: Need, now: Need) {
+        if 0 < was.pending
+            && let Some(pools) = self.alike.get_mut(&was.alike())
+        {
+            *pools -= 1;
+            if *pools == 0 {
+                self.alike.remove(&was.alike());
+            }
+        }
+        if 0 < now.pending {
+            *self.alike.entry(now.alike()).or_default() += 1;
+        }
+        self.pending = self.pending - u64::from(was.pending) + u64::from(now.pending);
+    }
+
+    /// Returns how many tasks are pending.
+    pub(super) fn pending(&self) -> u64 {
+        self.pending
+    }
+
+    /// Returns what all pools could use within their limits beyond what they have.
+    pub(super) fn lacking(&self, share: Share) -> u32 {
+        let lacks = |need: &Need| need.demand(need.limit(share)) - need.running;
+        self.alike.iter().inspect(|_| step()).map(|(need, pools)| pools * lacks(need)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn need(running: u32, pending: u32) -> Need {
+        Need { running, pending, min: 0, max: u32::MAX, maximum: Maximum::Cap }
+    }
+
+    #[test]
+    fn free_slots_are_allotted_in_proportion_to_pending_tasks() {
+        let pools = [need(0, 30), need(4, 20), need(2, 10)];
+        assert_eq!(pools.map(|pool| pool.allot(12, 60)), [6, 8, 4]);
+        assert_eq!(pools.map(|pool| pool.allot(10, 60)), [5, 4 + 4, 2 + 2], "rounded up");
+    }
+
+    #[test]
+    fn a_pool_has_no_more_than_its_maximum_and_may_have_its_minimum() {
+        assert_eq!(Need { max: 6, ..need(0, 30) }.allot(32, 30), 6);
+        assert_eq!(Need { max: 6, ..need(9, 30) }.allot(32, 30), 6, "nothing is taken from it");
+        assert_eq!(Need { min: 3, ..need(0, 10) }.allot(2, 100), 3);
+        assert_eq!(Need { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has but two tasks");
+    }
+
+    #[test]
+    fn a_maximum_of_a_round_bounds_what_is_allotted_and_not_what_a_pool_has() {
+        let need = |running| Need { max: 6, maximum: Maximum::Round, ..need(running, 30) };
+        assert_eq!([0, 6, 12].map(|running| need(running).allot(16 - running, 30)), [6, 12, 16]);
+        assert_eq!(Need { min: 8, ..need(0) }.allot(16, 30), 8, "it is promised more");
+    }
+
+    #[test]
+    fn a_slot_that_is_free_while_its_task_waits_for_its_commit_finds_a_taker() {
+        assert_eq!(need(5, 7).allot(0, 9), 6);
+        assert_eq!(need(0, 0).allot(0, 0), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn what_pools_lack_is_the_sum_of_what_each_lacks(
+            pools in prop::collection::vec(
+                (0u32..9, 0u32..9, prop_oneof![Just(0), 0u32..6], prop_oneof![Just(u32::MAX), 0u32..9]),
+                0..30,
+            ),
+            free in 0u32..60,
+            by_round in any::<bool>(),
+        ) {
+            let maximum = if by_round { Maximum::Round } else { Maximum::Cap };
+            let mut needs = Needs::default();
+            let pools: Vec<Need> = pools
+                .into_iter()
+                .map(|(running, pending, min, max)| Need { running, pending, min, max, maximum })
+                .collect();
+            // Each was in need of something else before.
+            for (other, need) in pools.iter().zip(pools.iter().rev()) {
+                needs.change(Need { pending: 0, ..*other }, *other);
+                needs.change(*other, *need);
+            }
+            let pending: u64 = pools.iter().map(|pool| u64::from(pool.pending)).sum();
+            prop_assert_eq!(needs.pending(), pending);
+            for share in [Share::All, Share::Free { slots: free, pending }] {
+                let each = pools.iter().map(|pool| pool.demand(pool.limit(share)) - pool.running);
+                prop_assert_eq!(needs.lacking(share), each.sum::<u32>());
+            }
+        }
+
+        /// So a pool that has not changed need not be looked at when slots are allotted.
+        #[test]
+        fn whether_a_pool_may_have_more_depends_on_itself_alone(
+            (running, pending, min, max) in (0u32..9, 0u32..9, 0u32..9, 0u32..9),
+            shares in [(0u32..60, 1u64..90), (0u32..60, 1u64..90)],
+            by_round in any::<bool>(),
+        ) {
+            let maximum = if by_round { Maximum::Round } else { Maximum::Cap };
+            let need = Need { running, pending, min, max, maximum };
+            let [one, other] = shares.map(|(slots, pending)| {
+                let limit = need.limit(Share::Free { slots, pending });
+                (running < limit, min.min(need.demand(limit)))
+            });
+            prop_assert_eq!(one, other);
+        }
+
+        #[test]
+        fn all_free_slots_are_allotted(
+            pools in prop::collection::vec((0u32..50, 1u32..500), 1..9),
+            free in 0u32..400,
+        ) {
+            let all: u64 = pools.iter().map(|(_, pending)| u64::from(*pending)).sum();
+            let more = pools.iter().map(|(running, pending)| {
+                need(*running, *pending).allot(free, all) - running
+            });
+            prop_assert!(free <= more.sum());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which jobs are small (section 3.1): those as small as the smallest there is.
+//!
+//! A job's size is the number of its maps. Small jobs get slots of their own, in a pool that all users
+//! share, as long as they are few: no more than one to a node's slots.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mumakil_core::mapred::{JobId, PerSlot};
+
+/// The jobs by their sizes.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    /// Those with so many maps, by the number of their reduces.
+    by_maps: BTreeMap<u32, BTreeSet<(u32, JobId)>>,
+    jobs: usize,
+}
+
+/// What small jobs are at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Small {
+    /// The maps of the smallest job.
+    pub(super) maps: u32,
+    /// The slots that small jobs have together.
+    pub(super) slots: PerSlot<u32>,
+}
+
+impl Classes {
+    /// Takes a job with so many tasks in.
+    pub(super) fn enter(&mut self, job: JobId, total: PerSlot<u32>) {
+        self.jobs +=
+            usize::from(self.by_maps.entry(total.map).or_default().insert((total.reduce, job)));
+    }
+
+    /// Lets a job with so many tasks go.
+    pub(super) fn leave(&mut self, job: JobId, total: PerSlot<u32>) {
+        let Some(class) = self.by_maps.get_mut(&total.map) else { return };
+        self.jobs -= usize::from(class.remove(&(total.reduce, job)));
+        if class.is_empty() {
+            self.by_maps.remove(&total.map);
+        }
+    }
+
+    /// Returns the jobs with so many maps.
+    pub(super) fn of(&self, maps: u32) -> Vec<JobId> {
+        self.by_maps.get(&maps).into_iter().flatten().map(|(_, job)| *job).collect()
+    }
+
+    /// Returns which jobs are small; none are if they are too many.
+    ///
+    /// Their slots are half of what the smallest job has tasks, rounded up. Small jobs have equally
+    /// many maps; of their numbers of reduces the largest counts, so that a job without any does not
+    /// keep another from ending.
+    pub(super) fn small(&self, map_slots_per_node: f64) -> Option<Small> {
+        let (maps, class) = self.by_maps.first_key_value()?;
+        if self.jobs as f64 / map_slots_per_node < class.len() as f64 {
+            return None;
+        }
+        let reduces = class.last().map_or(0, |(reduces, _)| *reduces);
+        let slots = PerSlot { map: maps.div_ceil(2), reduce: reduces.div_ceil(2) };
+        Some(Small { maps: *maps, slots })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(jobs: &[(u32, u32)], map_slots_per_node: f64) -> Option<(u32, u32, u32)> {
+        let mut classes = Classes::default();
+        for (job, (map, reduce)) in (0..).map(JobId).zip(jobs) {
+            classes.enter(job, PerSlot { map: *map, reduce: *reduce });
+        }
+        let small = classes.small(map_slots_per_node)?;
+        Some((small.maps, small.slots.map, small.slots.reduce))
+    }
+
+    #[test]
+    fn the_smallest_job_gets_half_the_slots_that_it_could_use() {
+        // The paper's example: four maps and two reduces get two slots and one.
+        assert_eq!(found(&[(9, 1), (4, 2), (30, 0), (16, 4)], 4.0), Some((4, 2, 1)));
+        assert_eq!(found(&[(5, 1), (8, 1)], 2.0), Some((5, 3, 1)), "rounded up");
+    }
+
+    #[test]
+    fn more_than_one_small_job_to_a_nodes_slots_are_too_many() {
+        // The paper's example: four slots on a node make a quarter of the jobs the most.
+        let jobs = [(6, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (9, 1), (6, 1)];
+        assert_eq!(found(&jobs, 4.0), Some((6, 3, 1)));
+        assert_eq!(found(&jobs[1..], 4.0), Some((6, 3, 1)));
+        assert_eq!(found(&[jobs[0], jobs[1], jobs[7]], 4.0), None);
+        assert_eq!(found(&[(6, 1); 5], 4.0), None, "all alike");
+        assert_eq!(found(&[(6, 1)], 1.0), Some((6, 3, 1)), "one slot on a node");
+        assert_eq!(found(&[], 4.0), None);
+    }
+
+    #[test]
+    fn a_small_job_without_reduces_keeps_no_other_from_ending() {
+        assert_eq!(found(&[(2, 0), (2, 3), (9, 9), (9, 9)], 2.0), Some((2, 1, 2)));
+    }
+
+    #[test]
+    fn who_has_gone_is_smallest_no_more() {
+        let [few, many] = [4, 9].map(|map| PerSlot { map, reduce: 1 });
+        let mut classes = Classes::default();
+        classes.enter(JobId(0), few);
+        classes.enter(JobId(1), many);
+        classes.leave(JobId(0), few);
+        classes.leave(JobId(0), few);
+        assert_eq!(classes.small(1.0).map(|small| small.maps), Some(9));
+        assert_eq!([4, 9].map(|maps| classes.of(maps).len()), [0, 1]);
+        classes.leave(JobId(1), many);
+        assert_eq!(classes.small(1.0), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! How a job's priority follows its luck (section 3.5): nearer input than before raises it.
+//!
+//! The paper says it twice, and not the same. Its text: the priority moves by as many levels as the
+//! locality of the job's map differs from that of the one before, and one that stays very high or very
+//! low with the same locality moves a level inwards. Its table 3 lowers a job that comes from off its
+//! rack to its node, leaves very high and very low alone where the locality stays, and moves inwards
+//! where a priority would leave the scale. The text has the sense that the section speaks of, and is
+//! the default.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_core::mapred::Priority::{
+    High as H, Low as L, Normal as N, VeryHigh as Vh, VeryLow as Vl,
+};
+use mumakil_core::mapred::{Locality, Priority};
+
+/// How priorities follow locality.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PriorityAdjustment {
+    /// As the paper's text says.
+    #[default]
+    Text,
+    /// As its table 3 has it, which raises and lowers otherwise in places.
+    Table,
+    /// Not at all: a job keeps the priority that it came with.
+    Off,
+}
+
+const LEVELS: [Priority; 5] = [Vh, H, N, L, Vl];
+
+/// Table 3: by the locality of the map before, that of the map, and the priority.
+const TABLE: [[[Priority; 5]; 3]; 3] = [
+    [[Vh, H, N, L, Vl], [H, N, L, Vl, L], [N, L, Vl, Vl, L]],
+    [[H, Vh, H, N, L], [Vh, H, N, L, Vl], [H, N, L, Vl, L]],
+    [[H, N, L, Vl, L], [H, Vh, H, N, L], [Vh, H, N, L, Vl]],
+];
+
+impl PriorityAdjustment {
+    /// Returns a job's priority after a map of this locality has followed one of another.
+    pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
+        match self {
+            Self::Text => by_text(priority, before, now),
+            Self::Table => TABLE[before as usize][now as usize][priority as usize],
+            Self::Off => priority,
+        }
+    }
+}
+
+fn by_text(priority: Priority, before: Locality, now: Locality) -> Priority {
+    match (priority, (before as usize).cmp(&(now as usize))) {
+        (Vh, std::cmp::Ordering::Equal) => H,
+        (Vl, std::cmp::Ordering::Equal) => L,
+        _ => {
+            let level = priority as usize + now as usize;
+            LEVELS[level.saturating_sub(before as usize).min(LEVELS.len() - 1)]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCALITIES: [Locality; 3] = [Locality::Node, Locality::Rack, Locality::OffRack];
+
+    /// Returns what becomes of the five priorities.
+    fn after(how: PriorityAdjustment, before: Locality, now: Locality) -> [Priority; 5] {
+        LEVELS.map(|priority| how.after(priority, before, now))
+    }
+
+    #[test]
+    fn the_text_moves_a_priority_with_the_locality_and_never_lets_it_rest_at_an_end() {
+        let [node, rack, off] = LOCALITIES;
+        for same in LOCALITIES {
+            assert_eq!(after(PriorityAdjustment::Text, same, same), [H, H, N, L, L]);
+        }
+        for (before, now, expected) in [
+            (node, rack, [H, N, L, Vl, Vl]),
+            (rack, off, [H, N, L, Vl, Vl]),
+            (node, off, [N, L, Vl, Vl, Vl]),
+            (rack, node, [Vh, Vh, H, N, L]),
+            (off, rack, [Vh, Vh, H, N, L]),
+            (off, node, [Vh, Vh, Vh, H, N]),
+        ] {
+            let found = after(PriorityAdjustment::Text, before, now);
+            assert_eq!(found, expected, "{before:?} to {now:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_nine_rows() {
+        let [node, rack, off] = LOCALITIES;
+        for (before, now, expected) in [
+            (node, node, [Vh, H, N, L, Vl]),
+            (node, rack, [H, N, L, Vl, L]),
+            (node, off, [N, L, Vl, Vl, L]),
+            (rack, node, [H, Vh, H, N, L]),
+            (rack, rack, [Vh, H, N, L, Vl]),
+            (rack, off, [H, N, L, Vl, L]),
+            (off, node, [H, N, L, Vl, L]),
+            (off, rack, [H, Vh, H, N, L]),
+            (off, off, [Vh, H, N, L, Vl]),
+        ] {
+            let found = after(PriorityAdjustment::Table, before, now);
+            assert_eq!(found, expected, "{before:?} to {now:?}");
+        }
+    }
+
+    #[test]
+    fn text_and_table_agree_but_for_the_ends_and_the_way_from_off_the_rack_to_the_node() {
+        for (before, now) in LOCALITIES.iter().flat_map(|a| LOCALITIES.map(|b| (*a, b))) {
+            if (before, now) == (Locality::OffRack, Locality::Node) {
+                continue;
+            }
+            for priority in [H, N, L] {
+                let both = [PriorityAdjustment::Text, PriorityAdjustment::Table]
+                    .map(|how| how.after(priority, before, now));
+                assert_eq!(both[0], both[1], "{priority:?}, {before:?} to {now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn switched_off_nothing_moves() {
+        for before in LOCALITIES {
+            assert_eq!(after(PriorityAdjustment::Off, before, Locality::Node), LEVELS);
+        }
+    }
+}

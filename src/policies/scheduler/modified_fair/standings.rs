@@ -1,0 +1,489 @@
+//! The jobs and pools at work: who has how much, who may have more, and who comes first.
+//!
+//! A round decides what holds until the next one: which jobs are small and which may run, what each
+//! pool demands and how many slots it may have. What runs and what is pending is counted whenever it
+//! changes, and everybody stands where that puts them: nothing is sorted when a tracker asks, and a
+//! round looks at the pools that have changed since the last one, and of the jobs at those that it
+//! moves.
+
+use std::collections::BTreeSet;
+use std::mem;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::ModifiedFairOptions;
+use super::allotment::{Maximum, Need, Needs, Share};
+use super::classes::{Classes, Small};
+use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
+use crate::scheduler::part::line::Line;
+use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::part::pools::JobOrder;
+use crate::scheduler::part::reduces::Reduces;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
+    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
+    step,
+};
+
+/// The pool of small jobs: that around all others, which holds no jobs otherwise.
+const SHARED: PoolId = PoolId::ROOT;
+
+/// The jobs and pools.
+#[derive(Debug)]
+pub(super) struct Standings {
+    options: ModifiedFairOptions,
+    reduces: Reduces,
+    tree: PoolTree,
+    line: Line,
+    /// By the number of the pool.
+    pools: Vec<PoolState>,
+    jobs: FxHashMap<JobId, Member>,
+    /// The jobs by their sizes, and the maps of those that are small since the last round.
+    classes: Classes,
+    small_maps: Option<u32>,
+    /// The pools that could use a slot and may have one, the next one first.
+    ready: PerSlot<BTreeSet<PoolKey>>,
+    /// What all pools have, and what they demanded when slots were last allotted.
+    running: PerSlot<u32>,
+    demand: PerSlot<u32>,
+    /// What pools need, but for the shared one.
+    needs: PerSlot<Needs>,
+    /// How often slots were allotted, and what was there the last time.
+    allotments: u64,
+    share: PerSlot<Share>,
+    /// The pools of which something has changed since.
+    changed: PerSlot<BTreeSet<PoolId>>,
+    launches: u64,
+    /// Whether a slot has become free since they were last allotted.
+    has_freed: bool,
+}
+
+/// The tasks of a job or a pool that have a slot, and those that wait for one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tasks {
+    running: u32,
+    pending: u32,
+}
+
+/// A pool at work.
+#[derive(Debug)]
+struct PoolState {
+    name: Arc<str>,
+    weight: f64,
+    order: JobOrder,
+    min: PerSlot<u32>,
+    max: PerSlot<u32>,
+    tasks: PerSlot<Tasks>,
+    /// What the pool demanded when slots were allotted, and the most that it may have, as told by the
+    /// allotment of this number.
+    demand: PerSlot<u32>,
+    limit: PerSlot<u32>,
+    told_by: PerSlot<u64>,
+    last_launch: u64,
+    /// Its jobs that could use a slot, the next one first.
+    ready: PerSlot<BTreeSet<JobKey>>,
+    key: PerSlot<Option<PoolKey>>,
+}
+
+/// A job that gives tasks.
+#[derive(Debug)]
+struct Member {
+    /// The pool that it names, and that in which it stands.
+    own: PoolId,
+    pool: PoolId,
+    /// The priority that it came with, and that which it has now.
+    came_with: Priority,
+    priority: Priority,
+    arrived: SimTime,
+    /// All its tasks, and those that count: a job that may not run has nothing pending.
+    total: PerSlot<u32>,
+    tasks: PerSlot<Tasks>,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
+    /// The locality of its last map with input.
+    locality: Option<Locality>,
+    key: PerSlot<Option<JobKey>>,
+}
+
+impl Standings {
+    pub(super) fn new(options: ModifiedFairOptions, reduces: Reduces) -> Self {
+        let pools = options.allocations.given();
+        let mut standings = Self {
+            tree: PoolTree::new(&pools),
+            line: Line::new(&pools),
+            options,
+            reduces,
+            pools: Vec::new(),
+            jobs: FxHashMap::default(),
+            classes: Classes::default(),
+            small_maps: None,
+            ready: PerSlot::default(),
+            running: PerSlot::default(),
+            demand: PerSlot::default(),
+            needs: PerSlot::default(),
+            allotments: 0,
+            share: PerSlot::default(),
+            changed: PerSlot::default(),
+            launches: 0,
+            has_freed: false,
+        };
+        standings.make_states();
+        standings.pools[SHARED.index()].order = JobOrder::Fifo;
+        standings
+    }
+
+    /// Makes room for the pools that are new.
+    fn make_states(&mut self) {
+        for id in self.tree.ids_from(self.pools.len()) {
+            self.pools.push(PoolState::new(&self.tree, id, self.allotments));
+        }
+    }
+
+    // ---- what there is ----
+
+    /// Returns how many tasks run, and how many pools demanded when slots were last allotted.
+    pub(super) fn work(&self, kind: SlotKind) -> (u32, u32) {
+        (self.running[kind], self.demand[kind])
+    }
+
+    /// Returns the pools that could use a slot, the next one first.
+    pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
+        self.ready[kind].iter().map(|key| key.pool)
+    }
+
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = &self.pools[pool.index()];
+        Holding { min_share: state.min[kind], ..Holding::of(state.tasks[kind].running) }
+    }
+
+    /// Returns the jobs of a pool that could use a slot, the next one first.
+    pub(super) fn ready_in(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = JobId> {
+        self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
+    }
+
+    /// Returns the jobs of a pool that could use a slot, in the order in which they get one.
+    ///
+    /// Costs nothing unless reduces have an order of their own, then a sort.
+    pub(super) fn in_order<'s>(
+        &'s self,
+        view: &View<'_>,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'s> {
+        let since = move |job| self.jobs.get(&job)?.runnable_since;
+        self.reduces.in_order(kind, view, self.ready_in(pool, kind), since)
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
+    }
+
+    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
+    /// as much as was allotted to them.
+    pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        let mut jobs: Vec<(&JobId, &Member)> = self.jobs.iter().collect();
+        jobs.sort_unstable_by_key(|(job, _)| **job);
+        for (job, member) in jobs {
+            let pool = &self.pools[member.pool.index()];
+            for kind in SlotKind::BOTH {
+                let (held, most) = (pool.tasks[kind].running, pool.limit[kind]);
+                let share = Some(SlotShare::of(most.into()));
+                if member.runnable_since.is_none() {
+                    say(*job, kind, self.line.refusal());
+                } else if pool.told_by[kind] == self.allotments && most <= held {
+                    say(*job, kind, Reason::GroupLimit(Holding { share, ..Holding::of(held) }));
+                }
+            }
+        }
+    }
+
+    /// Says how pools stand. They have no shares: what is allotted is what is free.
+    pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        for (number, pool) in (0..).zip(&self.pools) {
+            say(&pool.name, self.standing(PoolId(number), kind));
+        }
+    }
+
+    // ---- jobs ----
+
+    /// Takes a job in; it counts from the next round on.
+    pub(super) fn enter(&mut self, job: &Job) {
+        let own = self.tree.place(self.options.pool_by.of(job.spec()));
+        self.make_states();
+        let total = SlotKind::BOTH.map(|kind| job.tasks(kind).total());
+        let total = PerSlot { map: total[0], reduce: total[1] };
+        let member = Member {
+            own,
+            pool: if self.small_maps == Some(total.map) { SHARED } else { own },
+            came_with: job.priority(),
+            priority: job.priority(),
+            arrived: job.submitted_at(),
+            total,
+            tasks: PerSlot::default(),
+            runnable_since: None,
+            locality: None,
+            key: PerSlot::default(),
+        };
+        self.line.enter(job, own);
+        self.classes.enter(job.id(), total);
+        self.jobs.insert(job.id(), member);
+    }
+
+    /// Lets a job go that has ended.
+    pub(super) fn leave(&mut self, job: JobId) {
+        self.withdraw(job);
+        let Some(member) = self.jobs.remove(&job) else { return };
+        self.line.leave(job, member.came_with, member.arrived);
+        self.classes.leave(job, member.total);
+    }
+
+    /// Looks again at a job of which something has changed.
+    pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
+        let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
+        let is_runnable = member.runnable_since.is_some();
+        for kind in SlotKind::BOTH {
+            let pending = if is_runnable { self.reduces.pending(job, kind) } else { 0 };
+            self.count(id, kind, Tasks { running: job.tasks(kind).running(), pending });
+        }
+    }
+
+    /// Hears of a launch: it changes the job's priority, and whose turn it is.
+    pub(super) fn launched(&mut self, view: &View<'_>, launched: Launched) {
+        let id = launched.attempt.job();
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        self.launches += 1;
+        self.pools[member.pool.index()].last_launch = self.launches;
+        if let Some(now) = launched.locality
+            && let Some(before) = member.locality.replace(now)
+        {
+            let adjustment = self.options.priority_adjustment;
+            member.priority = adjustment.after(member.priority, before, now);
+        }
+        self.refresh(view, id);
+    }
+
+    /// Counts a job with nothing, so that it can go.
+    fn withdraw(&mut self, job: JobId) {
+        SlotKind::BOTH.into_iter().for_each(|kind| self.count(job, kind, Tasks::default()));
+    }
+
+    /// Counts what a job has, and puts it and its pool where that puts them.
+    fn count(&mut self, id: JobId, kind: SlotKind, tasks: Tasks) {
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        let at = member.pool;
+        let pool = &mut self.pools[at.index()];
+        let was = mem::replace(&mut member.tasks[kind], tasks);
+        let needed = pool.need(kind, self.options.maximum);
+        if at != SHARED {
+            // What it was allotted it was by what it needed until now.
+            pool.hear(kind, needed, self.share[kind], self.allotments);
+        }
+        let all = &mut pool.tasks[kind];
+        all.running = all.running - was.running + tasks.running;
+        all.pending = all.pending - was.pending + tasks.pending;
+        let needs = pool.need(kind, self.options.maximum);
+        if at != SHARED && needed != needs {
+            self.needs[kind].change(needed, needs);
+            self.changed[kind].insert(at);
+        }
+        self.running[kind] = self.running[kind] - was.running + tasks.running;
+        self.has_freed |= tasks.running < was.running;
+        let key = member.key_in(pool.order, id, kind, self.options.sorting);
+        move_to(&mut pool.ready[kind], &mut member.key[kind], key);
+        self.place_pool(at, kind);
+    }
+
+    /// Puts a pool where it belongs.
+    fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
+        step();
+        let pool = &mut self.pools[id.index()];
+        let key = pool.key(id, kind, self.options.sorting);
+        move_to(&mut self.ready[kind], &mut pool.key[kind], key);
+    }
+
+    // ---- rounds ----
+
+    /// Decides what holds until the next round: O(n log n) for the pools that have changed and for the
+    /// jobs that are moved, and a walk along the line if jobs have come or gone and some may have to
+    /// wait.
+    pub(super) fn round(&mut self, view: &View<'_>) {
+        self.classify(view);
+        self.choose_runnable(view);
+        self.allot(view);
+    }
+
+    /// Puts small jobs into the pool that is shared, and the others where they belong.
+    fn classify(&mut self, view: &View<'_>) {
+        let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
+        let small = if self.options.classification { self.classes.small(per_node) } else { None };
+        let shared = &mut self.pools[SHARED.index()];
+        (shared.min, shared.max) = match small {
+            Some(Small { slots, .. }) if self.options.pool_allocation => (slots, slots),
+            _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
+        };
+        let are = small.map(|small| small.maps);
+        let were = mem::replace(&mut self.small_maps, are);
+        if were != are {
+            for maps in [were, are].into_iter().flatten() {
+                self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
+            }
+        }
+    }
+
+    /// Moves a job to where it stands now.
+    fn move_job(&mut self, view: &View<'_>, id: JobId) {
+        self.withdraw(id);
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        let is_small = self.small_maps == Some(member.total.map);
+        member.pool = if is_small { SHARED } else { member.own };
+        self.refresh(view, id);
+    }
+
+    /// Lets jobs run by the priority that they came with, then arrival, as many as their pools and
+    /// users may.
+    fn choose_runnable(&mut self, view: &View<'_>) {
+        let Self { line, tree, jobs, .. } = self;
+        let mut changed = Vec::new();
+        line.choose(tree, |job, is_runnable| {
+            if let Some(member) = jobs.get_mut(&job)
+                && member.runnable_since.is_some() != is_runnable
+            {
+                member.runnable_since = is_runnable.then(|| view.now());
+                changed.push(job);
+            }
+        });
+        changed.into_iter().for_each(|job| self.refresh(view, job));
+    }
+
+    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools that
+    /// have changed since.
+    pub(super) fn allot_freed(&mut self, view: &View<'_>) {
+        if self.has_freed && self.options.pool_allocation {
+            self.allot(view);
+        }
+    }
+
+    /// Says how many slots each pool may have, and what it demands within that. A pool that has not
+    /// changed since the last time stands where it stood, and hears of it when it changes.
+    fn allot(&mut self, view: &View<'_>) {
+        self.has_freed = false;
+        self.allotments += 1;
+        for kind in SlotKind::BOTH {
+            self.allot_slots(kind, view.capacity(kind));
+            self.place_pool(SHARED, kind);
+            for id in mem::take(&mut self.changed[kind]) {
+                let pool = &mut self.pools[id.index()];
+                let need = pool.need(kind, self.options.maximum);
+                pool.hear(kind, need, self.share[kind], self.allotments);
+                self.place_pool(id, kind);
+            }
+        }
+    }
+
+    fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
+        let shared = &mut self.pools[SHARED.index()];
+        let Tasks { running, pending } = shared.tasks[kind];
+        // What is kept for small jobs is not free.
+        let kept = shared.min[kind].saturating_sub(running).min(pending);
+        let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
+        let needs = &self.needs[kind];
+        let share = Share::Free { slots: free, pending: needs.pending() };
+        let share = if self.options.pool_allocation { share } else { Share::All };
+        self.share[kind] = share;
+        shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
+        let shared_lacks = shared.demand[kind] - running;
+        self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
+    }
+}
+
+impl PoolState {
+    /// Returns a pool that is there since an allotment; it may have nothing until the next one.
+    fn new(tree: &PoolTree, id: PoolId, allotment: u64) -> Self {
+        let pool = tree.pool(id);
+        Self {
+            name: pool.name.clone(),
+            weight: pool.weight,
+            order: pool.order,
+            min: pool.min,
+            max: pool.max,
+            tasks: PerSlot::default(),
+            demand: PerSlot::default(),
+            limit: PerSlot::default(),
+            told_by: PerSlot { map: allotment, reduce: allotment },
+            last_launch: 0,
+            ready: PerSlot::default(),
+            key: PerSlot::default(),
+        }
+    }
+
+    fn need(&self, kind: SlotKind, maximum: Maximum) -> Need {
+        let Tasks { running, pending } = self.tasks[kind];
+        Need { running, pending, min: self.min[kind], max: self.max[kind], maximum }
+    }
+
+    /// Hears what it was allotted with this allotment, as it needed this then.
+    fn hear(&mut self, kind: SlotKind, need: Need, share: Share, allotment: u64) {
+        if mem::replace(&mut self.told_by[kind], allotment) != allotment {
+            self.limit[kind] = need.limit(share);
+            self.demand[kind] = need.demand(self.limit[kind]);
+        }
+    }
+
+    /// Returns where the pool stands, if it could use a slot and may have one.
+    fn key(&self, pool: PoolId, kind: SlotKind, sorts: bool) -> Option<PoolKey> {
+        let Tasks { running, pending } = self.tasks[kind];
+        if self.ready[kind].is_empty() || self.limit[kind] <= running {
+            return None;
+        }
+        let standing = PoolStanding {
+            running,
+            pending,
+            demand: self.demand[kind],
+            min: self.min[kind],
+            weight: self.weight,
+            last_launch: self.last_launch,
+            name: self.name.clone(),
+            pool,
+        };
+        Some(if sorts { standing.by_need() } else { standing.by_share() })
+    }
+}
+
+impl Member {
+    /// Returns where the job stands in a pool with this order, if it could use a slot.
+    fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
+        if self.tasks[kind].pending == 0 {
+            return None;
+        }
+        let standing = self.standing_in(order, job, kind);
+        let by_need = self.is_by_need(order, sorts);
+        Some(if by_need { standing.by_need() } else { standing.by_order(order) })
+    }
+
+    /// Line stays line, by the priority that jobs came with: it is the equal shares that give way to
+    /// need.
+    fn is_by_need(&self, order: JobOrder, sorts: bool) -> bool {
+        sorts && order == JobOrder::Fair
+    }
+
+    fn standing_in(&self, order: JobOrder, job: JobId, kind: SlotKind) -> JobStanding {
+        let Tasks { running, pending } = self.tasks[kind];
+        let priority = match order {
+            JobOrder::Fifo => self.came_with,
+            JobOrder::Fair => self.priority,
+        };
+        JobStanding { priority, running, pending, arrived: self.arrived, job }
+    }
+}
+
+/// Moves somebody to another place, or none.
+fn move_to<K: Ord + Clone>(ready: &mut BTreeSet<K>, place: &mut Option<K>, key: Option<K>) {
+    if *place != key {
+        if let Some(was) = mem::replace(place, key.clone()) {
+            ready.remove(&was);
+        }
+        ready.extend(key);
+    }
+}

@@ -1,0 +1,212 @@
+//! The modified fair scheduler's rules, each on a small cluster driven by hand.
+
+use proptest::prelude::*;
+
+use super::*;
+use mumakil_core::mapred::JobId;
+use mumakil_core::mapred::SlotKind::{Map, Reduce};
+use mumakil_core::mapred::testing::{Bench, input_on};
+
+/// Returns so many trackers of four map slots; nobody waits for locality, unless it is said.
+fn bench(trackers: u32, options: &str) -> Bench<ModifiedFair> {
+    let delay = if options.contains("delay:") { "" } else { "delay: {w1: 0s, w2: 0s}, " };
+    let options = serde_yaml::from_str(&format!("{{{delay}{options}}}")).unwrap();
+    Bench::new(ModifiedFair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
+}
+
+/// Submits jobs, by their pools and maps.
+fn submit<const N: usize>(bench: &mut Bench<ModifiedFair>, jobs: [(&str, u32); N]) -> [JobId; N] {
+    jobs.map(|(pool, maps)| bench.job_of(pool, maps, 0))
+}
+
+/// Returns whose maps trackers get that ask one after the other.
+fn served<const N: usize>(bench: &mut Bench<ModifiedFair>, trackers: [u32; N]) -> Vec<JobId> {
+    trackers.iter().flat_map(|it| bench.beat(*it)).map(|attempt| attempt.job()).collect()
+}
+
+// ---- small jobs ----
+
+#[test]
+fn small_jobs_stand_in_line_for_the_slots_that_they_share() {
+    let mut bench = bench(4, "");
+    submit(&mut bench, [("a", 40), ("a", 40), ("b", 40), ("b", 40), ("c", 40), ("c", 40)]);
+    let [first, second] = submit(&mut bench, [("b", 4), ("a", 4)]);
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [first, second]), [2, 0]);
+    bench.succeed(first, Map, 1);
+    bench.fill();
+    assert_eq!(bench.held(Map, [first, second]), [2, 0]);
+    bench.succeed(first, Map, 2);
+    bench.fill();
+    assert_eq!(bench.held(Map, [first, second]), [1, 1], "the first has no more to launch");
+}
+
+#[test]
+fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
+    let held = |option: &str| {
+        let mut bench = bench(3, &format!("delay: {{w1: 1h, w2: 0s}}, {option}"));
+        let [a] = submit(&mut bench, [("a", 40)]);
+        bench.tick().beat(2);
+        let [b, c] = submit(&mut bench, [("a", 40), ("a", 40)]);
+        // Its input is where no slot is free, and it waits for that.
+        let small = bench.job(3, 0, |spec| spec.input = input_on([2; 3]));
+        bench.tick().fill();
+        let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
+        [a + b + c, small]
+    };
+    assert_eq!(held("sorting: true"), [10, 0], "of twelve two are kept");
+    assert_eq!(held("classification: false"), [12, 0]);
+}
+
+#[test]
+fn a_job_that_is_small_no_longer_has_the_maximum_of_its_pool() {
+    let mut bench = bench(4, "allocations: {pools: {a: {max_maps: 3}}}");
+    let [big, _, _, once_small] = submit(&mut bench, [("b", 40), ("b", 40), ("b", 40), ("a", 8)]);
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [once_small]), [4], "half of its maps");
+    let [small] = submit(&mut bench, [("c", 2)]);
+    bench.tick();
+    bench.succeed(big, Map, 2);
+    bench.fill();
+    assert_eq!(bench.held(Map, [small, once_small]), [1, 4], "nothing is taken from it");
+    bench.succeed(once_small, Map, 2);
+    bench.fill();
+    assert_eq!(bench.held(Map, [small, once_small]), [1, 3]);
+}
+
+#[test]
+fn a_job_that_may_not_run_is_the_smallest_all_the_same() {
+    let mut bench = bench(4, "allocations: {pools: {a: {max_jobs: 1}, b: {max_maps: 1}}}");
+    let [_, waits, larger, ..] =
+        submit(&mut bench, [("a", 40), ("a", 2), ("b", 4), ("c", 40), ("c", 40)]);
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [waits, larger]), [0, 1], "the larger one is in its own pool");
+    let all: usize = bench.held(Map, [0, 1, 2, 3, 4].map(JobId)).iter().sum();
+    assert_eq!(all, 16, "nothing is kept for a job that may not run");
+}
+
+// ---- free slots ----
+
+#[test]
+fn slots_that_become_free_together_are_all_taken_at_once() {
+    let mut bench = bench(1, "classification: false");
+    let [b, c] = submit(&mut bench, [("b", 2), ("c", 2)]);
+    bench.tick().fill();
+    let [a] = submit(&mut bench, [("a", 40)]);
+    bench.tick().fill();
+    for job in [b, c] {
+        bench.succeed(job, Map, 2);
+    }
+    assert_eq!(bench.beat(0).len(), 4, "though the last round had nothing to allot");
+    assert_eq!(bench.held(Map, [a, b, c]), [4, 0, 0]);
+}
+
+#[test]
+fn a_maximum_of_a_round_lets_a_pool_have_all_slots_round_by_round() {
+    for (maximum, expected) in [("cap", [6, 6, 6]), ("round", [6, 12, 16])] {
+        let options = format!("maximum: {maximum}, allocations: {{pools: {{a: {{max_maps: 6}}}}}}");
+        let mut bench = bench(4, &format!("classification: false, {options}"));
+        let [job] = submit(&mut bench, [("a", 40)]);
+        let held = [(); 3].map(|()| {
+            bench.tick().fill();
+            bench.held(Map, [job])[0]
+        });
+        assert_eq!(held, expected, "{maximum}");
+    }
+}
+
+proptest! {
+    /// Jobs of one to four maps come to two pools and end; they become small, and are no longer.
+    #[test]
+    fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
+        steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
+        classification in prop::bool::ANY,
+    ) {
+        let mut bench = bench(2, &format!("classification: {classification}"));
+        let mut left = 0;
+        for (number, (is_a, maps, ended)) in (0u32..).zip(steps) {
+            bench.job_of(if is_a { "a" } else { "b" }, maps, 0);
+            left += maps as usize;
+            for job in (0..=number).map(JobId) {
+                let [held] = bench.held(Map, [job]);
+                bench.succeed(job, Map, ended);
+                left -= held.min(ended);
+            }
+            bench.tick().fill();
+            let held: usize = (0..=number).map(|job| bench.held(Map, [JobId(job)])[0]).sum();
+            prop_assert_eq!(bench.policy.standings.work(Map).0 as usize, held);
+            prop_assert!(classification || held == left.min(8), "{} of {}", held, left);
+        }
+    }
+}
+
+// ---- reduces ----
+
+#[test]
+fn reduces_of_a_pool_have_an_order_of_their_own_if_it_is_asked_for() {
+    for (order, expected) in [("as_maps", [2, 2]), ("srt", [0, 4])] {
+        let mut bench = bench(2, &format!("classification: false, reduce_order: {order}"));
+        let jobs = [(40, 4), (4, 4)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+        bench.tick().fill();
+        assert_eq!(bench.held(Reduce, jobs), expected, "{order}");
+    }
+}
+
+#[test]
+fn reduces_that_are_held_back_are_nothing_pending() {
+    let mut bench = bench(2, "classification: false, reduce_gate: coupling");
+    let [held_back, other] =
+        [(4, 8), (0, 2)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+    bench.tick().fill();
+    assert_eq!(bench.held(Reduce, [held_back, other]), [0, 2]);
+    bench.succeed(held_back, Map, 1);
+    bench.tick().fill();
+    assert_eq!(bench.held(Reduce, [held_back, other]), [2, 2], "a quarter of eight");
+}
+
+// ---- waiting ----
+
+#[test]
+fn a_job_waits_no_longer_than_others_had_to() {
+    for (option, waits) in [("true", 2.0), ("false", 10.0)] {
+        let mut bench =
+            bench(4, &format!("delay: {{w1: 10s, w2: 0s}}, delay_adjustment: {option}"));
+        bench.job(1, 0, |spec| spec.input = input_on([1]));
+        bench.tick();
+        assert_eq!(bench.at(0.0).beat(0), []);
+        assert_eq!(bench.at(2.0).beat(1).len(), 1, "it has waited for two seconds");
+        bench.job(1, 0, |spec| spec.input = input_on([2]));
+        bench.at(20.0).tick();
+        assert_eq!(bench.at(20.0).beat(0), []);
+        assert_eq!(bench.at(19.9 + waits).beat(0), []);
+        assert_eq!(bench.at(20.0 + waits).beat(0).len(), 1);
+    }
+}
+
+// ---- priorities ----
+
+/// Returns whose maps are launched step by step: `x` has most of them, and input on tracker 0.
+fn steps(options: &str) -> Vec<JobId> {
+    let most = "assign_multiple: false, max_load_difference: 1, classification: false";
+    let mut bench = bench(2, &format!("{most}, {options}"));
+    bench.job(7, 0, |spec| {
+        (spec.pool, spec.input) = ("a".into(), input_on([0; 7]));
+    });
+    submit(&mut bench, [("a", 2)]);
+    bench.tick();
+    served(&mut bench, [0, 1, 0, 1, 0, 1])
+}
+
+#[test]
+fn a_job_whose_input_gets_farther_falls_behind_and_rises_again_with_it() {
+    let [x, y] = [0, 1].map(JobId);
+    // On its node, in its rack: lower than the other, which has no input, until that is through.
+    assert_eq!(steps("sorting: true"), [x, x, y, y, x, x]);
+    assert_eq!(steps("priority_adjustment: \"off\""), [x, x, x, x, x, y]);
+}
+
+#[test]
+fn a_pool_in_line_goes_by_the_priorities_that_its_jobs_came_with() {
+    let x = JobId(0);
+    assert_eq!(steps("allocations: {pools: {a: {order: fifo}}}"), [x; 6]);
+}

@@ -1,0 +1,89 @@
+//! How long jobs wait for their input (section 3.4): as long as others had to before they got it.
+//!
+//! The paper sets the delays to the mean "waiting time" of the tasks that were launched on their nodes,
+//! and in their racks, and does not say what that time is. Chosen: for how long the job was passed over
+//! before it launched the map, since that is what a delay bounds. The map that ends such a time is
+//! counted with it. One whose job was not passed over has not waited and is not counted: otherwise a
+//! first job that finds its input at once would leave no delay, under which nobody is passed over and
+//! nothing is ever measured again.
+//!
+//! Who is launched in its rack has waited for its node before, so the second delay is what its wait is
+//! longer than that of the others.
+
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::Locality;
+
+/// The waits of maps that found what they waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    node: Mean,
+    rack: Mean,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    micros: u64,
+    number: u64,
+}
+
+impl Waits {
+    /// Counts a map that was launched after its job had been passed over for so long.
+    pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
+        let mean = match locality {
+            _ if waited.is_zero() => return,
+            Some(Locality::Node) => &mut self.node,
+            Some(Locality::Rack) => &mut self.rack,
+            _ => return,
+        };
+        mean.micros = mean.micros.saturating_add(waited.as_micros());
+        mean.number += 1;
+    }
+
+    /// Returns how long to wait for nodes, and how much longer for racks; `None` as long as that was
+    /// not measured.
+    pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
+        let [node, rack] = [self.node, self.rack]
+            .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
+        [node, rack.zip(node).map(|(rack, node)| rack.saturating_sub(node))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn secs(secs: u64) -> SimSpan {
+        SimSpan::from_secs(secs)
+    }
+
+    #[test]
+    fn the_first_delay_is_the_mean_wait_for_nodes_and_the_second_the_rest_of_that_for_racks() {
+        let mut waits = Waits::default();
+        assert_eq!(waits.delays(), [None, None]);
+        waits.note(Some(Locality::Rack), secs(9));
+        assert_eq!(waits.delays(), [None, None], "of those nine some were for the node");
+        waits.note(Some(Locality::Node), secs(6));
+        waits.note(Some(Locality::Node), secs(2));
+        waits.note(Some(Locality::OffRack), secs(60));
+        waits.note(None, secs(60));
+        assert_eq!(waits.delays(), [Some(secs(4)), Some(secs(5))]);
+    }
+
+    #[test]
+    fn whoever_waits_for_racks_no_longer_than_others_for_nodes_makes_nobody_wait_more() {
+        let mut waits = Waits::default();
+        waits.note(Some(Locality::Node), secs(4));
+        waits.note(Some(Locality::Rack), secs(3));
+        assert_eq!(waits.delays(), [Some(secs(4)), Some(secs(0))]);
+    }
+
+    #[test]
+    fn a_job_that_finds_its_input_at_once_does_not_end_all_waiting() {
+        let mut waits = Waits::default();
+        waits.note(Some(Locality::Node), secs(0));
+        assert_eq!(waits.delays(), [None, None]);
+        waits.note(Some(Locality::Node), secs(2));
+        waits.note(Some(Locality::Node), secs(0));
+        assert_eq!(waits.delays()[0], Some(secs(2)), "nor does the second map of a heartbeat");
+    }
+}

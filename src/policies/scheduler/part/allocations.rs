@@ -1,0 +1,162 @@
+//! The option of pools: as a mapping, or as the path of a Hadoop allocation file.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::allocation_file::parse;
+use super::file_or::{FileOr, Filed};
+use super::names::listed;
+use super::pool_tree::{PoolId, PoolTree};
+use super::pools::{Pools, check};
+use mumakil_core::cluster::SlotKind;
+use mumakil_core::mapred::{Complaint, Expected, JobSpec, Site};
+
+/// Pools, or the path of a Hadoop allocation file.
+pub type Allocations = FileOr<Pools>;
+
+impl Filed for Pools {
+    const FILE: &'static str = "the path of a Hadoop allocation file";
+}
+
+/// What a job's pool is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolBy {
+    /// The pool that it names, or its user's if it names none.
+    #[default]
+    Pool,
+    /// Its user's pool.
+    User,
+}
+
+impl PoolBy {
+    /// Returns the name of a job's pool.
+    pub fn of(self, job: &JobSpec) -> &str {
+        self.choose(job.named_pool(), &job.user)
+    }
+
+    /// Returns the name of the pool of a job that is to come.
+    pub fn of_expected<'n>(self, job: &Expected<'n>) -> &'n str {
+        self.choose(job.pool, job.user)
+    }
+
+    /// Returns the one of two names that counts.
+    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+        match self {
+            Self::Pool => pool.unwrap_or(user),
+            Self::User => user,
+        }
+    }
+}
+
+impl Allocations {
+    /// Reads the file, if it is one, and returns what is wrong with the pools: the option
+    /// `allocations` of some policy.
+    pub fn settle(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
+        let mut complaints = self.read_and_check(site, pool_by);
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
+    }
+
+    fn read_and_check(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
+        let mut complaints = match self.settle_file(site.folder, parse) {
+            Ok(Some(warnings)) => warnings,
+            Ok(None) => check(&self.given()),
+            Err(complaints) => return complaints,
+        };
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            let tree = PoolTree::new(&self.given());
+            complaints.extend(too_much(&tree, site));
+            let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
+            let names: BTreeSet<&str> = names.collect();
+            complaints.extend(no_leaves(&tree, &names));
+            complaints.extend(strangers(&tree, &names));
+        }
+        complaints
+    }
+}
+
+/// Warns if the pools are promised more than the cluster has.
+fn too_much(tree: &PoolTree, site: &Site<'_>) -> Vec<Complaint> {
+    let outermost = &tree.pool(PoolId::ROOT).children;
+    let complaint = |kind: SlotKind| {
+        let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();
+        let (slots, word) = (site.slots[kind], kind.word());
+        (slots < promised).then(|| Complaint {
+            path: vec!["pools".to_owned()],
+            message: format!(
+                "the pools are promised {promised} {word} slots, but the cluster has {slots}"
+            ),
+            hint: "the paper's scheduler scales them down, Hadoop's keeps them; lower min_maps or \
+                   min_reduces"
+                .to_owned(),
+            is_warning: true,
+        })
+    };
+    SlotKind::BOTH.into_iter().filter_map(complaint).collect()
+}
+
+/// Returns a complaint for each pool that jobs name and cannot stand in.
+fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
+    let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
+    let complaint = |name: &&str| Complaint {
+        path: vec!["pools".to_owned()],
+        message: format!("a job names the pool `{name}`, which has pools inside of it"),
+        hint: "jobs stand in pools without others inside: name one of these".to_owned(),
+        is_warning: false,
+    };
+    names.iter().filter(is_inner).map(complaint).collect()
+}
+
+/// Warns of pools that are declared and have no job, if others may be meant by them.
+fn strangers(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
+    let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
+    let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
+    misnamed(leaves.filter(|name| !names.contains(name)), strange).map(|message| Complaint {
+        path: vec!["pools".to_owned()],
+        message,
+        hint: "a pool that is not declared is promised nothing and weighs 1".to_owned(),
+        is_warning: true,
+    })
+}
+
+/// Returns what to say of pools that are declared and have no job, and of those that have jobs and are
+/// not declared, if there are both: one may be meant by the other.
+pub fn misnamed<'n>(
+    idle: impl Iterator<Item = &'n str>,
+    strange: impl Iterator<Item = &'n str>,
+) -> Option<String> {
+    let (mut idle, mut strange) = (idle.peekable(), strange.peekable());
+    (idle.peek().is_some() && strange.peek().is_some()).then(|| {
+        format!(
+            "pools that are declared, but have no job: {}; that have jobs, but are not declared: {}",
+            listed(idle),
+            listed(strange)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_may_be_another_by_mistake_is_told() {
+        let pools = "pools: {production: {pools: {daily: {}}}, adhoc: {}}";
+        let tree = PoolTree::new(&serde_yaml::from_str(pools).unwrap());
+        let told = |names: &[&str]| {
+            strangers(&tree, &names.iter().copied().collect()).map(|complaint| complaint.message)
+        };
+        assert_eq!(told(&["daily", "adhoc", "alice"]), None, "users may have pools of their own");
+        assert_eq!(told(&["adhoc"]), None, "a pool may wait for later jobs");
+        assert_eq!(
+            told(&["dayly", "adhoc"]).unwrap(),
+            "pools that are declared, but have no job: `daily`; that have jobs, but are not \
+             declared: `dayly`"
+        );
+    }
+}

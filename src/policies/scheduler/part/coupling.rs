@@ -1,0 +1,81 @@
+//! Coupling: a job's reduces are launched in step with its maps.
+//!
+//! After Tan et al. (Performance analysis of coupling scheduler for MapReduce/Hadoop, INFOCOM 2012):
+//! a reduce that is launched early holds its slot until the last map has ended. So of a job's reduces
+//! no larger share is launched than has ended of its maps, rounded up to a whole reduce.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_core::mapred::{Job, SlotKind};
+
+/// What holds reduces back that could be launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReduceGate {
+    /// Nothing.
+    #[default]
+    Open,
+    /// They are launched in step with the job's maps: at most the share of reduces have started
+    /// that the maps have which ended or failed for good, rounded up to a whole reduce.
+    Coupling,
+}
+
+impl ReduceGate {
+    /// Returns how many more of a job's reduces may be launched. What is held back is no demand: no
+    /// slot that it has not would do it any good.
+    pub fn pending(self, job: &Job) -> u32 {
+        self.lets_through(job, job.waiting(SlotKind::Reduce))
+    }
+
+    /// Returns the same as if they had not to wait for the slow start.
+    pub fn pending_ever(self, job: &Job) -> u32 {
+        self.lets_through(job, job.unstarted_reduces())
+    }
+
+    /// Returns how many may be launched if so many wait.
+    fn lets_through(self, job: &Job, waiting: u32) -> u32 {
+        let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
+        if self == Self::Open {
+            return waiting + slow;
+        }
+        let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
+        let launched = reduces.total() - waiting;
+        let over = maps.finished() + maps.failed();
+        let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
+        // What has begun already is not held back from a second attempt.
+        waiting.min(in_step) + slow
+    }
+}
+
+/// Returns how many of so many reduces may be launched.
+fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
+    if maps_over == maps {
+        return reduces;
+    }
+    let share = u64::from(maps_over) * u64::from(reduces);
+    share.div_ceil(u64::from(maps)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_launched_share_of_reduces_is_that_of_maps_rounded_up() {
+        let launched = |over| in_step(over, 100, 8);
+        assert_eq!([0, 1, 12, 13, 50, 99, 100].map(launched), [0, 1, 1, 2, 4, 8, 8]);
+        assert_eq!(in_step(0, 0, 3), 3, "nothing to wait for");
+    }
+
+    proptest! {
+        #[test]
+        fn more_maps_never_let_fewer_reduces_pass(maps in 1u32..500, reduces in 0u32..500, over in 0u32..500) {
+            let over = over.min(maps - 1);
+            prop_assert!(in_step(over, maps, reduces) <= in_step(over + 1, maps, reduces));
+            prop_assert_eq!(in_step(maps, maps, reduces), reduces);
+        }
+    }
+}

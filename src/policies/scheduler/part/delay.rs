@@ -1,0 +1,604 @@
+//! Delay scheduling: a job without input on the node lets others go first for a while.
+//!
+//! A job begins at the level of nodes: it launches maps only where their input is. Passed over for
+//! long enough it may launch in the racks of its input, after that anywhere. What it then launches
+//! sets the level anew: a job that gets a node with its input waits for such nodes again.
+//!
+//! What counts is either time or the number of times that the job was passed over. Time passes only
+//! for a job that the last offer has passed over, so a job that nobody asked does not grow impatient.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::long_tasks::LongTasks;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    Auto, Job, JobChange, JobEvent, JobId, Launched, Locality, Offer, Reach, Reason, SlotKind, View,
+};
+
+/// The longest that `auto` waits.
+const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
+
+/// So many offers are remembered before the time that has passed is added up for all jobs.
+const REMEMBERED: usize = 16_384;
+
+/// How long jobs wait for their input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DelaySpec {
+    /// How long a job is passed over before it may launch in a rack that holds its input. `auto` is
+    /// one and a half heartbeat intervals, at most 15 s.
+    pub w1: Auto,
+    /// How much longer a job is passed over before it may launch anywhere. `auto` is the same as
+    /// for `w1`.
+    pub w2: Auto,
+    /// Spreads long tasks over the nodes. Maps are long if they take longer than this, or if no map
+    /// of their job has ended yet. A job with long maps gets no slot on a node that already runs
+    /// more long maps than other nodes do. Without this, length does not matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_task: Option<SimSpan>,
+}
+
+impl DelaySpec {
+    /// Nobody waits.
+    pub const NONE: Self =
+        Self { w1: Auto::Fixed(SimSpan::ZERO), w2: Auto::Fixed(SimSpan::ZERO), long_task: None };
+}
+
+/// Nobody waits, unless it is asked for.
+impl Default for DelaySpec {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// What a job's patience is measured in.
+#[derive(Clone, Copy, Debug)]
+enum Patience {
+    /// Time for nodes, then for racks.
+    Time(Auto, Auto),
+    /// Times passed over: for nodes, then for racks.
+    Skips(u64, u64),
+    /// Times passed over for racks: this part of the maps that are left, or of the trackers; the
+    /// share of trackers that hold input of the job, unless it is said.
+    Chances(Option<f64>),
+}
+
+/// The waiting of jobs.
+#[derive(Debug)]
+pub struct Delay {
+    rules: Rules,
+    /// By the number of the job; those that are asked, until they end.
+    jobs: Vec<Option<Waiting>>,
+    long_tasks: Option<LongTasks>,
+}
+
+/// What decides how far a job may go that is so far.
+#[derive(Debug)]
+struct Rules {
+    patience: Patience,
+    /// What a job bears for nodes, then for racks: microseconds or skips.
+    limits: [u64; 2],
+    offers: Offers,
+}
+
+/// When offers began; several may at one instant.
+///
+/// A job is passed over in thousands of offers, one after another, and its time passes from the first to the
+/// one that follows the last: to keep these two costs each of the others a comparison.
+#[derive(Debug, Default)]
+struct Offers {
+    /// How many there were.
+    count: u64,
+    /// When the last of them began.
+    begun: Vec<SimTime>,
+}
+
+/// An offer that has passed jobs over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// When it was.
+    pub at: SimTime,
+    /// When the next one began, if it has.
+    pub until: Option<SimTime>,
+    /// Whether they needed not wait for their input.
+    pub anywhere: bool,
+}
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    level: Locality,
+    /// For how long, or how often, but for the stretch of offers that goes on.
+    waited: u64,
+    /// The last offer after which time passes for it, from one; none if that is added up.
+    passed_in: u64,
+    /// When the stretch of such offers began, each of which followed on the other.
+    passing_since: SimTime,
+    /// When it was first passed over with a map to launch, since it launched one.
+    since: Option<SimTime>,
+    /// When it was last passed over though it might have launched farther away.
+    held_back_at: SimTime,
+    /// The last offer in which it was passed over or launched a map, from one. Its time passes
+    /// once in an offer at most, and not in one in which it has launched something.
+    seen_in: u64,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self {
+            level: Locality::Node,
+            waited: 0,
+            passed_in: 0,
+            passing_since: SimTime::ZERO,
+            since: None,
+            held_back_at: SimTime::ZERO,
+            seen_in: 0,
+        }
+    }
+}
+
+impl Offers {
+    fn begin(&mut self, now: SimTime) {
+        self.count += 1;
+        self.begun.push(now);
+    }
+
+    /// Returns when an offer began that is remembered; if it has not begun, when the last one did.
+    fn began(&self, number: u64) -> SimTime {
+        let back = self.count.saturating_sub(number) as usize;
+        self.begun[self.begun.len() - 1 - back]
+    }
+
+    /// Returns whether time should be added up for all jobs, to forget all offers but the last one.
+    fn are_many(&self) -> bool {
+        REMEMBERED <= self.begun.len()
+    }
+}
+
+impl Waiting {
+    /// Returns the time that has passed until the last offer began, but for what is added up.
+    fn passing(&self, offers: &Offers) -> u64 {
+        if self.passed_in == 0 {
+            return 0;
+        }
+        offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
+    }
+
+    /// Lets time pass from now until the next offer, if it does not yet.
+    fn pass_over(&mut self, now: SimTime, offers: &Offers) {
+        if self.seen_in == offers.count {
+            return;
+        }
+        self.seen_in = offers.count;
+        let goes_on = self.passed_in + 1 == offers.count && offers.began(offers.count) == now;
+        if self.passed_in == 0 || !goes_on {
+            self.waited += self.passing(offers);
+            self.passing_since = now;
+        }
+        self.passed_in = offers.count;
+    }
+
+    /// Returns how far the job is once it has launched a map this far from its input.
+    fn launched(self, level: Locality, offers: &Offers) -> Self {
+        let new = Self { level, seen_in: offers.count, ..Self::default() };
+        if self.passed_in == 0 || self.passed_in != offers.count {
+            return new;
+        }
+        // What this offer has passed over before will have waited when the next one begins.
+        let passing_since = self.passing_since.max(offers.began(offers.count));
+        Self { passed_in: offers.count, passing_since, ..new }
+    }
+
+    /// Adds up the time that has passed, so that only the last offer need be remembered.
+    fn add_up(&mut self, offers: &Offers) {
+        self.waited += self.passing(offers);
+        if self.passed_in == offers.count {
+            self.passing_since = self.passing_since.max(offers.began(offers.count));
+        } else {
+            self.passed_in = 0;
+        }
+    }
+}
+
+impl Delay {
+    /// Returns waiting by time.
+    pub fn new(spec: &DelaySpec) -> Self {
+        Self::with(Patience::Time(spec.w1, spec.w2), spec.long_task)
+    }
+
+    /// Returns waiting by the number of times that a job is passed over.
+    pub fn by_skips(node: u64, rack: u64) -> Self {
+        Self::with(Patience::Skips(node, rack), None)
+    }
+
+    /// Returns the waiting of Hadoop 1.x: a job is passed over for want of input in the rack as many
+    /// times as it has maps left, or there are trackers, times a factor; without one it is the share
+    /// of trackers that hold input of the job.
+    pub fn by_chances(factor: Option<f64>) -> Self {
+        Self::with(Patience::Chances(factor), None)
+    }
+
+    fn with(patience: Patience, long_task: Option<SimSpan>) -> Self {
+        Self {
+            rules: Rules { patience, limits: [0, 0], offers: Offers::default() },
+            jobs: Vec::new(),
+            long_tasks: long_task.map(LongTasks::new),
+        }
+    }
+
+    /// Changes how long jobs are passed over from the next offer on, for nodes and for racks; without
+    /// a time it stays as it is.
+    ///
+    /// Only for waiting by time.
+    pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
+        if let Patience::Time(w1, w2) = &mut self.rules.patience {
+            for (wait, new) in [w1, w2].into_iter().zip(waits) {
+                *wait = new.map_or(*wait, Auto::Fixed);
+            }
+        }
+    }
+
+    /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
+    pub fn waited(&self, job: JobId) -> SimSpan {
+        SimSpan::from_micros(self.known(job).map_or(0, |job| self.rules.waited_by(&job)))
+    }
+
+    /// Hears of a job; to be called with all news.
+    pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        if let JobChange::Ended(_) = event.change
+            && let Some(waiting) = self.jobs.get_mut(event.job.index())
+        {
+            *waiting = None;
+        }
+        if let Some(long_tasks) = &mut self.long_tasks {
+            long_tasks.job_changed(view, event);
+        }
+    }
+
+    /// Begins an offer: those that the last one has passed over have waited since.
+    pub fn begin(&mut self, view: &View<'_>) {
+        let rules = &mut self.rules;
+        let now = view.now();
+        if let Patience::Time(w1, w2) = rules.patience {
+            // Hadoop counts in whole milliseconds.
+            let interval = view.heartbeat_interval().as_millis();
+            let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
+            rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
+        } else if let Patience::Skips(node, rack) = rules.patience {
+            rules.limits = [node, rack];
+        }
+        rules.offers.begin(now);
+        if rules.offers.are_many() {
+            self.jobs.iter_mut().flatten().for_each(|job| job.add_up(&rules.offers));
+            rules.offers.begun = vec![now];
+        }
+    }
+
+    /// Returns how long it may take until a job launches where it does not yet: none, if no job was
+    /// passed over lately that might have gone farther, and else for ever. How fast a job grows impatient hangs on who
+    /// offers when, so a time cannot be told.
+    pub fn patience(&self, view: &View<'_>) -> SimSpan {
+        let lately = view.heartbeat_interval() * 2;
+        let still_waits = |(id, waiting): (usize, &Option<Waiting>)| {
+            let Some(waiting) = waiting else { return false };
+            let job = view.job(JobId(id as u32));
+            let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
+            has_map && view.now().saturating_since(waiting.held_back_at) <= lately
+        };
+        if self.jobs.iter().enumerate().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
+    }
+
+    /// Launches a map of a job as near to its input as its patience allows, or passes it over.
+    ///
+    /// With `anywhere` the job need not wait.
+    pub fn launch_map(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        anywhere: bool,
+        reason: Reason,
+    ) -> Option<Launched> {
+        self.launch_wide_map(offer, job, 1, anywhere, reason)
+    }
+
+    /// As [`Delay::launch_map`], with a map that takes several slots.
+    pub fn launch_wide_map(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        slots: u32,
+        anywhere: bool,
+        reason: Reason,
+    ) -> Option<Launched> {
+        let view = offer.view();
+        let now = view.now();
+        let is_blocked = self.is_blocked(offer, job);
+        let Self { rules, jobs, long_tasks } = self;
+        let waiting = entry(jobs, job);
+        let known = view.job(job);
+        let reach = if anywhere { Reach::Any } else { rules.reach(&view, known, waiting) };
+        let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        let reason = match waiting.since {
+            Some(since) if rules.make_wait() => Reason::Waited(now.saturating_since(since)),
+            _ => reason,
+        };
+        let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
+        if let Some(launched) = launched.flatten() {
+            let level = launched.locality.unwrap_or(Locality::OffRack);
+            *waiting = waiting.launched(level, &rules.offers);
+            if let Some(long_tasks) = long_tasks {
+                long_tasks.launched(now, offer.tracker(), launched);
+            }
+            return Some(launched);
+        }
+        waiting.since = waiting.since.or(has_map.then_some(now));
+        if reach != Reach::Any {
+            waiting.held_back_at = now;
+        }
+        if !matches!(rules.patience, Patience::Time(..)) {
+            waiting.waited += 1;
+        } else {
+            waiting.pass_over(now, &rules.offers);
+        }
+        if is_blocked {
+            offer.refuse(job, SlotKind::Map, Reason::LongTasks);
+        } else if reach != Reach::Any {
+            offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
+        }
+        None
+    }
+
+    /// Notes offers that have passed a job over while it had no map to launch, the last of which may be the
+    /// one that goes on or was the last one: as [`Delay::launch_map`] would have done in each of them.
+    ///
+    /// Only for waiting by time.
+    pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p Pass>) {
+        let mut passes = passes.peekable();
+        if passes.peek().is_none() {
+            return;
+        }
+        let Rules { limits: [node, rack], offers, .. } = &self.rules;
+        let waiting = entry(&mut self.jobs, job);
+        let limit = [node + rack, *rack, 0][waiting.level as usize];
+        // It stays the same until the last of them.
+        let passing = waiting.passing(offers);
+        for Pass { at, until, anywhere } in passes {
+            if !anywhere && waiting.waited + passing < limit {
+                waiting.held_back_at = *at;
+            }
+            match until {
+                Some(until) => waiting.waited += until.saturating_since(*at).as_micros(),
+                None => waiting.pass_over(*at, offers),
+            }
+        }
+    }
+
+    /// Returns how far a job is that has been asked.
+    fn known(&self, job: JobId) -> Option<Waiting> {
+        self.jobs.get(job.index()).copied().flatten()
+    }
+
+    /// Returns whether a job's maps would crowd the tracker.
+    fn is_blocked(&self, offer: &Offer<'_>, job: JobId) -> bool {
+        let crowds = |long: &LongTasks| long.crowds(&offer.view(), job, offer.tracker());
+        self.long_tasks.as_ref().is_some_and(crowds)
+    }
+}
+
+impl Rules {
+    fn make_wait(&self) -> bool {
+        matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
+    }
+
+    /// Returns how long or how often a job was passed over, until this offer began.
+    fn waited_by(&self, job: &Waiting) -> u64 {
+        job.waited + job.passing(&self.offers)
+    }
+
+    /// Returns how far from its input a job may launch now.
+    fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &Waiting) -> Reach {
+        let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return Reach::Any };
+        let waited = self.waited_by(waiting);
+        let [node, rack] = match self.patience {
+            Patience::Chances(factor) => [0, chances(view, job, factor)],
+            Patience::Time(..) | Patience::Skips(..) => self.limits,
+        };
+        match waiting.level {
+            Locality::Node if waited < node => Reach::Node,
+            Locality::Node if waited < node + rack => Reach::Rack,
+            Locality::Rack if waited < rack => Reach::Rack,
+            Locality::Node | Locality::Rack | Locality::OffRack => Reach::Any,
+        }
+    }
+}
+
+/// Returns how far a job is, which is asked for the first time if it is not known.
+fn entry(jobs: &mut Vec<Option<Waiting>>, job: JobId) -> &mut Waiting {
+    if jobs.len() <= job.index() {
+        jobs.resize(job.index() + 1, None);
+    }
+    jobs[job.index()].get_or_insert_default()
+}
+
+/// Returns the reason of a job that is passed over, since when it was first.
+fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
+    Reason::Delay(now.saturating_since(since.unwrap_or(now)))
+}
+
+/// Returns how often a job is passed over that has no input in the racks of those who ask.
+fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
+    let (maps, trackers) = (job.tasks(SlotKind::Map), f64::from(view.trackers().max(1)));
+    let left = f64::from(maps.total() - maps.finished()).min(trackers);
+    let factor = factor.unwrap_or((f64::from(job.input_nodes()) / trackers).min(1.0));
+    (left * factor) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use mumakil_core::mapred::testing::{Bench, input_on};
+    use mumakil_core::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
+
+    /// Offers every free map slot to the jobs in the order of their numbers.
+    struct InTurn(Delay);
+
+    impl Scheduler for InTurn {
+        fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+            self.0.job_changed(view, event);
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            self.0.begin(&offer.view());
+            let jobs: Vec<JobId> =
+                offer.running_jobs().map(mumakil_core::mapred::Job::id).collect();
+            while 0 < offer.free(SlotKind::Map) {
+                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Sample);
+                if !jobs.iter().any(|job| launch(*job).is_some()) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Returns four trackers of two map slots, and jobs that wait for ten seconds and five more.
+    fn bench() -> Bench<InTurn> {
+        let [w1, w2] = [10, 5].map(|secs| Auto::Fixed(SimSpan::from_secs(secs)));
+        let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
+        Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
+    }
+
+    fn jobs(attempts: &[AttemptId]) -> Vec<u32> {
+        attempts.iter().map(|attempt| attempt.job().0).collect()
+    }
+
+    #[test]
+    fn a_job_waits_for_its_node_and_then_takes_the_rack() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        for second in [0.0, 3.0, 6.0, 9.0] {
+            assert_eq!(bench.at(second).beat(1), [], "{second} s");
+        }
+        assert_eq!(bench.at(9.5).beat(0).len(), 2, "its node is always right");
+        // What it has launched there begins the wait anew.
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        assert_eq!(bench.at(10.0).beat(1), []);
+        assert_eq!(bench.at(19.9).beat(1), []);
+        assert_eq!(jobs(&bench.at(20.0).beat(1)), [1]);
+    }
+
+    #[test]
+    fn what_was_launched_in_the_rack_waits_for_no_node_again_but_what_was_launched_on_it_does() {
+        let mut bench = bench();
+        bench.job(4, 0, |spec| spec.input = input_on([0, 0, 0, 1]));
+        bench.at(0.0).beat(1);
+        // It has launched on node 1, so it waits for the nodes of its input.
+        assert_eq!(bench.at(1.0).beat(2), []);
+        assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second goes where the first went");
+    }
+
+    #[test]
+    fn time_passes_only_for_whom_the_last_offer_has_passed_over() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        bench.at(0.0).beat(1);
+        // Full trackers ask nobody, and the time after them is nobody's.
+        let full = bench.job(2, 0, |spec| spec.input = input_on([2, 2]));
+        bench.at(1.0).beat(2);
+        assert_eq!(bench.held(SlotKind::Map, [full]), [2]);
+        bench.at(2.0).beat(2);
+        assert_eq!(bench.at(30.0).beat(1), [], "two seconds are counted");
+        assert_eq!(bench.at(37.9).beat(1), []);
+        assert_eq!(bench.at(38.0).beat(1).len(), 2);
+    }
+
+    #[test]
+    fn of_two_offers_at_one_instant_the_second_passes_over_a_job_that_the_first_has_served() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([1, 0]));
+        assert_eq!(bench.at(1.0).beat(1).len(), 1);
+        assert_eq!(bench.at(1.0).beat(2), []);
+        assert_eq!(bench.at(10.9).beat(2), []);
+        assert_eq!(bench.at(11.0).beat(2).len(), 1, "it waits since the first second");
+    }
+
+    #[test]
+    fn who_may_launch_anywhere_at_once_says_so() {
+        let delay = Delay::new(&DelaySpec::NONE);
+        let mut bench = Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        assert_eq!(bench.at(0.0).beat(3).len(), 1);
+    }
+
+    #[test]
+    fn chances_are_a_part_of_the_maps_that_are_left_and_come_back_with_input_near() {
+        let slots = PerSlot { map: 1, reduce: 0 };
+        let mut bench =
+            Bench::with_racks(InTurn(Delay::by_chances(Some(0.5))), &[0, 1, 2, 3, 4, 5], slots);
+        let job = bench.job(6, 0, |spec| spec.input = input_on([0; 6]));
+        for chance in 0..3 {
+            assert_eq!(bench.beat(1), [], "{chance} of half of six");
+        }
+        assert_eq!(bench.beat(1).len(), 1);
+        assert_eq!(bench.beat(2).len(), 1, "what is far away takes none back");
+        bench.succeed(job, SlotKind::Map, 2);
+        assert_eq!(bench.beat(0).len(), 1);
+        for chance in 0..2 {
+            assert_eq!(bench.beat(1), [], "{chance} of half of the four that are not done");
+        }
+        assert_eq!(bench.beat(1).len(), 1);
+    }
+
+    #[test]
+    fn skips_are_counted_instead_of_time() {
+        let mut bench = Bench::new(InTurn(Delay::by_skips(3, 0)), 4, PerSlot { map: 2, reduce: 0 });
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        for _ in 0..3 {
+            assert_eq!(bench.at(0.0).beat(1), []);
+        }
+        assert_eq!(bench.at(0.0).beat(1).len(), 1);
+    }
+
+    proptest! {
+        /// Beside time that is added up with every offer.
+        #[test]
+        fn time_passes_as_if_it_were_added_up_with_every_offer(
+            happenings in vec((0..6_u8, 0..4_u64), 1..80),
+        ) {
+            let (mut offers, mut waiting) = (Offers::default(), Waiting::default());
+            let (mut now, mut waited, mut seen_in) = (SimTime::ZERO, 0, 0);
+            let mut passed_at = None;
+            for (what, micros) in happenings {
+                now += SimSpan::from_micros(micros);
+                match what {
+                    0 => {
+                        waiting = waiting.launched(Locality::Node, &offers);
+                        (waited, seen_in) = (0, offers.count);
+                    }
+                    1 if 0 < offers.count => waiting.add_up(&offers),
+                    2 => {
+                        waiting.pass_over(now, &offers);
+                        if seen_in != offers.count {
+                            (seen_in, passed_at) = (offers.count, Some(now));
+                        }
+                    }
+                    3.. => {
+                        let passed = passed_at.take().map_or(SimSpan::ZERO, |at| now - at);
+                        waited += passed.as_micros();
+                        offers.begin(now);
+                        // Most pass it over at once.
+                        if what < 5 {
+                            waiting.pass_over(now, &offers);
+                            (seen_in, passed_at) = (offers.count, Some(now));
+                        }
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(waiting.waited + waiting.passing(&offers), waited);
+            }
+        }
+    }
+}

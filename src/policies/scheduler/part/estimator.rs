@@ -1,0 +1,205 @@
+//! How long a job's tasks take, told from a sample of them.
+//!
+//! A family of distributions is fitted to the sample as the papers on HFSP do it: its distribution
+//! function to that of the sample, by least squares. Here the squares are those of the times: the
+//! *i*-th of *n* is put beside the family's quantile at `(i − ½) / n`, and a line through these
+//! points has the family's parameters. For symmetric families that is the sample's mean.
+
+use std::fmt::Debug;
+
+use rand_distr::{Distribution, LogNormal, Uniform};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::function::gamma::gamma;
+
+use mumakil_base::random::ChaCha8Rng;
+use mumakil_base::units::{Factor, Fraction};
+
+/// Says how long tasks take.
+pub trait Estimator: Debug + Send {
+    /// Returns how many seconds a task takes on average, by the times of some, of which there is one
+    /// at least.
+    fn task_time(&self, sample: &[f64]) -> f64;
+}
+
+/// The estimators that scenarios can name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// The mean of the sample.
+    #[default]
+    Mean,
+    /// Uniform times: all between two limits are equally likely.
+    Uniform,
+    /// Exponential times.
+    Exponential,
+    /// Normal times.
+    Normal,
+    /// Log-normal times.
+    LogNormal,
+    /// Weibull-distributed times.
+    Weibull,
+    /// No estimate: the true size of each job, known when it arrives.
+    Oracle,
+}
+
+impl Estimator for Family {
+    fn task_time(&self, sample: &[f64]) -> f64 {
+        let mean = sample.iter().sum::<f64>() / sample.len() as f64;
+        // A line takes two points, and a logarithm takes a time.
+        let has_times = sample.iter().all(|time| 0.0 < *time);
+        if sample.len() < 2 || !has_times {
+            return mean;
+        }
+        let fitted = match self {
+            Self::Mean | Self::Oracle => mean,
+            Self::Uniform => {
+                let line = Line::through(sample, |time| time, |share| share);
+                line.start + line.slope / 2.0
+            }
+            Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
+            Self::Normal => Line::through(sample, |time| time, standard_normal).start,
+            Self::LogNormal => {
+                let Line { start, slope } = Line::through(sample, f64::ln, standard_normal);
+                (start + slope * slope / 2.0).exp()
+            }
+            Self::Weibull => {
+                let Line { start, slope } =
+                    Line::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
+                start.exp() * gamma(1.0 + slope)
+            }
+        };
+        if fitted.is_finite() { fitted } else { mean }
+    }
+}
+
+/// By how much estimates are wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeError {
+    /// Estimates are multiplied with a factor from `1 − α` to `1 + α`.
+    Uniform(Fraction),
+    /// Estimates are multiplied with a factor of median 1, whose logarithm has this standard
+    /// deviation.
+    LogNormal(Factor),
+}
+
+impl SizeError {
+    /// Draws the factor of a job.
+    pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Self::Uniform(alpha) => Uniform::new_inclusive(1.0 - alpha.get(), 1.0 + alpha.get())
+                .map_or(1.0, |factor| factor.sample(rng)),
+            Self::LogNormal(sigma) => {
+                LogNormal::new(0.0, sigma.get()).map_or(1.0, |factor| factor.sample(rng))
+            }
+        }
+    }
+}
+
+/// A line through a sample's times over the quantiles of a family.
+struct Line {
+    start: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn through(sample: &[f64], height: impl Fn(f64) -> f64, quantile: impl Fn(f64) -> f64) -> Self {
+        let points: Vec<(f64, f64)> =
+            shares(sample).map(|(share, time)| (quantile(share), height(time))).collect();
+        let count = points.len() as f64;
+        let x_mean = points.iter().map(|(x, _)| x).sum::<f64>() / count;
+        let y_mean = points.iter().map(|(_, y)| y).sum::<f64>() / count;
+        let products: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+        let squares: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
+        let slope = products / squares;
+        Self { start: y_mean - slope * x_mean, slope }
+    }
+}
+
+/// Returns the slope of the line through zero.
+fn scale(sample: &[f64], quantile: impl Fn(f64) -> f64) -> f64 {
+    let points: Vec<(f64, f64)> =
+        shares(sample).map(|(share, time)| (quantile(share), time)).collect();
+    points.iter().map(|(x, y)| x * y).sum::<f64>() / points.iter().map(|(x, _)| x * x).sum::<f64>()
+}
+
+/// Returns the times in ascending order, each with the share of the sample that it stands for.
+fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    let mut sorted = sample.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let count = sorted.len() as f64;
+    (0..).zip(sorted).map(move |(place, time)| ((f64::from(place) + 0.5) / count, time))
+}
+
+fn standard_normal(share: f64) -> f64 {
+    Normal::standard().inverse_cdf(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::random::{Purpose, stream};
+
+    const ALL: [Family; 6] = [
+        Family::Mean,
+        Family::Uniform,
+        Family::Exponential,
+        Family::Normal,
+        Family::LogNormal,
+        Family::Weibull,
+    ];
+
+    /// The quantiles of a family with a known mean are a sample on which the fit is exact.
+    #[test]
+    fn a_family_finds_the_mean_of_its_own_quantiles() {
+        let quantiles = |of: fn(f64) -> f64| -> Vec<f64> {
+            (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect()
+        };
+        let found = |family: Family, of| (family.task_time(&quantiles(of)) * 1e9).round() / 1e9;
+        assert_eq!(found(Family::Uniform, |share| 10.0 + 20.0 * share), 20.0);
+        assert_eq!(found(Family::Exponential, |share| -40.0 * (1.0 - share).ln()), 40.0);
+        assert_eq!(found(Family::Normal, |share| 50.0 + 7.0 * standard_normal(share)), 50.0);
+        let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
+        let mean = (3.125_f64).exp();
+        assert!((found(Family::LogNormal, log_normal) - mean).abs() < 1e-6);
+        // Of shape 2: the mean is scale times the gamma function at 1.5, half the root of pi.
+        let weibull = |share: f64| 30.0 * (-(1.0 - share).ln()).sqrt();
+        let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
+        assert!((found(Family::Weibull, weibull) - mean).abs() < 1e-6);
+    }
+
+    #[test]
+    fn symmetric_families_find_the_mean_of_any_sample() {
+        let sample = [12.0, 3.0, 30.0, 18.0, 7.0];
+        for family in [Family::Mean, Family::Uniform, Family::Normal] {
+            assert!((family.task_time(&sample) - 14.0).abs() < 1e-9, "{family:?}");
+        }
+    }
+
+    #[test]
+    fn equal_times_and_single_ones_are_what_they_are() {
+        for family in ALL.into_iter().filter(|family| *family != Family::Exponential) {
+            assert!((family.task_time(&[60.0; 5]) - 60.0).abs() < 1e-6, "{family:?}");
+        }
+        for family in ALL {
+            assert_eq!(family.task_time(&[60.0]), 60.0, "{family:?}");
+            assert_eq!(family.task_time(&[0.0, 0.0, 3.0]), 1.0, "{family:?} of no time at all");
+        }
+    }
+
+    #[test]
+    fn errors_stay_in_their_range_and_are_none_on_average() {
+        let draws = |error: SizeError| -> Vec<f64> {
+            (0..2_000).map(|job| error.draw(&mut stream(1, Purpose::SizeError, job))).collect()
+        };
+        let uniform = draws(SizeError::Uniform(Fraction::of(0.4)));
+        assert!(uniform.iter().all(|factor| (0.6..=1.4).contains(factor)));
+        let mean = uniform.iter().sum::<f64>() / 2_000.0;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        let mut log_normal = draws(SizeError::LogNormal(Factor::of(0.5)));
+        log_normal.sort_unstable_by(f64::total_cmp);
+        assert!((log_normal[1_000] - 1.0).abs() < 0.05, "{}", log_normal[1_000]);
+    }
+}

@@ -1,0 +1,90 @@
+//! A tracker's part of the load: as large a share of its slots as there is work for all slots.
+//!
+//! So little work is spread over all trackers, where it would fill the first ones that ask.
+//! [`next_kind`] says in what order its slots are filled. Both go by what the tracker has, and that is
+//! what it has reported, or from Hadoop 1.1 on also what the heartbeat has brought so far
+//! ([`TrackerLoad`]).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_core::mapred::{HadoopLine, Offer, SlotKind};
+
+/// Which tasks a tracker is held to have while its heartbeat is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrackerLoad {
+    /// `current` with the line 1.x, `reported` with all others.
+    #[default]
+    Auto,
+    /// Those that it has reported: up to 1.0. One heartbeat may fill a tracker that was below its
+    /// part of the load, with all of its maps before its reduces, or the other way round.
+    Reported,
+    /// Also those that the heartbeat has brought so far: 1.1 and later. A tracker gets its part of the
+    /// load, and maps and reduces in turn.
+    Current,
+}
+
+impl TrackerLoad {
+    /// Returns what this is in a line of Hadoop.
+    pub fn settled(self, line: HadoopLine) -> Self {
+        match self {
+            Self::Auto if line.behaviour().load_counts_launches => Self::Current,
+            Self::Auto => Self::Reported,
+            given => given,
+        }
+    }
+
+    fn of(self, offer: &Offer<'_>, kind: SlotKind) -> u32 {
+        match self {
+            Self::Auto | Self::Reported => offer.occupied(kind),
+            Self::Current => offer.occupied(kind) + offer.taken(kind),
+        }
+    }
+}
+
+/// Returns how many tasks a tracker may take before it has its part of so much work, by what it
+/// has. `beyond` is added to the load; with 1 it may take tasks to its last slot.
+pub fn room(
+    offer: &Offer<'_>,
+    kind: SlotKind,
+    work: f64,
+    beyond: f64,
+    counted: TrackerLoad,
+) -> u32 {
+    let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
+    let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil() as u32;
+    part.saturating_sub(counted.of(offer, kind))
+}
+
+/// Returns the kind of slot to fill next: of those that are free and open, that of which the tracker
+/// has fewer tasks, and a map if it has as many of both.
+pub fn next_kind(
+    offer: &Offer<'_>,
+    counted: TrackerLoad,
+    is_open: impl Fn(SlotKind) -> bool,
+) -> Option<SlotKind> {
+    let is_open = |kind: &SlotKind| 0 < offer.free(*kind) && is_open(*kind);
+    let mut open = SlotKind::BOTH.into_iter().filter(is_open);
+    match (open.next()?, open.next()) {
+        (one, None) => Some(one),
+        _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map) => {
+            Some(SlotKind::Reduce)
+        }
+        _ => Some(SlotKind::Map),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_decides_unless_a_scenario_does() {
+        use HadoopLine::{V1, V020};
+        use TrackerLoad::{Auto, Current, Reported};
+        let by_line = HadoopLine::ALL.map(|line| Auto.settled(line));
+        assert_eq!(by_line, [Reported, Reported, Current, Reported]);
+        assert_eq!((Reported.settled(V1), Current.settled(V020)), (Reported, Current));
+    }
+}

@@ -1,0 +1,171 @@
+//! Which jobs have long maps, and how these are spread over the nodes.
+//!
+//! A new job counts as one of long maps until the maps of it that have ended say otherwise.
+
+use rustc_hash::FxHashMap;
+
+use super::launches::Launches;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{AttemptState, JobChange, JobEvent, JobId, Launched, TrackerId, View};
+
+/// The maps of jobs that have long ones.
+#[derive(Debug)]
+pub struct LongTasks {
+    /// What is longer than this is long.
+    limit: SimSpan,
+    launches: Launches,
+    ended: FxHashMap<JobId, Ended>,
+    /// How many maps of jobs with long ones run on each tracker.
+    on: Vec<u32>,
+    total: u32,
+}
+
+/// The maps of a job that have ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ended {
+    maps: u32,
+    time: SimSpan,
+}
+
+impl LongTasks {
+    /// Returns what tells maps that are longer than `limit` from others.
+    pub fn new(limit: SimSpan) -> Self {
+        Self {
+            limit,
+            launches: Launches::default(),
+            ended: FxHashMap::default(),
+            on: Vec::new(),
+            total: 0,
+        }
+    }
+
+    /// Notes the launch of a map.
+    pub fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        self.launches.note(at, tracker, launched);
+        if self.is_long(launched.attempt.job()) {
+            self.count(tracker, 1);
+        }
+    }
+
+    /// Hears of a job; to be called with all news.
+    pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        let was_long = self.is_long(event.job);
+        if let JobChange::Ended(_) = event.change {
+            if was_long {
+                self.recount(event.job, -1);
+            }
+            self.ended.remove(&event.job);
+            self.launches.job_changed(event);
+            return;
+        }
+        let Some((_, state, launch)) = self.launches.job_changed(event) else { return };
+        if was_long {
+            self.count(launch.tracker, -1);
+        }
+        if state == AttemptState::Succeeded {
+            let ended = self.ended.entry(event.job).or_default();
+            ended.maps += 1;
+            ended.time += view.now().saturating_since(launch.at);
+        }
+        if was_long != self.is_long(event.job) {
+            self.recount(event.job, if was_long { -1 } else { 1 });
+        }
+    }
+
+    /// Returns whether a job has long maps, of which the tracker runs more than others do.
+    pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
+        let here = self.on.get(tracker.index()).copied().unwrap_or(0);
+        self.is_long(job) && u64::from(self.total) < u64::from(here) * u64::from(view.trackers())
+    }
+
+    fn is_long(&self, job: JobId) -> bool {
+        let Some(Ended { maps, time }) = self.ended.get(&job) else { return true };
+        self.limit * u64::from(*maps) < *time
+    }
+
+    /// Counts the maps of a job that run, or no longer counts them.
+    fn recount(&mut self, job: JobId, by: i32) {
+        let trackers: Vec<TrackerId> = self.launches.of(job).map(|launch| launch.tracker).collect();
+        for tracker in trackers {
+            self.count(tracker, by);
+        }
+    }
+
+    fn count(&mut self, tracker: TrackerId, by: i32) {
+        if self.on.len() <= tracker.index() {
+            self.on.resize(tracker.index() + 1, 0);
+        }
+        let here = &mut self.on[tracker.index()];
+        *here = here.saturating_add_signed(by);
+        self.total = self.total.saturating_add_signed(by);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::testing::Bench;
+    use mumakil_core::mapred::{Offer, PerSlot, Reach, Reason, Scheduler, SlotKind};
+
+    /// Launches the maps of the jobs in the order of their numbers, where they crowd no tracker.
+    struct Spread(LongTasks);
+
+    impl Scheduler for Spread {
+        fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+            self.0.job_changed(view, event);
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            let jobs: Vec<JobId> =
+                offer.running_jobs().map(mumakil_core::mapred::Job::id).collect();
+            for job in jobs {
+                while 0 < offer.free(SlotKind::Map)
+                    && !self.0.crowds(&offer.view(), job, offer.tracker())
+                    && let Some(launched) = offer.launch_map(job, Reach::Any, Reason::Sample)
+                {
+                    self.0.launched(offer.view().now(), offer.tracker(), launched);
+                }
+            }
+        }
+    }
+
+    /// Returns four trackers of two map slots; what takes more than a minute is long.
+    fn bench() -> Bench<Spread> {
+        let spread = Spread(LongTasks::new(SimSpan::from_secs(60)));
+        Bench::new(spread, 4, PerSlot { map: 2, reduce: 0 })
+    }
+
+    fn launched<const N: usize>(bench: &mut Bench<Spread>, trackers: [u32; N]) -> [usize; N] {
+        trackers.map(|tracker| bench.beat(tracker).len())
+    }
+
+    #[test]
+    fn a_tracker_gets_no_second_long_map_before_all_others_have_one() {
+        let mut bench = bench();
+        bench.job(8, 0, |_| {});
+        assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
+        // Whoever comes last has two at once: then all others had one.
+        assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
+    }
+
+    #[test]
+    fn a_job_is_one_of_long_maps_until_those_that_have_ended_say_otherwise() {
+        for (seconds, then) in [(60.0, 2), (61.0, 1)] {
+            let mut bench = bench();
+            let job = bench.job(8, 0, |_| {});
+            assert_eq!(launched(&mut bench, [0, 1]), [1, 1]);
+            bench.at(seconds).succeed(job, SlotKind::Map, 1);
+            assert_eq!(launched(&mut bench, [0]), [then], "after {seconds} s");
+        }
+    }
+
+    #[test]
+    fn the_long_maps_of_a_job_that_has_ended_crowd_nobody() {
+        let mut bench = bench();
+        let job = bench.job(1, 0, |_| {});
+        bench.job(8, 0, |_| {});
+        assert_eq!(launched(&mut bench, [0]), [1]);
+        bench.at(90.0).succeed(job, SlotKind::Map, 1);
+        assert_eq!((bench.policy.0.total, launched(&mut bench, [0])), (0, [1]));
+    }
+}

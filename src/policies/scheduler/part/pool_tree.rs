@@ -1,0 +1,220 @@
+//! The pools of a run: numbered, with every default in place.
+//!
+//! Jobs stand in the leaves. A pool that nobody has declared begins to exist when the first job
+//! names it, beside the outermost declared ones, and stays.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::pools::{JobOrder, Number, Pool, Pools};
+use mumakil_base::units::SimSpan;
+use mumakil_core::cluster::PerSlot;
+use mumakil_core::mapred::step;
+
+/// A pool, numbered from the root on: one declared before another has the lower number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolId(pub u32);
+
+/// A pool in its place. What is unlimited is `u32::MAX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolNode {
+    /// Its name; empty for the root.
+    pub name: Arc<str>,
+    /// The pool around it; `None` for the root.
+    pub parent: Option<PoolId>,
+    /// The pools inside of it, in the order in which they were declared, or came.
+    pub children: Vec<PoolId>,
+    /// Its part of the parent's slots, in proportion to the weights of the others.
+    pub weight: f64,
+    /// The slots that it is promised.
+    pub min: PerSlot<u32>,
+    /// The most slots that it gets.
+    pub max: PerSlot<u32>,
+    /// How many of its jobs may run at a time.
+    pub max_jobs: u32,
+    /// In what order its jobs run.
+    pub order: JobOrder,
+    /// After how long below its minimum it gets slots by killing tasks of others; `None` is never.
+    pub min_share_after: Option<SimSpan>,
+}
+
+/// All pools, in one vector, under one root that has the whole cluster.
+#[derive(Clone, Debug)]
+pub struct PoolTree {
+    nodes: Vec<PoolNode>,
+    by_name: FxHashMap<Arc<str>, PoolId>,
+    /// What pools have that do not say otherwise, as one that nobody has declared.
+    defaults: PoolNode,
+}
+
+impl PoolId {
+    /// The pool around all others.
+    pub const ROOT: Self = Self(0);
+
+    /// Returns the position in a vector of pools.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl PoolTree {
+    /// Returns the tree of pools that were checked; of two with one name the first is found.
+    pub fn new(pools: &Pools) -> Self {
+        let any = PerSlot { map: u32::MAX, reduce: u32::MAX };
+        let defaults = PoolNode {
+            name: "".into(),
+            parent: None,
+            children: Vec::new(),
+            weight: 1.0,
+            min: PerSlot::default(),
+            max: any,
+            max_jobs: limit(pools.pool_max_jobs),
+            order: pools.order,
+            min_share_after: pools.min_share_after,
+        };
+        // The root is no pool of jobs: nothing limits it.
+        let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
+        let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
+        tree.declare(PoolId::ROOT, &pools.pools);
+        tree
+    }
+
+    fn declare(&mut self, parent: PoolId, pools: &IndexMap<String, Pool>) {
+        for (name, pool) in pools {
+            let defaults = &self.defaults;
+            let id = self.add(PoolNode {
+                name: name.as_str().into(),
+                parent: Some(parent),
+                weight: pool.weight.get(),
+                min: PerSlot { map: pool.min_maps.get(), reduce: pool.min_reduces.get() },
+                max: PerSlot { map: limit(pool.max_maps), reduce: limit(pool.max_reduces) },
+                max_jobs: pool.max_jobs.map_or(defaults.max_jobs, Number::get),
+                order: pool.order.unwrap_or(defaults.order),
+                min_share_after: pool.min_share_after.or(defaults.min_share_after),
+                children: Vec::new(),
+            });
+            self.declare(id, &pool.pools);
+        }
+    }
+
+    fn add(&mut self, node: PoolNode) -> PoolId {
+        let id = PoolId(self.nodes.len() as u32);
+        if let Some(parent) = node.parent {
+            self.nodes[parent.index()].children.push(id);
+        }
+        self.by_name.entry(node.name.clone()).or_insert(id);
+        self.nodes.push(node);
+        id
+    }
+
+    /// Returns the pool in which a job stands that names this one, and makes it if it is new; `None`
+    /// if there are pools inside of it, since jobs stand in leaves.
+    pub fn leaf(&mut self, name: &str) -> Option<PoolId> {
+        if let Some(id) = self.find(name) {
+            return self.is_leaf(id).then_some(id);
+        }
+        let parent = Some(PoolId::ROOT);
+        Some(self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() }))
+    }
+
+    /// Returns the pool in which a job stands that names this one, where all jobs were checked.
+    ///
+    /// # Panics
+    /// If there are pools inside of it.
+    pub fn place(&mut self, name: &str) -> PoolId {
+        self.leaf(name).expect("jobs that name a pool with others inside were refused")
+    }
+
+    /// Returns the pool with this name.
+    pub fn find(&self, name: &str) -> Option<PoolId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Returns a pool.
+    pub fn pool(&self, id: PoolId) -> &PoolNode {
+        step();
+        &self.nodes[id.index()]
+    }
+
+    /// Returns whether no pools are inside of it; the root never holds jobs itself.
+    pub fn is_leaf(&self, id: PoolId) -> bool {
+        id != PoolId::ROOT && self.pool(id).children.is_empty()
+    }
+
+    /// Returns all pools, from the root on: each after the one around it.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
+        self.ids_from(0)
+    }
+
+    /// Returns all pools from this position on.
+    pub fn ids_from(&self, index: usize) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
+        (index as u32..self.nodes.len() as u32).map(PoolId).inspect(|_| step())
+    }
+
+    /// Returns a pool, the one around it, and so on to the root.
+    pub fn upwards(&self, id: PoolId) -> impl Iterator<Item = PoolId> {
+        std::iter::successors(Some(id), |id| self.pool(*id).parent)
+    }
+}
+
+fn limit(number: Option<Number>) -> u32 {
+    number.map_or(u32::MAX, Number::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(yaml: &str) -> PoolTree {
+        PoolTree::new(&serde_yaml::from_str(yaml).unwrap())
+    }
+
+    fn names(tree: &PoolTree, ids: impl Iterator<Item = PoolId>) -> String {
+        ids.map(|id| &*tree.pool(id).name).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn pools_are_numbered_as_they_are_written() {
+        let tree = tree("pools: {a: {pools: {b: {}, c: {pools: {d: {}}}}}, e: {}}");
+        assert_eq!(names(&tree, tree.ids()), " a b c d e");
+        assert_eq!(names(&tree, tree.upwards(tree.find("d").unwrap())), "d c a ");
+        let children = |name| &tree.pool(tree.find(name).unwrap()).children;
+        assert_eq!(names(&tree, children("a").iter().copied()), "b c");
+    }
+
+    #[test]
+    fn jobs_stand_in_leaves() {
+        let mut tree = tree("pools: {a: {pools: {b: {}}}}");
+        assert_eq!(tree.leaf("a"), None);
+        assert_eq!(tree.leaf("b"), tree.find("b"));
+        assert!(!tree.is_leaf(PoolId::ROOT));
+    }
+
+    #[test]
+    fn an_undeclared_pool_begins_with_its_first_job_and_is_found_by_the_next() {
+        let mut tree = tree("{pools: {a: {}}, pool_max_jobs: 3, order: fifo, min_share_after: 5s}");
+        let new = tree.leaf("new").unwrap();
+        assert_eq!(tree.leaf("new"), Some(new));
+        assert_eq!(names(&tree, tree.upwards(new)), "new ");
+        let PoolNode { weight, max_jobs, order, min_share_after, max, .. } = tree.pool(new);
+        assert_eq!((*weight, *max_jobs, *order), (1.0, 3, JobOrder::Fifo));
+        assert_eq!((*min_share_after, max.map), (Some(SimSpan::from_secs(5)), u32::MAX));
+    }
+
+    #[test]
+    fn what_a_pool_says_itself_wins() {
+        let tree = tree(
+            "{pools: {a: {max_jobs: 1, order: fair, max_maps: 7, min_reduces: 2}}, \
+             pool_max_jobs: 3, order: fifo}",
+        );
+        let a = tree.pool(tree.find("a").unwrap());
+        assert_eq!((a.max_jobs, a.order), (1, JobOrder::Fair));
+        assert_eq!(
+            (a.max, a.min),
+            (PerSlot { map: 7, reduce: u32::MAX }, PerSlot { map: 0, reduce: 2 },)
+        );
+        assert_eq!(tree.pool(PoolId::ROOT).max_jobs, u32::MAX);
+    }
+}

@@ -1,0 +1,375 @@
+//! Pools as operators write them: a tree of names with weights, minimums and limits.
+//!
+//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`check`] says
+//! what is wrong with them in either case, and a policy works with a [`super::pool_tree::PoolTree`].
+//!
+//! A job names its pool by the pool's name alone, so names are unique in the whole tree.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::names::{DEEPEST, Names};
+use mumakil_base::units::{Count, Factor, SimSpan};
+use mumakil_core::mapred::{By, Complaint};
+
+/// A number of slots or jobs; Hadoop's largest stands for no limit.
+pub type Number = Count<0, 2_147_483_647>;
+
+/// The pools of a fair scheduler, and what holds for pools and users that are not declared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pools {
+    /// The pools by their names. A job may name other pools: they begin to exist with it.
+    #[schemars(with = "BTreeMap<String, Pool>")]
+    pub pools: IndexMap<String, Pool>,
+    /// Users by their names, if they differ from the others.
+    #[schemars(with = "BTreeMap<String, User>")]
+    pub users: IndexMap<String, User>,
+    /// How many jobs of a user may run at the same time. Without this, there is no limit.
+    pub user_max_jobs: Option<Number>,
+    /// How many jobs of a pool may run at the same time, if the pool does not say it. Without this,
+    /// there is no limit.
+    pub pool_max_jobs: Option<Number>,
+    /// After this long below half of its fair share, a pool gets slots by killing tasks of others.
+    /// Without this, it never does.
+    pub fair_share_after: Option<SimSpan>,
+    /// The same for a pool below its minimum share, if the pool does not say it. Without this, it
+    /// never does.
+    pub min_share_after: Option<SimSpan>,
+    /// In what order the jobs of a pool run, if the pool does not say it.
+    pub order: JobOrder,
+}
+
+/// A pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pool {
+    /// Its part of the slots of the pool around it, in proportion to the weights of the others.
+    pub weight: Factor,
+    /// The map slots that it is guaranteed as long as it can use them.
+    pub min_maps: Number,
+    /// The reduce slots that it is guaranteed as long as it can use them.
+    pub min_reduces: Number,
+    /// The most map slots that it gets. Without this, there is no limit.
+    pub max_maps: Option<Number>,
+    /// The most reduce slots that it gets. Without this, there is no limit.
+    pub max_reduces: Option<Number>,
+    /// How many of its jobs may run at the same time. Without this, `pool_max_jobs` holds.
+    pub max_jobs: Option<Number>,
+    /// In what order its jobs run. Without this, `order` beside `pools` holds.
+    pub order: Option<JobOrder>,
+    /// After this long below its minimum, it gets slots by killing tasks of others. Without this,
+    /// `min_share_after` beside `pools` holds.
+    pub min_share_after: Option<SimSpan>,
+    /// Pools inside it, which share its slots.
+    // Not as itself: a schema with everything in its place cannot refer back.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
+    pub pools: IndexMap<String, Self>,
+}
+
+/// What holds for a user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct User {
+    /// How many of the user's jobs may run at the same time. Without this, `user_max_jobs` holds.
+    pub max_jobs: Option<Number>,
+}
+
+impl Pool {
+    /// Returns whether it, or a pool inside of it, says after how long it is starved.
+    pub fn is_ever_starved(&self) -> bool {
+        self.min_share_after.is_some() || self.pools.values().any(Self::is_ever_starved)
+    }
+}
+
+/// In what order the jobs of a pool run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobOrder {
+    /// All at once, with equal shares by weight.
+    #[default]
+    Fair,
+    /// By priority, then arrival.
+    Fifo,
+}
+
+impl JobOrder {
+    /// Returns by what a job goes before another of its pool.
+    pub const fn precedence(self) -> By {
+        match self {
+            Self::Fifo => By::Line,
+            Self::Fair => By::Share,
+        }
+    }
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            weight: Factor::ONE,
+            min_maps: Number::of(0),
+            min_reduces: Number::of(0),
+            max_maps: None,
+            max_reduces: None,
+            max_jobs: None,
+            order: None,
+            min_share_after: None,
+            pools: IndexMap::new(),
+        }
+    }
+}
+
+impl Pools {
+    /// Returns how many jobs of a user may run at a time; `u32::MAX` is any number.
+    pub fn jobs_of_user(&self, user: &str) -> u32 {
+        let own = self.users.get(user).and_then(|user| user.max_jobs);
+        own.or(self.user_max_jobs).map_or(u32::MAX, Number::get)
+    }
+}
+
+/// Returns what is wrong with the pools, in their order.
+///
+/// What a single value may be is its type's affair; this is about values together. Pools too deep in
+/// others are not looked at.
+pub fn check(pools: &Pools) -> Vec<Complaint> {
+    let names = Names::of("pool");
+    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
+    checker.all(&pools.pools, [None; 2]);
+    checker.complaints
+}
+
+struct Checker<'p> {
+    /// The keys that lead to what is looked at.
+    path: Vec<&'p str>,
+    names: Names<'p>,
+    complaints: Vec<Complaint>,
+}
+
+/// What a pool says of one kind of slots.
+struct Bounds {
+    /// What they are called.
+    slots: &'static str,
+    min_key: &'static str,
+    min: u32,
+    max_key: &'static str,
+    max: Option<u32>,
+}
+
+/// The tightest limit around a pool: whose it is, and how many slots.
+type Limit<'p> = Option<(&'p str, u32)>;
+
+impl<'p> Checker<'p> {
+    fn all(&mut self, pools: &'p IndexMap<String, Pool>, around: [Limit<'p>; 2]) {
+        if pools.is_empty() {
+            return;
+        }
+        self.path.push("pools");
+        // Each pool has two keys on the path.
+        if 2 * DEEPEST < self.path.len() {
+            let message = format!("pools lie in each other more than {DEEPEST} deep");
+            self.complain(None, message, "make the tree flatter");
+        } else {
+            for (name, pool) in pools {
+                self.path.push(name);
+                self.one(name, pool, around);
+                self.path.pop();
+            }
+        }
+        self.path.pop();
+    }
+
+    fn one(&mut self, name: &'p str, pool: &'p Pool, mut around: [Limit<'p>; 2]) {
+        if let Some((message, hint)) = self.names.take(name) {
+            self.complain(None, message, &hint);
+        }
+        if pool.weight.get() == 0.0 {
+            let message = format!("`{name}` would get nothing: a weight is above zero");
+            self.complain(Some("weight"), message, "choose a small one, such as 0.01");
+        }
+        for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
+            self.bounds(name, &bounds, *limit);
+            let own = bounds.max.map(|max| (name, max));
+            *limit = match (*limit, own) {
+                (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
+                (outer, inner) => inner.or(outer),
+            };
+        }
+        self.all(&pool.pools, around);
+    }
+
+    fn bounds(&mut self, name: &str, bounds: &Bounds, around: Limit<'_>) {
+        let Bounds { slots, min_key, min, max_key, max } = *bounds;
+        let hint = "lower the minimum, or raise the maximum";
+        if let Some(max) = max.filter(|max| *max < min) {
+            let message =
+                format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
+            self.complain(Some(max_key), message, hint);
+            // Hadoop lets the maximum win, and warns.
+            self.complaints.last_mut().expect("it was added").is_warning = true;
+        }
+        if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {
+            let message = format!(
+                "`{name}` is promised {min} {slots} slots, but `{parent}` around it gets {max} at most"
+            );
+            self.complain(Some(min_key), message, hint);
+        }
+    }
+
+    /// Complains about an option of what is looked at, or about all of it.
+    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
+        let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
+        let hint = hint.to_owned();
+        self.complaints.push(Complaint { path, message, hint, is_warning: false });
+    }
+}
+
+impl Pool {
+    fn bounds(&self) -> [Bounds; 2] {
+        [
+            Bounds {
+                slots: "map",
+                min_key: "min_maps",
+                min: self.min_maps.get(),
+                max_key: "max_maps",
+                max: self.max_maps.map(Number::get),
+            },
+            Bounds {
+                slots: "reduce",
+                min_key: "min_reduces",
+                min: self.min_reduces.get(),
+                max_key: "max_reduces",
+                max: self.max_reduces.map(Number::get),
+            },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = "
+pools:
+  research:
+    weight: 2
+    min_maps: 10
+    min_reduces: 5
+    max_maps: 50
+    max_reduces: 20
+    max_jobs: 3
+    order: fifo
+    min_share_after: 60s
+    pools: {inner: {min_maps: 50}, outer: {weight: 50 %}}
+  other: {}
+users: {ann: {max_jobs: 2}}
+user_max_jobs: 5
+pool_max_jobs: 10
+fair_share_after: 10min
+min_share_after: 2min
+order: fair
+";
+
+    fn read(yaml: &str) -> Pools {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    /// Returns each complaint as a line.
+    fn complaints(yaml: &str) -> Vec<String> {
+        let line = |complaint: &Complaint| {
+            let word = if complaint.is_warning { "warning" } else { "error" };
+            format!("{word}: {}: {}", complaint.path.join("."), complaint.message)
+        };
+        check(&read(yaml)).iter().map(line).collect()
+    }
+
+    #[test]
+    fn pools_are_read_and_written_the_same() {
+        let pools = read(EXAMPLE);
+        assert!(check(&pools).is_empty());
+        assert_eq!(read(&serde_yaml::to_string(&pools).unwrap()), pools);
+        let research = &pools.pools["research"];
+        assert_eq!(research.weight, Factor::of(2.0));
+        assert_eq!(research.pools["inner"].min_maps.get(), 50);
+        assert_eq!(research.pools["outer"].order, None);
+        assert_eq!(pools.pools["other"], Pool::default());
+        assert_eq!((pools.jobs_of_user("ann"), pools.jobs_of_user("bob")), (2, 5));
+        assert_eq!(Pools::default().jobs_of_user("ann"), u32::MAX);
+    }
+
+    #[test]
+    fn editors_are_told_every_option_in_its_place() {
+        let settings = schemars::generate::SchemaSettings::draft07();
+        let settings = settings.with(|settings| settings.inline_subschemas = true);
+        let schema = settings.into_generator().into_root_schema_for::<Pools>().to_value();
+        assert!(!schema.to_string().contains("$ref"), "{schema}");
+        let pool = &schema["properties"]["pools"]["additionalProperties"]["properties"];
+        assert!(pool["pools"]["title"].is_string() && pool["weight"]["description"].is_string());
+    }
+
+    #[test]
+    fn what_pools_do_not_have_is_refused_where_it_stands() {
+        for (yaml, complaint) in [
+            ("pools: {a: {wieght: 2}}", "unknown field `wieght`"),
+            ("pools: {a: {weight: -1}}", "a factor of zero or more"),
+            ("pools: {a: {min_maps: -1}}", "a whole number from 0 to 2147483647"),
+            ("pools: {a: {order: lifo}}", "unknown variant `lifo`"),
+            ("pools: {a: {min_share_after: 60}}", "a duration with a unit"),
+        ] {
+            let error = serde_yaml::from_str::<Pools>(yaml).unwrap_err().to_string();
+            assert!(error.contains(complaint) && error.contains("line 1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_pool_in_the_whole_tree() {
+        assert_eq!(
+            complaints("pools: {a: {pools: {b: {}}}, b: {}, ' ': {}}"),
+            ["error: pools.b: there is a pool `b` already", "error: pools. : a pool has no name"]
+        );
+    }
+
+    #[test]
+    fn a_pool_weighs_something() {
+        assert_eq!(
+            complaints("pools: {a: {pools: {b: {weight: 0}}}}"),
+            ["error: pools.a.pools.b.weight: `b` would get nothing: a weight is above zero"]
+        );
+    }
+
+    #[test]
+    fn a_maximum_below_the_minimum_is_only_a_warning() {
+        assert_eq!(
+            complaints("pools: {a: {min_reduces: 9, max_reduces: 5, min_maps: 3, max_maps: 3}}"),
+            ["warning: pools.a.max_reduces: `a` is promised 9 reduce slots, but gets 5 at most"]
+        );
+    }
+
+    #[test]
+    fn a_pool_is_promised_no_more_than_those_around_it_may_have() {
+        assert_eq!(
+            complaints("pools: {a: {max_maps: 5, pools: {b: {pools: {c: {min_maps: 6}}}}}}"),
+            ["error: pools.a.pools.b.pools.c.min_maps: `c` is promised 6 map slots, \
+              but `a` around it gets 5 at most"]
+        );
+        assert!(complaints("pools: {a: {max_maps: 5, pools: {b: {min_maps: 5}}}}").is_empty());
+    }
+
+    #[test]
+    fn pools_lie_sixty_four_deep_and_no_deeper() {
+        let nested = |depth: usize| {
+            let pool = |inner: Pools, level: usize| Pools {
+                pools: [(level.to_string(), Pool { pools: inner.pools, ..Pool::default() })].into(),
+                ..Pools::default()
+            };
+            (0..depth).fold(Pools::default(), pool)
+        };
+        assert!(check(&nested(DEEPEST)).is_empty());
+        let complaints = check(&nested(DEEPEST + 9));
+        assert_eq!(complaints.len(), 1);
+        assert_eq!(complaints[0].message, "pools lie in each other more than 64 deep");
+    }
+}

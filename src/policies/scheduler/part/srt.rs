@@ -1,0 +1,276 @@
+//! SRT: reduces of the job first whose maps have the shortest remaining time.
+//!
+//! A reduce waits in its slot for the last map of its job, so it should be that of a job whose maps
+//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for `T`
+//! and has `f` maps finished and `p` pending needs about `T / f * p` more. Nobody knows what a job
+//! without a finished map needs: it comes after the others, and of two such jobs the one with fewer
+//! maps left is first, which are the pending ones. Of two without pending maps that with fewer maps
+//! is first. Otherwise jobs keep the order of their policy. A job runs from when it may give tasks:
+//! neither its setup nor its wait to be admitted says anything of its maps.
+//!
+//! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that it
+//! names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds what a reduce
+//! could fetch meanwhile: with a `shuffle_rate` that time counts as no wait.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_base::units::{Rate, SimTime};
+use mumakil_core::mapred::{Job, JobId, SlotKind, View};
+
+/// In what order jobs get slots for their reduces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReduceOrder {
+    /// The same order as for maps.
+    #[default]
+    AsMaps,
+    /// First the job whose maps have the shortest remaining time.
+    Srt,
+}
+
+/// How the remaining time of a job's maps is reckoned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SrtSpec {
+    /// What running maps add to the remaining time.
+    pub running_maps: RunningMaps,
+    /// How fast a reduce fetches. The time to fetch what the maps have already written does not
+    /// count as waiting. Without this, the shuffle is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_rate: Option<Rate>,
+}
+
+/// What running maps add to the remaining time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunningMaps {
+    /// Nothing. This is the paper's choice.
+    #[default]
+    Ignored,
+    /// As much as if they had not started.
+    AsPending,
+    /// What is left of each of them, by its progress.
+    ByProgress,
+}
+
+/// The remaining times by which jobs are put in order.
+#[derive(Clone, Debug, Default)]
+pub struct Srt {
+    spec: SrtSpec,
+}
+
+/// Where a job stands: lower is earlier. Its parts are compared one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Remaining {
+    /// Its reduces would not wait; with so many maps finished.
+    NoWait(u32),
+    /// They would wait so many nanoseconds.
+    Wait(u64),
+    /// Nobody knows; with so many billionths of maps left.
+    Unknown(u64),
+}
+
+/// What counts of a job.
+#[derive(Clone, Copy, Debug, Default)]
+struct Maps {
+    /// How long the job has run, in seconds.
+    time: f64,
+    finished: u32,
+    pending: u32,
+    running: u32,
+    /// What running maps have done, in maps.
+    progress: f64,
+    /// How long a reduce would fetch what is there, in seconds.
+    fetching: f64,
+}
+
+impl Srt {
+    /// Returns the order, with the remaining time reckoned like this.
+    pub fn new(spec: SrtSpec) -> Self {
+        Self { spec }
+    }
+
+    /// Returns whether it asks how far running maps are.
+    pub fn reads_progress(&self) -> bool {
+        self.spec.running_maps == RunningMaps::ByProgress
+    }
+
+    /// Puts jobs in order, of each of which is told from when on the policy lets it run; equals keep
+    /// theirs. Costs a few look-ups for each job.
+    pub fn sort(
+        &self,
+        view: &View<'_>,
+        jobs: &mut [JobId],
+        may_run_since: impl Fn(JobId) -> Option<SimTime>,
+    ) {
+        jobs.sort_by_cached_key(|id| {
+            let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
+            view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
+        });
+    }
+
+    fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
+        let maps = job.tasks(SlotKind::Map);
+        let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
+        let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
+        Maps {
+            time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
+            finished: maps.finished(),
+            pending: job.waiting(SlotKind::Map),
+            running: maps.running(),
+            progress: maps.progress(),
+            fetching: self.spec.shuffle_rate.map_or(0.0, |rate| there / rate.bytes_per_s() as f64),
+        }
+    }
+
+    fn remaining(&self, maps: &Maps) -> Remaining {
+        // Whole numbers, since fractions that should be equal are not quite.
+        let billionths = |number: f64| (number * 1e9).round() as u64;
+        let left = self.left(maps);
+        if maps.finished == 0 {
+            return Remaining::Unknown(billionths(left));
+        }
+        let each = maps.time / f64::from(maps.finished);
+        match (each * left - maps.fetching).max(0.0) {
+            0.0 => Remaining::NoWait(maps.finished),
+            wait => Remaining::Wait(billionths(wait)),
+        }
+    }
+
+    /// Returns how many maps are left to be waited for.
+    fn left(&self, maps: &Maps) -> f64 {
+        let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
+        match self.spec.running_maps {
+            RunningMaps::Ignored => pending,
+            RunningMaps::AsPending => pending + running,
+            RunningMaps::ByProgress => pending.max(running - maps.progress),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn srt(running_maps: RunningMaps) -> Srt {
+        Srt::new(SrtSpec { running_maps, shuffle_rate: None })
+    }
+
+    fn maps(time: f64, finished: u32, pending: u32) -> Maps {
+        Maps { time, finished, pending, ..Maps::default() }
+    }
+
+    fn compare(one: Maps, other: Maps) -> Ordering {
+        let srt = srt(RunningMaps::Ignored);
+        srt.remaining(&one).cmp(&srt.remaining(&other))
+    }
+
+    /// Algorithm 1, line by line.
+    fn algorithm_1(one: Maps, other: Maps) -> Ordering {
+        match (one.finished, other.finished) {
+            (0, 1..) => Ordering::Greater,
+            (1.., 0) => Ordering::Less,
+            (0, 0) => one.pending.cmp(&other.pending),
+            _ if one.pending == 0 && other.pending == 0 => one.finished.cmp(&other.finished),
+            _ => {
+                // T1 / f1 * p1 against T2 / f2 * p2, without fractions.
+                let part = |m: Maps, n: Maps| m.time as u32 * m.pending * n.finished;
+                part(one, other).cmp(&part(other, one))
+            }
+        }
+    }
+
+    #[test]
+    fn the_paper_has_an_example() {
+        let rank = srt(RunningMaps::Ignored).remaining(&maps(240.0, 2, 1));
+        assert_eq!(rank, Remaining::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
+    }
+
+    #[test]
+    fn a_job_without_a_finished_map_comes_last() {
+        assert_eq!(compare(maps(10.0, 0, 1), maps(1e6, 1, 1_000)), Ordering::Greater);
+        assert_eq!(compare(maps(10.0, 0, 3), maps(99.0, 0, 4)), Ordering::Less);
+        assert_eq!(compare(maps(10.0, 0, 3), maps(99.0, 0, 3)), Ordering::Equal);
+    }
+
+    #[test]
+    fn of_two_whose_maps_run_or_are_done_the_one_with_fewer_is_first() {
+        assert_eq!(compare(maps(10.0, 5, 0), maps(1.0, 6, 0)), Ordering::Less);
+        assert_eq!(compare(maps(10.0, 5, 0), maps(1.0, 5, 0)), Ordering::Equal);
+        assert_eq!(compare(maps(10.0, 500, 0), maps(1.0, 5, 1)), Ordering::Less);
+    }
+
+    #[test]
+    fn the_shorter_remaining_time_is_first() {
+        // A job with four fifths of its maps done may take longer than one with a fifth.
+        assert_eq!(compare(maps(800.0, 80, 20), maps(10.0, 20, 80)), Ordering::Greater);
+        assert_eq!(compare(maps(100.0, 10, 5), maps(50.0, 5, 5)), Ordering::Equal);
+    }
+
+    #[test]
+    fn running_maps_count_as_they_should() {
+        let job = Maps { running: 4, progress: 3.5, ..maps(100.0, 10, 2) };
+        let wait = |running_maps| srt(running_maps).remaining(&job);
+        assert_eq!(wait(RunningMaps::Ignored), Remaining::Wait(20_000_000_000));
+        assert_eq!(wait(RunningMaps::AsPending), Remaining::Wait(60_000_000_000));
+        assert_eq!(
+            wait(RunningMaps::ByProgress),
+            Remaining::Wait(20_000_000_000),
+            "the larger part"
+        );
+        let last = Maps { pending: 0, ..job };
+        assert_eq!(srt(RunningMaps::ByProgress).remaining(&last), Remaining::Wait(5_000_000_000));
+        assert_eq!(srt(RunningMaps::Ignored).remaining(&last), Remaining::NoWait(10));
+    }
+
+    #[test]
+    fn running_maps_count_as_well_before_the_first_has_ended() {
+        let job = Maps { running: 4, progress: 1.5, ..maps(100.0, 0, 2) };
+        let rank = |running_maps| srt(running_maps).remaining(&job);
+        assert_eq!(rank(RunningMaps::Ignored), Remaining::Unknown(2_000_000_000));
+        assert_eq!(rank(RunningMaps::AsPending), Remaining::Unknown(6_000_000_000));
+        assert_eq!(rank(RunningMaps::ByProgress), Remaining::Unknown(2_500_000_000));
+        assert!(
+            rank(RunningMaps::Ignored) > srt(RunningMaps::Ignored).remaining(&maps(1e6, 1, 1_000))
+        );
+    }
+
+    #[test]
+    fn what_can_be_fetched_meanwhile_is_no_wait() {
+        let job = |fetching| Maps { fetching, ..maps(100.0, 10, 2) };
+        let rank = |fetching| srt(RunningMaps::Ignored).remaining(&job(fetching));
+        assert_eq!(rank(15.0), Remaining::Wait(5_000_000_000));
+        assert_eq!(rank(30.0), Remaining::NoWait(10));
+    }
+
+    fn any_maps() -> impl Strategy<Value = Maps> {
+        // Small numbers, so that ties are frequent; a map takes some time.
+        (1u32..6, 0u32..4, 0u32..4, 0u32..4).prop_map(|(time, finished, pending, running)| Maps {
+            running,
+            progress: f64::from(running) / 2.0,
+            ..maps(f64::from(time), finished, pending)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_papers_comparator(one in any_maps(), other in any_maps()) {
+            prop_assert_eq!(compare(one, other), algorithm_1(one, other));
+        }
+
+        #[test]
+        fn the_papers_comparator_is_a_total_preorder(
+            a in any_maps(), b in any_maps(), c in any_maps(),
+        ) {
+            prop_assert_eq!(algorithm_1(a, b), algorithm_1(b, a).reverse());
+            if algorithm_1(a, b).is_le() && algorithm_1(b, c).is_le() {
+                prop_assert!(algorithm_1(a, c).is_le());
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Reading Hadoop's files: all that is wrong with one is said at once, and where.
+//!
+//! Where Hadoop passes over what it does not know, and takes the last of what is said twice, readers
+//! here are strict: a pool without its limits should not be a surprise. A document type is refused,
+//! and with it entities that grow.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use roxmltree::{Document, Error, Node};
+
+use mumakil_base::files;
+use mumakil_core::mapred::Complaint;
+
+/// The largest file that is read: some seven hundred pools of which everything is said.
+pub(super) const MOST_BYTES: usize = 256 << 10;
+
+/// Nobody mends more at a time: what follows is not looked at.
+pub(super) const MOST_FAULTS: usize = 100;
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told<T> {
+    /// What it means.
+    pub meaning: T,
+    /// What seems wrong, in the order of the file.
+    pub warnings: Vec<Fault>,
+}
+
+/// Something wrong in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, message, hint } = self;
+        write!(f, "{line}:{column}: {message}\n  hint: {hint}")
+    }
+}
+
+/// A kind of file.
+pub struct Kind {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its outermost element.
+    pub root: &'static str,
+}
+
+/// Reads a file's text with a reader of its kind.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
+/// very much the first hundred.
+pub fn parse<T>(
+    text: &str,
+    kind: &Kind,
+    read: impl FnOnce(Node<'_, '_>, &mut Findings) -> T,
+) -> Result<Told<T>, Vec<Fault>> {
+    let refused =
+        |message: String, hint: String| Err(vec![Fault { line: 1, column: 1, message, hint }]);
+    let Kind { name, root } = kind;
+    if MOST_BYTES < text.len() {
+        let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
+        return refused(message, format!("give the path of {} {name}", article(name)));
+    }
+    // They mean nothing here, and where they nest the parser takes the cube of their number.
+    if text.contains("xmlns") {
+        return refused("there is a namespace".to_owned(), "leave `xmlns` out".to_owned());
+    }
+    let document = Document::parse(text).map_err(|error| vec![malformed(&error, root)])?;
+    let mut findings = Findings::default();
+    let outermost = document.root_element();
+    let found = outermost.tag_name().name();
+    let meaning = (found == *root).then(|| read(outermost, &mut findings));
+    if meaning.is_none() {
+        let message = format!("the outermost element is `{}`", clip(found));
+        findings.fault(outermost, message, &format!("Hadoop's {name}s begin with `<{root}>`"));
+    }
+    let (warnings, errors) = findings.placed(&document);
+    match meaning {
+        Some(meaning) if errors.is_empty() => Ok(Told { meaning, warnings }),
+        _ => Err(errors),
+    }
+}
+
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+fn malformed(error: &Error, root: &str) -> Fault {
+    let place = error.pos();
+    let told = error.to_string();
+    let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
+    let (message, hint) = match error {
+        Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned()),
+        _ => (told, format!("write XML: `<{root}> … </{root}>`")),
+    };
+    Fault { line: place.row, column: place.col, message: message.to_owned(), hint }
+}
+
+/// Reads a file; returns what it says with what seems wrong.
+///
+/// # Errors
+/// What is wrong with it, each with its place in front.
+pub fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<Told<T>, Vec<Fault>>,
+) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
+    let text = beginning(path).map_err(|why| {
+        let hint = "a relative path begins in the scenario's folder".to_owned();
+        let message = format!("cannot read {}: {why}", path.display());
+        vec![Complaint { path: Vec::new(), message, hint, is_warning: false }]
+    })?;
+    let placed = |faults: Vec<Fault>, is_warning| {
+        let placed = |fault: Fault| {
+            let Fault { line, column, message, hint } = fault;
+            let message = format!("{}:{line}:{column}: {message}", path.display());
+            Complaint { path: Vec::new(), message, hint, is_warning }
+        };
+        faults.into_iter().map(placed).collect()
+    };
+    let told = parse(&text).map_err(|faults| placed(faults, false))?;
+    Ok((told.meaning, placed(told.warnings, true)))
+}
+
+/// Returns the text of a file, or of one that is too large a beginning that is too large, too.
+fn beginning(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    files::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if MOST_BYTES < bytes.len() {
+        // It is refused whatever it says, if only half of a letter at the end.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// What is wrong with a file, and where each option stands that it says.
+#[derive(Default)]
+pub struct Findings {
+    /// The byte at which each option stands, by its keys as in YAML.
+    places: BTreeMap<Vec<String>, usize>,
+    all: Vec<Finding>,
+}
+
+/// A fault before its line is counted.
+struct Finding {
+    byte: usize,
+    message: String,
+    hint: String,
+    is_warning: bool,
+}
+
+impl Findings {
+    /// Notes where an option stands; the first place counts.
+    pub fn stands(&mut self, node: Node<'_, '_>, path: Vec<String>) {
+        self.places.entry(path).or_insert(node.range().start);
+    }
+
+    /// Notes what is wrong with an element.
+    pub fn fault(&mut self, node: Node<'_, '_>, message: String, hint: &str) {
+        let (byte, hint) = (node.range().start, hint.to_owned());
+        self.all.push(Finding { byte, message, hint, is_warning: false });
+    }
+
+    /// Notes a complaint at its option, or at what that is an option of.
+    pub fn complain(&mut self, complaint: Complaint) {
+        let Complaint { path, message, hint, is_warning } = complaint;
+        let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
+        let byte = around.copied().unwrap_or_default();
+        self.all.push(Finding { byte, message, hint, is_warning });
+    }
+
+    /// Returns whether so much is wrong that nobody reads on.
+    pub fn are_too_many(&self) -> bool {
+        MOST_FAULTS <= self.all.len()
+    }
+
+    /// Returns whether nothing is wrong so far.
+    pub fn are_none(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the warnings, and the errors, in the order of the file.
+    fn placed(mut self, document: &Document<'_>) -> (Vec<Fault>, Vec<Fault>) {
+        self.all.sort_by_key(|finding| finding.byte);
+        let (warnings, errors): (Vec<Finding>, _) =
+            self.all.into_iter().partition(|finding| finding.is_warning);
+        let place = |Finding { byte, message, hint, .. }| {
+            let place = document.text_pos_at(byte);
+            Fault { line: place.row, column: place.col, message, hint }
+        };
+        let placed = |all: Vec<Finding>| all.into_iter().take(MOST_FAULTS).map(place).collect();
+        (placed(warnings), placed(errors))
+    }
+}
+
+/// Returns the text of an element; in `Err`, if there are elements in it too.
+///
+/// # Errors
+/// If there are.
+pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
+    let is_plain = !element.children().any(|inner| inner.is_element());
+    let texts = element.children().filter(|inner| inner.is_text()).filter_map(|inner| inner.text());
+    let text = texts.collect::<String>().trim().to_owned();
+    if is_plain { Ok(text) } else { Err(text) }
+}
+
+/// Shortens what a message quotes.
+pub fn clip(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

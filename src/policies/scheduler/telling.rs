@@ -1,0 +1,163 @@
+//! What policies tell is what they do: jobs that they hold back get nothing, of random jobs on small
+//! clusters; who is refused for a tracker's load is told so; and how pools and queues stand.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use mumakil_base::units::Bytes;
+use mumakil_core::mapred::testing::Bench;
+use mumakil_core::mapred::{
+    Input, JobId, JobSpec, Outcome, PerSlot, Policy, Priority, Reason, SlotKind, Split, TrackerId,
+};
+
+const TRACKERS: u32 = 6;
+const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, Priority::VeryLow];
+
+/// Something that happens, with three numbers that say more.
+type Happening = (u8, u32, u32, u32);
+
+fn tell(spec: &mut JobSpec, (_, a, b, c): Happening) {
+    spec.user = format!("u{}", b % 3).into();
+    spec.pool = format!("p{}", c % 3).into();
+    spec.priority = PRIORITIES[(a % 3) as usize];
+    if c % 4 != 0 {
+        let split = |map| Split {
+            bytes: Bytes::new(1),
+            holders: [TrackerId((map * 5 + b) % TRACKERS)].into(),
+        };
+        spec.input = Some(Input::Splits((0..spec.maps).map(split).collect::<Vec<_>>().into()));
+    }
+}
+
+/// Lets all this happen to a policy.
+fn play<P: Policy>(options: &str, happenings: &[Happening]) {
+    let options = serde_yaml::from_str(options).unwrap();
+    let racks: Vec<u32> = (0..TRACKERS).map(|tracker| tracker / 2).collect();
+    let mut bench = Bench::with_racks(P::new(options), &racks, PerSlot { map: 2, reduce: 2 });
+    let mut now = 0.0;
+    for happening in happenings {
+        let (what, a, b, c) = *happening;
+        now += f64::from(c % 7) / 2.0;
+        bench.at(now);
+        match what % 8 {
+            0 => _ = bench.job(1 + a % 5, b % 4, |spec| tell(spec, *happening)),
+            1 => {
+                let running = bench.running(a % TRACKERS);
+                if let Some(attempt) = running.get(b as usize % running.len().max(1)) {
+                    let outcome = if c % 5 == 0 { Outcome::Failed } else { Outcome::Succeeded };
+                    bench.end(*attempt, outcome);
+                }
+            }
+            2 => _ = bench.tick(),
+            3 => _ = bench.kill(),
+            _ => check::<P>(&mut bench, a % TRACKERS),
+        }
+    }
+}
+
+/// Lets a tracker ask: jobs that are held back get nothing.
+fn check<P: Policy>(bench: &mut Bench<P>, tracker: u32) {
+    let held_back = held_back(bench);
+    for attempt in bench.beat(tracker) {
+        let (job, kind) = (attempt.job(), attempt.slot());
+        assert!(!held_back.contains(&(job, kind)), "{} holds {job} back, not {attempt}", P::NAME);
+    }
+}
+
+/// Returns the jobs that are held back before an offer: they get nothing in it.
+fn held_back<P: Policy>(bench: &Bench<P>) -> Vec<(JobId, SlotKind)> {
+    let mut withheld = bench.withheld();
+    // Up to 0.21 limits of users give way when nobody is below them any more; what `modified-fair` has
+    // allotted it allots anew when a tracker asks after slots have come free.
+    let gives_way = |why: &Reason| {
+        *why == Reason::UserLimit
+            || P::NAME == ModifiedFair::NAME && matches!(why, Reason::GroupLimit(_))
+    };
+    withheld.retain(|(.., why)| !gives_way(why));
+    withheld.into_iter().map(|(job, kind, _)| (job, kind)).collect()
+}
+
+fn bench<P: Policy>(options: &str, map: u32) -> Bench<P> {
+    let policy = P::new(serde_yaml::from_str(options).unwrap());
+    Bench::new(policy, 2, PerSlot { map, reduce: 0 })
+}
+
+/// Of four slots on two nodes a job wants two: each node has one of its maps, and the first asks again.
+#[test]
+fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
+    fn refused<P: Policy>(options: &str) -> Vec<(JobId, SlotKind, &'static str)> {
+        let mut bench = bench::<P>(options, 2);
+        bench.job(2, 0, |_| {});
+        bench.tick();
+        bench.refused();
+        bench.beat(0);
+        bench.beat(0);
+        bench.refused()
+    }
+    let expected = [(JobId(0), SlotKind::Map, "tracker-load")];
+    assert_eq!(refused::<Fifo>("{}"), expected);
+    assert_eq!(refused::<Fair>("{tracker_load: current}"), expected);
+    assert_eq!(refused::<FairDeficit>("{}"), expected);
+    assert_eq!(refused::<ModifiedFair>("{tracker_load: current}"), expected);
+}
+
+/// Of ten slots one job wants all and another two; the pool of this has six at least.
+#[test]
+fn policies_tell_how_pools_stand() {
+    fn told<P: Policy>(options: &str) -> Vec<String> {
+        let policy = P::new(serde_yaml::from_str(options).unwrap());
+        let mut bench = Bench::new(policy, 2, PerSlot { map: 5, reduce: 0 });
+        bench.job_of("p0", 20, 0);
+        bench.job_of("p1", 2, 0);
+        bench.tick().fill();
+        bench.tick();
+        let mut told = bench.holdings(SlotKind::Map);
+        told.retain(|pool| pool.starts_with('p'));
+        told
+    }
+    let pools = "allocations: {pools: {p1: {min_maps: 6}}}";
+    let shared = ["p1: 2 of 2, at least 6", "p0: 8 of 8, at least 0"];
+    assert_eq!(told::<Fair>(&format!("{{{pools}}}")), shared);
+    // It shares out between jobs that have tasks, however many these are.
+    let by_jobs = ["p1: 2 of 5, at least 6", "p0: 8 of 5, at least 0"];
+    assert_eq!(told::<FairDeficit>(&format!("{{{pools}}}")), by_jobs);
+    let unshared = ["p1: 2 of NaN, at least 6", "p0: 8 of NaN, at least 0"];
+    assert_eq!(told::<ModifiedFair>(&format!("{{{pools}}}")), unshared);
+    let queues = "{allocations: {queues: {p0: {capacity: 40 %}, p1: {capacity: 60 %}}}}";
+    assert_eq!(told::<Capacity>(queues), ["p0: 8 of 4, at least 0", "p1: 2 of 6, at least 0"]);
+    assert_eq!(told::<Fifo>("{}"), [""; 0]);
+}
+
+proptest! {
+    #[test]
+    fn jobs_that_are_held_back_get_nothing(happenings in vec(any::<Happening>(), 1..90)) {
+            let delay = "delay: {w1: 2s, w2: 3s}";
+            play::<Fifo>("{}", &happenings);
+            play::<Fifo>(&format!("{{padding: 50 %, {delay}}}"), &happenings);
+            play::<Fifo>("{reduce_order: srt, reduce_gate: coupling}", &happenings);
+            play::<Fifo>("{delay: {w1: 2s, long_task: 3s}}", &happenings);
+            play::<NaiveFair>("{reduce_order: srt}", &happenings);
+            play::<FairSkip>("{skips: 2, rack_skips: 1}", &happenings);
+            let pools = "{p0: {min_maps: 2, order: fifo}, o: {pools: {p1: {weight: 2}, p2: {}}}}";
+            for more in ["", "variant: paper, ", "assign_multiple: false, reduce_order: srt, "] {
+                let options = format!("{{{more}{delay}, allocations: {{pools: {pools}}}}}");
+                play::<Fair>(&options, &happenings);
+            }
+            let options = "{allocations: {pools: {p0: {min_maps: 2}}}, reduce_order: srt}";
+            play::<FairDeficit>(options, &happenings);
+            let queues = "allocations: {queues: {p0: {capacity: 20 %, maximum_capacity: 40 %}, \
+                          o: {capacity: 80 %, queues: {p1: {supports_priority: true}, \
+                          p2: {minimum_user_limit: 50 %}}}}}";
+            for rules in ["0.20", "0.21", "1.x"] {
+                play::<Capacity>(&format!("{{rules: \"{rules}\", {queues}}}"), &happenings);
+            }
+            play::<Capacity>(&format!("{{{queues}, {delay}, reduce_order: srt}}"), &happenings);
+            play::<ModifiedFair>("{}", &happenings);
+            play::<ModifiedFair>("{sorting: false, reduce_order: srt}", &happenings);
+            for more in ["variant: hadoop", "variant: paper-2013", "preemption: kill", delay] {
+                play::<Hfsp>(&format!("{{{more}}}"), &happenings);
+            }
+            play::<Ps>("null", &happenings);
+    }
+}

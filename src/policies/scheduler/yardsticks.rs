@@ -1,0 +1,153 @@
+//! `ps`, `fsp` and `srpt`: what theory would do on this cluster, to measure other policies by.
+//!
+//! `ps` shares the slots: the job with the fewest running tasks first. `fsp` serves jobs in the order
+//! in which sharing would end them, `srpt` the job with the least work left. The last two know the
+//! true sizes, which no cluster does, and wait for slots unless they are told to take them. The same
+//! disciplines on a server that can be divided at will are in [`theory`](mumakil_base::theory).
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::hfsp::{Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims, VirtualSlots};
+use super::naive::FewestFirst;
+use super::part::delay::{Delay, DelaySpec};
+use super::part::estimator::Family;
+use super::part::reduces::Reduces;
+use mumakil_base::units::{Count, Fraction};
+use mumakil_core::mapred::{Complaint, Policy, Scheduler, Site, Wrapper};
+
+/// Processor sharing by counting tasks.
+#[derive(Debug)]
+pub struct Ps(FewestFirst);
+
+impl Policy for Ps {
+    const NAME: &'static str = "ps";
+    const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
+    type Options = ();
+
+    fn new((): ()) -> Self {
+        Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::default()))
+    }
+}
+
+impl Wrapper for Ps {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.0
+    }
+
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.0)
+    }
+}
+
+/// The fair sojourn protocol with true sizes.
+pub type Fsp = BySize<FairSojourn>;
+
+/// The shortest remaining time first, with true sizes.
+pub type Srpt = BySize<ShortestRemaining>;
+
+/// Jobs in an order of their true sizes.
+#[derive(Debug)]
+pub struct BySize<D> {
+    policy: Hfsp,
+    discipline: PhantomData<D>,
+}
+
+/// How jobs are ordered.
+pub trait Discipline: Send + 'static {
+    /// The policy's name.
+    const NAME: &'static str;
+    /// What it does.
+    const ABOUT: &'static str;
+    /// Who is served first.
+    const ORDER: Order;
+}
+
+/// In the order in which sharing would end them.
+#[derive(Debug)]
+pub struct FairSojourn;
+
+impl Discipline for FairSojourn {
+    const NAME: &'static str = "fsp";
+    const ABOUT: &'static str =
+        "for comparison: first the job that equal sharing would end first, by true sizes";
+    const ORDER: Order = Order::ProjectedFinish;
+}
+
+/// The one with the least work left first.
+#[derive(Debug)]
+pub struct ShortestRemaining;
+
+impl Discipline for ShortestRemaining {
+    const NAME: &'static str = "srpt";
+    const ABOUT: &'static str =
+        "for comparison: the job with the least work left first, by true sizes";
+    const ORDER: Order = Order::RemainingWork;
+}
+
+/// The options of `fsp` and `srpt`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct YardstickOptions {
+    /// How a job that should be served gets slots that others hold.
+    pub preemption: Means,
+    /// How many attempts may be suspended on one tracker.
+    pub suspended: SuspendedSpec,
+    /// How long jobs wait for their input.
+    pub delay: DelaySpec,
+}
+
+impl Default for YardstickOptions {
+    fn default() -> Self {
+        Self {
+            preemption: Means::Wait,
+            suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
+            delay: DelaySpec::NONE,
+        }
+    }
+}
+
+impl YardstickOptions {
+    fn in_order(&self, order: Order) -> HfspOptions {
+        HfspOptions {
+            variant: Variant::Paper2013,
+            estimator: Family::Oracle,
+            sample: Some(Count::of(0)),
+            training_slots: Some(Fraction::ZERO),
+            order: Some(order),
+            virtual_slots: Some(VirtualSlots::Parts),
+            preemption: Some(self.preemption),
+            victims: Some(Victims::LastJob),
+            // What is not said is not told to be without effect.
+            suspended: (self.suspended != Self::default().suspended).then_some(self.suspended),
+            delay: Some(self.delay.clone()),
+            ..HfspOptions::default()
+        }
+    }
+}
+
+impl<D: Discipline> Policy for BySize<D> {
+    const NAME: &'static str = D::NAME;
+    const ABOUT: &'static str = D::ABOUT;
+    type Options = YardstickOptions;
+
+    fn settle(options: &mut YardstickOptions, site: &Site<'_>) -> Vec<Complaint> {
+        Hfsp::settle(&mut options.in_order(D::ORDER), site)
+    }
+
+    fn new(options: YardstickOptions) -> Self {
+        Self { policy: Hfsp::new(options.in_order(D::ORDER)), discipline: PhantomData }
+    }
+}
+
+impl<D: Discipline> Wrapper for BySize<D> {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.policy
+    }
+
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.policy)
+    }
+}

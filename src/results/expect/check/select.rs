@@ -1,0 +1,322 @@
+//! Which runs and rows a quantity is of.
+
+use std::ops::Range;
+
+use super::{Checked, Checker, Purpose};
+use crate::expect::Complaint;
+use crate::expect::plan::{Filter, Pick, Selection, Test};
+use crate::expect::quantity::{KeyKind, Quantity, ROW_KEYS, RowKey};
+use crate::expect::space::AxisValue;
+use crate::expect::syntax::{At, Choice, Literal, Node, Setting};
+use crate::expect::unit::Unit;
+use mumakil_base::nearest::nearest;
+
+/// What a setting of a quantity says.
+enum Chosen {
+    Rows(Filter),
+    Cells(usize, Pick),
+}
+
+impl Checker<'_> {
+    /// Puts a quantity's own filters and those of the calls around it together.
+    pub(super) fn select(
+        &mut self,
+        node: &Node,
+        quantity: &'static Quantity,
+        own: &[Setting],
+    ) -> Checked<Selection> {
+        let cell = vec![Pick::Free; self.space.axes.len()];
+        let mut selection = Selection { cell, rows: Vec::new() };
+        for filter in own {
+            let chosen = self.chosen(quantity, filter)?.ok_or_else(|| {
+                self.no_key(filter, &format!("`{}` cannot be chosen by", quantity.name))
+            })?;
+            if !selection.add(&chosen) {
+                let message = format!("`{}` is set twice", filter.key.item);
+                return Err(Complaint::new(filter.key.span.clone(), message));
+            }
+            self.meet(&chosen, filter)?;
+        }
+        for place in (0..self.outer.len()).rev() {
+            let setting = self.outer[place].setting.clone();
+            let Some(chosen) = self.chosen(quantity, &setting)? else { continue };
+            let new = selection.add(&chosen);
+            self.outer[place].taken |= new;
+            self.outer[place].overruled |= !new;
+            match &chosen {
+                _ if new => self.meet(&chosen, &setting)?,
+                Chosen::Rows(filter) if selection.narrow(filter) => self.outer[place].taken = true,
+                Chosen::Rows(_) => {
+                    let key = &setting.key;
+                    let message = format!(
+                        "`{setting}` leaves nothing of `{}`: another `{key}` is set further inside",
+                        node.item
+                    );
+                    let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
+                    return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
+                }
+                // What is compared with the values that `by` goes through is of its own one.
+                Chosen::Cells(..) => {}
+            }
+        }
+        for (axis, pick) in selection.cell.iter().enumerate() {
+            self.must_be_one(node, axis, pick)?;
+        }
+        Ok(selection)
+    }
+
+    /// Returns which values of an axis the calls around choose.
+    pub(super) fn pick(&mut self, axis: usize) -> Checked<Pick> {
+        for place in (0..self.outer.len()).rev() {
+            let setting = self.outer[place].setting.clone();
+            if self.axis(setting.key.span.clone(), &setting.key.item)? == Some(axis) {
+                self.outer[place].taken = true;
+                let pick = self.values(axis, &setting.value)?;
+                self.meet(&Chosen::Cells(axis, pick.clone()), &setting)?;
+                return Ok(pick);
+            }
+        }
+        Ok(Pick::Free)
+    }
+
+    /// Narrows the cells to those of a list. An expectation is judged cell by cell, so that lists of
+    /// one axis are all of the same cell: they must have a value in common.
+    fn meet(&mut self, chosen: &Chosen, setting: &Setting) -> Checked<()> {
+        let Chosen::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
+        if self.purpose != Purpose::Expectation {
+            let axis = self.space.axes[*axis].name();
+            let message =
+                format!("`{setting}` is several cells, and this is one number of each run");
+            let hint = format!("choose one value of `{axis}`, or leave the filter out");
+            return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
+        }
+        let common = self.common[*axis].get_or_insert_with(|| places.clone());
+        common.retain(|place| places.contains(place));
+        if !common.is_empty() {
+            return Ok(());
+        }
+        let axis = self.space.axes[*axis].name();
+        let message = format!("`{setting}` leaves no cell in which all lists of `{axis}` meet");
+        let hint = format!("to compare two cells, write one value for each, such as `{axis}=…`");
+        Err(Complaint::new(setting.value.span.clone(), message).hint(hint))
+    }
+
+    /// What is compared is of one of the values compared.
+    pub(super) fn must_be_one(&self, node: &Node, axis: usize, pick: &Pick) -> Checked<()> {
+        let Some(compared) = self.space.compared.map(|place| &self.space.axes[place]) else {
+            return Ok(());
+        };
+        let one = matches!(pick, Pick::Fixed(_)) || compared.values.len() < 2;
+        if self.purpose != Purpose::Expectation || self.space.compared != Some(axis) || one {
+            return Ok(());
+        }
+        let name = compared.name();
+        let labels: Vec<&str> = compared.values.iter().map(|value| &*value.label).collect();
+        let message = format!("`{}` must be of one value of `{name}`", node.item);
+        let hint = format!("add `{name}=…` with one of {}", labels.join(", "));
+        Err(Complaint::new(node.span.clone(), message).hint(hint))
+    }
+
+    /// Returns the axis of a name, if there is one.
+    pub(super) fn axis(&self, span: Range<usize>, name: &str) -> Checked<Option<usize>> {
+        match self.space.find(name)[..] {
+            [] => Ok(None),
+            [axis] => Ok(Some(axis)),
+            [first, ..] => {
+                let message = format!("several axes are called `{name}`");
+                let hint = format!("write all of it: `{}`", self.space.axes[first].path);
+                Err(Complaint::new(span, message).hint(hint))
+            }
+        }
+    }
+
+    fn chosen(&self, quantity: &'static Quantity, setting: &Setting) -> Checked<Option<Chosen>> {
+        if let Some(key) = quantity.key(&setting.key.item) {
+            let mut tests = Vec::new();
+            add_tests(key, &setting.value, &mut tests)?;
+            return Ok(Some(Chosen::Rows(Filter { key, tests })));
+        }
+        let Some(axis) = self.axis(setting.key.span.clone(), &setting.key.item)? else {
+            return Ok(None);
+        };
+        Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
+    }
+
+    /// Returns whether anything at all can be chosen by this.
+    pub(super) fn is_key(&self, name: &str) -> bool {
+        ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty()
+    }
+
+    /// Complains about a key that chooses nothing here.
+    pub(super) fn no_key(&self, setting: &Setting, why: &str) -> Complaint {
+        let At { span, item: name } = &setting.key;
+        if self.is_key(name) {
+            return Complaint::new(span.clone(), format!("{why} `{name}`"));
+        }
+        let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
+        let keys: Vec<&str> = ROW_KEYS.iter().map(|key| key.name).chain(axes).collect();
+        let complaint = Complaint::new(span.clone(), format!("unknown filter `{name}`"));
+        let has_near = nearest(name, keys.iter().copied()).is_some();
+        if self.space.axes.is_empty() && !has_near {
+            return complaint.hint(
+                "a single scenario has no axes to choose by; those of a study stand in its `sweep`",
+            );
+        }
+        complaint.nearest(name, keys)
+    }
+
+    /// Returns the values of an axis that are chosen.
+    pub(super) fn values(&self, axis: usize, choice: &At<Choice>) -> Checked<Pick> {
+        let places = self.places(axis, choice)?;
+        Ok(match places[..] {
+            [one] => Pick::Fixed(one),
+            _ => Pick::Among(places),
+        })
+    }
+
+    fn places(&self, axis: usize, choice: &At<Choice>) -> Checked<Vec<usize>> {
+        let axis_of = &self.space.axes[axis];
+        if let Choice::List(items) = &choice.item {
+            let mut places = Vec::new();
+            for item in items {
+                places.extend(self.places(axis, item)?);
+            }
+            places.sort_unstable();
+            places.dedup();
+            return Ok(places);
+        }
+        let values = axis_of.values.iter().enumerate();
+        let places: Vec<usize> = values
+            .filter(|(_, value)| names(&choice.item, value))
+            .map(|(place, _)| place)
+            .collect();
+        if places.is_empty() {
+            let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
+            let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
+            let complaint = Complaint::new(choice.span.clone(), message);
+            return Err(match &choice.item {
+                Choice::Word(word) => complaint.nearest(word, labels),
+                _ => complaint.one_of(labels),
+            });
+        }
+        Ok(places)
+    }
+}
+
+impl Selection {
+    /// Adds what is chosen, unless the same has been chosen already.
+    fn add(&mut self, chosen: &Chosen) -> bool {
+        match chosen {
+            Chosen::Rows(filter) => {
+                let new = self.rows.iter().all(|other| other.key != filter.key);
+                self.rows.extend(new.then(|| filter.clone()));
+                new
+            }
+            Chosen::Cells(axis, pick) => {
+                let new = self.cell[*axis] == Pick::Free;
+                if new {
+                    self.cell[*axis] = pick.clone();
+                }
+                new
+            }
+        }
+    }
+
+    /// Leaves of the rows that are chosen by the key of a filter those that it chooses as well.
+    /// Returns whether any could be left.
+    fn narrow(&mut self, filter: &Filter) -> bool {
+        let Some(own) = self.rows.iter_mut().find(|own| own.key == filter.key) else {
+            return true;
+        };
+        let both = own.tests.iter().flat_map(|own| filter.tests.iter().map(|test| own.and(test)));
+        own.tests = both.flatten().collect();
+        !own.tests.is_empty()
+    }
+}
+
+impl Test {
+    /// Returns what fits both tests, if anything does.
+    fn and(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Within(low, high), Self::Within(from, to)) => {
+                let (low, high) = (low.max(*from), high.min(*to));
+                (low <= high).then_some(Self::Within(low, high))
+            }
+            _ => (self == other).then(|| self.clone()),
+        }
+    }
+}
+
+/// Returns whether a choice names a value of an axis.
+fn names(choice: &Choice, value: &AxisValue) -> bool {
+    let within = |low: f64, high: f64, unit: Unit| {
+        let slack = |end: f64| end.abs() * 1e-9;
+        value.number.is_some_and(|(number, own)| {
+            own.fits(unit) && low - slack(low) <= number && number <= high + slack(high)
+        })
+    };
+    match choice {
+        Choice::Word(word) => *word == value.label,
+        Choice::Number(number) => {
+            number.text == value.label || within(number.value, number.value, number.unit)
+        }
+        Choice::Range(from, to) => ends(from.as_ref(), to.as_ref())
+            .is_some_and(|(low, high, unit)| within(low, high, unit)),
+        Choice::List(_) | Choice::Through(..) | Choice::Computed(_) => false,
+    }
+}
+
+/// Returns the ends of a range and their unit; `None` if their units differ.
+fn ends(from: Option<&Literal>, to: Option<&Literal>) -> Option<(f64, f64, Unit)> {
+    let unit = from.or(to).map(|end| end.unit)?;
+    let same = [from, to].into_iter().flatten().all(|end| end.unit.fits(unit));
+    let low = from.map_or(f64::NEG_INFINITY, |end| end.value);
+    let high = to.map_or(f64::INFINITY, |end| end.value);
+    same.then_some((low, high, unit))
+}
+
+/// Adds what a column is tested for.
+fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checked<()> {
+    if let Choice::List(items) = &choice.item {
+        return items.iter().try_for_each(|item| add_tests(key, item, tests));
+    }
+    let test = match (key.kind, &choice.item) {
+        (KeyKind::Word | KeyKind::Among(_), Choice::Word(word)) => Some(Test::Is(word.clone())),
+        // A pool may be called `1`.
+        (KeyKind::Word, Choice::Number(number)) => Some(Test::Is(number.text.clone())),
+        (KeyKind::Number | KeyKind::Time, Choice::Number(number)) => {
+            range(key.kind, Some(number), Some(number))
+        }
+        (KeyKind::Number | KeyKind::Time, Choice::Range(from, to)) => {
+            range(key.kind, from.as_ref(), to.as_ref())
+        }
+        _ => None,
+    };
+    if let (KeyKind::Among(words), Some(Test::Is(word))) = (key.kind, &test)
+        && !words.contains(&word.as_str())
+    {
+        let message = format!("`{word}` is no {}", key.name);
+        return Err(
+            Complaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
+        );
+    }
+    let test = test.ok_or_else(|| {
+        let takes = match key.kind {
+            KeyKind::Word | KeyKind::Among(_) => "a word or a list such as [a, b]",
+            KeyKind::Number => "a number, or a range such as 1..25",
+            KeyKind::Time => "a range of times such as 100s..200s",
+        };
+        Complaint::new(choice.span.clone(), format!("`{}` takes {takes}", key.name))
+    })?;
+    tests.push(test);
+    Ok(())
+}
+
+fn range(kind: KeyKind, from: Option<&Literal>, to: Option<&Literal>) -> Option<Test> {
+    let expected = if kind == KeyKind::Time { Unit::TIME } else { Unit::PLAIN };
+    let zero = |end: &&Literal| end.value == 0.0 || end.unit.fits(expected);
+    let fits = [from, to].into_iter().flatten().all(|end| zero(&end));
+    let low = from.map_or(f64::NEG_INFINITY, |end| end.value);
+    let high = to.map_or(f64::INFINITY, |end| end.value);
+    (fits && low <= high).then_some(Test::Within(low, high))
+}

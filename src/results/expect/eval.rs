@@ -1,0 +1,184 @@
+//! A plan becomes numbers: one for each seed.
+//!
+//! What is one number a run is computed for every seed; a comparison of two such is then made once,
+//! of their means. What is many numbers a run is read, combined and aggregated seed by seed, so
+//! that one run's numbers are in memory at a time.
+
+use std::cell::RefCell;
+
+use super::plan::{Aggregate, Fold, Kind, Point, Selection, Term};
+use super::quantity::{Quantity, Shape};
+use super::read::{Names, read};
+use super::space::{Runs, Space};
+use super::syntax::Comparison;
+use super::value::{Evaluated, NoNumber, Value, combine};
+use mumakil_base::statistics::{LinearFit, mean};
+
+/// Evaluates plans.
+pub(super) struct Evaluator<'r> {
+    pub(super) space: &'r Space,
+    pub(super) runs: &'r dyn Runs,
+    names: RefCell<Names>,
+}
+
+impl<'r> Evaluator<'r> {
+    pub(super) fn new(space: &'r Space, runs: &'r dyn Runs) -> Self {
+        Self { space, runs, names: RefCell::default() }
+    }
+
+    /// Returns the number of a term in a cell for each of these seeds.
+    pub(super) fn numbers(
+        &self,
+        term: &Term,
+        cell: &[usize],
+        seeds: &[usize],
+    ) -> Evaluated<Vec<f64>> {
+        let each = |number: f64| vec![number; seeds.len()];
+        let numbers = match &term.kind {
+            Kind::Constant(number) => each(*number),
+            Kind::Axis(axis, _) => {
+                let value = &self.space.axes[*axis].values[cell[*axis]];
+                each(value.number.map_or(f64::NAN, |(number, _)| number))
+            }
+            Kind::Aggregate { how, of, pooled: true } => each(self.pooled(*how, of, cell)?),
+            Kind::Curve { how, points } => self.curve(*how, points, cell, seeds)?,
+            Kind::Apply(element, parts) => {
+                let parts = parts.iter().map(|part| self.numbers(part, cell, seeds));
+                let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                if element.compares() {
+                    let means: Vec<f64> = parts.iter().filter_map(|part| mean(part)).collect();
+                    return Ok(each(element.compute(&means).map_err(NoNumber::Undefined)?));
+                }
+                let at = |seed: usize| {
+                    let numbers: Vec<f64> = parts.iter().map(|part| part[seed]).collect();
+                    element.compute(&numbers).map_err(NoNumber::Undefined)
+                };
+                (0..seeds.len()).map(at).collect::<Evaluated<_>>()?
+            }
+            Kind::Quantity(..) | Kind::Aggregate { .. } | Kind::Until { .. } => {
+                seeds.iter().map(|seed| self.number(term, cell, *seed)).collect::<Evaluated<_>>()?
+            }
+        };
+        match numbers.iter().all(|number| number.is_finite()) {
+            true => Ok(numbers),
+            false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
+        }
+    }
+
+    /// Returns the number of what is aggregated for each seed alone.
+    fn number(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<f64> {
+        match &term.kind {
+            Kind::Aggregate { how, of, .. } => {
+                let value = self.value(of, cell, seed)?;
+                how.of(&value).ok_or_else(|| nothing(term))
+            }
+            Kind::Until { condition, from } => match self.value(condition, cell, seed)? {
+                Value::Steps(steps) => {
+                    steps.until(*from).ok_or_else(|| NoNumber::Undefined("never".to_owned()))
+                }
+                _ => Err(nothing(term)),
+            },
+            _ => match self.value(term, cell, seed)? {
+                Value::One(number) => Ok(number),
+                _ => Err(nothing(term)),
+            },
+        }
+    }
+
+    pub(super) fn value(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<Value> {
+        match &term.kind {
+            Kind::Quantity(quantity, selection) => self.read(quantity, selection, cell, seed),
+            Kind::Apply(element, parts) if term.of.shape != Shape::One => {
+                let parts = parts.iter().map(|part| self.value(part, cell, seed));
+                let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                combine(element, &parts).map_err(NoNumber::Undefined)
+            }
+            _ => Ok(Value::One(self.numbers(term, cell, &[seed])?[0])),
+        }
+    }
+
+    fn read(
+        &self,
+        quantity: &Quantity,
+        selection: &Selection,
+        cell: &[usize],
+        seed: usize,
+    ) -> Evaluated<Value> {
+        let cell = selection.of(cell);
+        if !self.runs.has(&cell) {
+            return Err(NoNumber::Undefined("the study leaves this cell out".to_owned()));
+        }
+        let run = self.runs.run(&cell, seed)?;
+        read(quantity, selection, run, &mut self.names.borrow_mut())
+    }
+
+    /// Throws the values of all seeds together.
+    fn pooled(&self, how: Aggregate, of: &Term, cell: &[usize]) -> Evaluated<f64> {
+        let mut pool: Option<Value> = None;
+        for seed in 0..self.runs.seeds() {
+            let value = self.value(of, cell, seed)?;
+            match (&mut pool, value) {
+                (None, value) => pool = Some(value),
+                (Some(Value::Keyed(items)), Value::Keyed(more)) => items.extend(more),
+                (Some(Value::Samples(all)), Value::Samples(more)) => {
+                    all.add(more).map_err(|_| {
+                        NoNumber::Undefined("the histograms cannot be added".to_owned())
+                    })?;
+                }
+                _ => return Err(NoNumber::Undefined("what is over time is not pooled".to_owned())),
+            }
+        }
+        let undefined = || NoNumber::Undefined(format!("there is no {}", of.label));
+        pool.and_then(|pool| how.of(&pool)).ok_or_else(undefined)
+    }
+
+    /// Trends are judged on the means over the seeds; everything else is of each seed. Points that
+    /// the study leaves out are no part of it.
+    fn curve(
+        &self,
+        how: Fold,
+        points: &[Point],
+        cell: &[usize],
+        seeds: &[usize],
+    ) -> Evaluated<Vec<f64>> {
+        let there = |point: &&Point| point.term.is_there(self.runs, cell);
+        let points: Vec<&Point> = points.iter().filter(there).collect();
+        let curve = points.iter().map(|point| self.numbers(&point.term, cell, seeds));
+        let curve = curve.collect::<Evaluated<Vec<_>>>()?;
+        let means: Vec<f64> = curve.iter().filter_map(|numbers| mean(numbers)).collect();
+        let xs = || points.iter().map(|point| point.x.unwrap_or(f64::NAN));
+        let line = |ys: &[f64]| {
+            let points: Vec<(f64, f64)> = xs().zip(ys.iter().copied()).collect();
+            let undefined = || NoNumber::Undefined("one point makes no line".to_owned());
+            LinearFit::through(&points).map(|line| (line, points)).ok_or_else(undefined)
+        };
+        let each = |number: f64| Ok(vec![number; seeds.len()]);
+        let truth = |holds: bool| each(f64::from(u8::from(holds)));
+        let by_seed = |seed: usize| curve.iter().map(|numbers| numbers[seed]).collect::<Vec<_>>();
+        match how {
+            Fold::Rising => truth(climbs(&means, Comparison::AtMost)),
+            Fold::Falling => truth(climbs(&means, Comparison::AtLeast)),
+            Fold::Monotone => {
+                truth(climbs(&means, Comparison::AtMost) || climbs(&means, Comparison::AtLeast))
+            }
+            Fold::Linear => line(&means).and_then(|(line, at)| each(line.largest_deviation(&at))),
+            Fold::Slope => (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect(),
+            Fold::Aggregate(how) => {
+                let undefined = || NoNumber::Undefined("too few points".to_owned());
+                let fold = |seed| how.of_numbers(&by_seed(seed)).ok_or_else(undefined);
+                (0..seeds.len()).map(fold).collect()
+            }
+        }
+    }
+}
+
+/// Returns whether no step goes the wrong way, and some step the right one.
+fn climbs(values: &[f64], step: Comparison) -> bool {
+    let ends = [values.first(), values.last()];
+    let moves = matches!(ends, [Some(a), Some(b)] if !Comparison::Equal.holds(*a, *b));
+    moves && values.windows(2).all(|pair| step.holds(pair[0], pair[1]))
+}
+
+fn nothing(term: &Term) -> NoNumber {
+    NoNumber::Undefined(format!("there is no {}: nothing was chosen", term.label))
+}

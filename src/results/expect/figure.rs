@@ -1,0 +1,260 @@
+//! Figures: numbers that were published, each beside ours.
+
+use serde::{Serialize, Serializer};
+
+use super::eval::Evaluator;
+use super::plan::{Element, Kind, Term};
+use super::published::{Number, Published};
+use super::space::{Runs, Space};
+use super::syntax::Operator;
+use super::unit::Unit;
+use super::value::NoNumber;
+use super::verdict::cells;
+use crate::results::ReadError;
+use mumakil_base::statistics::mean;
+use mumakil_base::units::tell::significant;
+
+/// A number that was published, and ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Which of several it is; empty if there is one only.
+    pub what: String,
+    /// What was published.
+    pub published: Number,
+    /// What was measured, if there is such a number.
+    pub ours: Option<f64>,
+    /// What both are of.
+    pub unit: Unit,
+}
+
+/// Why published numbers cannot stand beside what is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Which of a list is wrong, if one of them is.
+    pub place: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Figure {
+    /// Tells our number.
+    pub fn told(&self) -> String {
+        self.ours.map_or("–".to_owned(), |ours| self.unit.show(ours))
+    }
+
+    /// Tells how ours differs: by how many times, or of shares by how many points. Empty if there is
+    /// no number of ours.
+    pub fn difference(&self) -> String {
+        let Some(ours) = self.ours else { return String::new() };
+        if let Some(ratio) = self.ratio().filter(|_| !self.unit.share) {
+            return format!("{} ×", significant(ratio, 3));
+        }
+        let difference = ours - self.published.value;
+        let [told] = self.unit.show_differences([difference]);
+        if 0.0 < difference { format!("+{told}") } else { told }
+    }
+
+    /// Tells our number and how it differs.
+    pub fn compared(&self) -> String {
+        match self.difference() {
+            difference if difference.is_empty() => self.told(),
+            difference => format!("{} ({difference})", self.told()),
+        }
+    }
+
+    /// Returns ours over what was published, if there is such a number.
+    fn ratio(&self) -> Option<f64> {
+        let ratio = self.ours? / self.published.value;
+        (ratio.is_finite() && 0.0 < ratio).then_some(ratio)
+    }
+}
+
+/// As files have it.
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Facts<'a> {
+            what: &'a str,
+            published: f64,
+            ours: Option<f64>,
+            unit: String,
+            difference: Option<f64>,
+            ratio: Option<f64>,
+        }
+        let facts = Facts {
+            what: &self.what,
+            published: self.published.value,
+            ours: self.ours,
+            unit: self.unit.sign(),
+            difference: self.ours.map(|ours| ours - self.published.value),
+            ratio: self.ratio(),
+        };
+        facts.serialize(to)
+    }
+}
+
+/// Returns a figure for each number that was published about what a term measures.
+pub(super) fn figures(
+    term: &Term,
+    space: &Space,
+    runs: &dyn Runs,
+    published: &Published,
+) -> Result<Vec<Figure>, ReadError> {
+    let seeds: Vec<usize> = (0..runs.seeds()).collect();
+    let evaluator = Evaluator::new(space, runs);
+    let mut figures = Vec::new();
+    for Spot { what, cell, term, published } in spots(term, space, published).unwrap_or_default() {
+        let ours = if term.is_there(runs, &cell) {
+            match evaluator.numbers(term, &cell, &seeds) {
+                Ok(numbers) => mean(&numbers),
+                Err(NoNumber::Undefined(_)) => None,
+                Err(NoNumber::Read(error)) => return Err(error),
+            }
+        } else {
+            None
+        };
+        let unit = term.of.unit.or(published.unit);
+        figures.push(Figure { what, published, ours, unit });
+    }
+    Ok(figures)
+}
+
+/// Checks that each published number can stand beside what a term measures.
+pub(super) fn check(term: &Term, space: &Space, published: &Published) -> Result<(), Misfit> {
+    spots(term, space, published).map(drop)
+}
+
+/// A published number and where ours is.
+struct Spot<'t> {
+    what: String,
+    cell: Vec<usize>,
+    term: &'t Term,
+    published: Number,
+}
+
+/// Pairs each published number with what it is about; words are about nothing.
+fn spots<'t>(term: &'t Term, space: &Space, source: &Published) -> Result<Vec<Spot<'t>>, Misfit> {
+    let parts = measured(term);
+    let (axes, cells) = cells(term, space);
+    let count = cells.len() * parts.len();
+    let is_text = matches!(source, Published::One(_)) && source.number().is_none();
+    if parts.is_empty() && !is_text {
+        let message =
+            "a number was published, but this expectation measures no single number".to_owned();
+        return Err(Misfit { place: None, message, hint: hint(&parts, count) });
+    }
+    let numbers = match source {
+        Published::Each(numbers) if numbers.len() != count => {
+            let given = numbers.len();
+            let message = format!("a list of {given} for {count} numbers that are measured");
+            return Err(Misfit { place: None, message, hint: hint(&parts, count) });
+        }
+        Published::Each(numbers) => numbers.clone(),
+        // One number is for every cell, but not for two sides of a comparison.
+        Published::One(_) => match source.number() {
+            None => return Ok(Vec::new()),
+            Some(_) if parts.len() != 1 => {
+                let message = format!("one number for {} that are measured", parts.len());
+                return Err(Misfit { place: None, message, hint: hint(&parts, count) });
+            }
+            Some(number) => vec![Some(number); count],
+        },
+    };
+    let places = cells.iter().flat_map(|cell| parts.iter().map(move |part| (cell, part)));
+    let mut spots = Vec::new();
+    for (place, ((cell, Part { name, term }), published)) in places.zip(numbers).enumerate() {
+        let Some(published) = published else { continue };
+        if !published.unit.fits(term.of.unit) {
+            let (own, other) = (published.unit.word(), term.of.unit.word());
+            let message = format!("`{}` is {own}, and `{}` is {other}", published.text, term.label);
+            let hint = "say it in words, or in the unit of what is measured".to_owned();
+            let place = matches!(source, Published::Each(_)).then_some(place);
+            return Err(Misfit { place, message, hint });
+        }
+        let cell_name = space.describe(cell, &axes);
+        let part_name = if 1 < parts.len() { *name } else { "" };
+        let names = [&*cell_name, part_name].into_iter().filter(|name| !name.is_empty());
+        let what = names.collect::<Vec<_>>().join(", ");
+        spots.push(Spot { what, cell: cell.clone(), term, published });
+    }
+    Ok(spots)
+}
+
+fn hint(parts: &[Part<'_>], count: usize) -> String {
+    let labels: Vec<String> = parts.iter().map(|part| format!("`{}`", part.name)).collect();
+    match (&labels[..], count / labels.len().max(1)) {
+        ([], _) => "say it in words: no single number is measured here".to_owned(),
+        (labels, 1) => format!("say it in words, or give a list: of {}", labels.join(", ")),
+        (labels, cells) => {
+            format!(
+                "say it in words, or give a list: for each of {cells} cells {}",
+                labels.join(", ")
+            )
+        }
+    }
+}
+
+/// A number that a term measures, and what to call it beside the others.
+struct Part<'t> {
+    name: &'t str,
+    term: &'t Term,
+}
+
+impl<'t> Part<'t> {
+    fn of(term: &'t Term) -> Self {
+        Self { name: &term.label, term }
+    }
+}
+
+/// Returns the numbers that a term measures: itself; or if it is a condition, what it compares or
+/// goes through. Bounds and what theory says are not measured.
+fn measured(term: &Term) -> Vec<Part<'_>> {
+    if !term.of.truth {
+        return vec![Part::of(term)];
+    }
+    match &term.kind {
+        Kind::Apply(Element::Binary(_) | Element::Not, parts) => {
+            parts.iter().flat_map(measured).collect()
+        }
+        Kind::Apply(element, parts) if element.compares() => {
+            let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
+            if let [one] = parts[..] {
+                return vec![Part::of(one)];
+            }
+            // `80 % * a <= b <= 90 % * a` is about two numbers.
+            let mut sides: Vec<&Term> = Vec::new();
+            for side in parts.into_iter().map(without_slack) {
+                if !sides.contains(&side) {
+                    sides.push(side);
+                }
+            }
+            sides.into_iter().map(Part::of).collect()
+        }
+        Kind::Curve { points, .. } => {
+            points.iter().map(|point| Part { name: &point.name, term: &point.term }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns what a side of a comparison is of, if both are measured: `1.05 * x` is `x` with slack.
+fn without_slack(term: &Term) -> &Term {
+    let Kind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
+    match (operator, &parts[..]) {
+        (Operator::Times, [slack, of]) if !is_measured(slack) => of,
+        (Operator::Times | Operator::Over | Operator::Plus | Operator::Minus, [of, slack])
+            if !is_measured(slack) =>
+        {
+            of
+        }
+        _ => term,
+    }
+}
+
+fn is_measured(term: &Term) -> bool {
+    let mut found = false;
+    term.leaves(&mut |leaf| found |= matches!(leaf, Kind::Quantity(..)));
+    found
+}

@@ -1,0 +1,93 @@
+//! Functions of plain numbers, by their name and the names of their parameters.
+//!
+//! Another closed form is another line of the table.
+
+use mumakil_base::theory::{DelayedJob, DomainError, StickySlots, Waiting};
+
+/// A function of plain numbers.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name in the language.
+    pub name: &'static str,
+    /// The names of its parameters, in their order.
+    pub parameters: &'static [&'static str],
+    /// What it says.
+    pub about: &'static str,
+    compute: Compute,
+}
+
+/// Computes a function, or says for which numbers it cannot.
+type Compute = fn(&[f64]) -> Result<f64, DomainError>;
+
+impl Function {
+    const fn of(
+        name: &'static str,
+        parameters: &'static [&'static str],
+        about: &'static str,
+        compute: Compute,
+    ) -> Self {
+        Self { name, parameters, about, compute }
+    }
+
+    /// Computes it.
+    ///
+    /// # Errors
+    /// If there is no answer for these numbers.
+    pub fn compute(&self, numbers: &[f64]) -> Result<f64, DomainError> {
+        (self.compute)(numbers)
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+const STICKY: &[&str] = &["jobs", "replicas", "slots"];
+const JOB: &[&str] = &["nodes", "replicas", "tasks"];
+const SKIPPED: &[&str] = &["nodes", "replicas", "tasks", "skips"];
+const WANTED: &[&str] = &["nodes", "replicas", "tasks", "locality"];
+const WAITING: &[&str] = &["nodes", "slots", "skips"];
+
+/// All of them.
+pub const FUNCTIONS: &[Function] = &[
+    Function::of("exp", &["x"], "e to the power of x", |x| Ok(x[0].exp())),
+    Function::of("ln", &["x"], "the natural logarithm", logarithm),
+    Function::of("sticky_locality", STICKY, "of jobs that keep their slots", |x| {
+        StickySlots { jobs: x[0], replicas: x[1], slots: x[2] }.locality()
+    }),
+    Function::of("head_locality", JOB, "of the job that takes the first slot", |x| {
+        job(x).head_of_line_locality()
+    }),
+    Function::of(
+        "head_locality_distinct",
+        JOB,
+        "the same, all copies on nodes of their own",
+        |x| job(x).head_of_line_locality_of_distinct(),
+    ),
+    Function::of("delay_locality", SKIPPED, "of a job that is skipped so often", |x| {
+        job(x).mean_locality(x[3])
+    }),
+    Function::of("delay_locality_least", SKIPPED, "a lower bound of it", |x| {
+        job(x).least_locality(x[3])
+    }),
+    Function::of("delay_locality_exact", SKIPPED, "the same, exactly as Algorithm 2 has it", |x| {
+        job(x).exact_locality(x[3])
+    }),
+    Function::of("delay_skips", WANTED, "the skips that the locality takes", |x| {
+        job(x).skips_for(x[3])
+    }),
+    Function::of("delay_wait", WAITING, "how long the skips last, in tasks", |x| {
+        Waiting { nodes: x[0], slots: x[1], skips: x[2] }.task_lengths()
+    }),
+];
+
+fn logarithm(x: &[f64]) -> Result<f64, DomainError> {
+    let error = DomainError { name: "x", value: x[0], allowed: "above zero" };
+    if 0.0 < x[0] { Ok(x[0].ln()) } else { Err(error) }
+}
+
+fn job(x: &[f64]) -> DelayedJob {
+    DelayedJob { nodes: x[0], replicas: x[1], tasks: x[2] }
+}

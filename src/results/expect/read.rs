@@ -1,0 +1,277 @@
+//! Quantities are read: rows chosen, columns made into numbers, jobs into keys.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::plan::{Filter, Selection};
+use super::quantity::{KeyColumn, KeyKind, Of, Quantity, Shape, Source};
+use super::unit::Unit;
+use super::value::{Evaluated, Key, NoNumber, Steps, Value};
+use crate::results::{
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow,
+    Text, WasteRow,
+};
+use mumakil_base::units::SimTime;
+use mumakil_core::cluster::PerSlot;
+
+/// Numbers for the names of jobs, the same in all runs.
+#[derive(Debug, Default)]
+pub(super) struct Names(FxHashMap<String, u32>);
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.0.get(name) {
+            return *number;
+        }
+        let number = self.0.len() as u32;
+        self.0.insert(name.to_owned(), number);
+        number
+    }
+}
+
+/// A job that was chosen.
+struct Chosen {
+    row: JobRow,
+    key: u32,
+}
+
+/// Reads a quantity of a run.
+pub(super) fn read(
+    quantity: &Quantity,
+    selection: &Selection,
+    run: &dyn Results,
+    names: &mut Names,
+) -> Evaluated<Value> {
+    let mut reader = Reader { quantity, selection, run, names };
+    match quantity.source {
+        Source::Summary(path) => match run.number(path)? {
+            Some(number) => Ok(Value::One(number)),
+            None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
+        },
+        Source::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
+        Source::Job(of) => reader.jobs_value(of),
+        Source::Slowdown => reader.slowdown(),
+        Source::Chain => reader.chains(),
+        Source::Waste(of) => reader.waste(of),
+        Source::Locality(level) => reader.locality(level),
+        Source::ReduceTime => reader.reduce_time(),
+        Source::Attempt(of) => reader.attempts(of),
+        Source::Series(of) => reader.series(of),
+    }
+}
+
+struct Reader<'a> {
+    quantity: &'a Quantity,
+    selection: &'a Selection,
+    run: &'a dyn Results,
+    names: &'a mut Names,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns the filters by columns of a table, each with its column.
+    fn filters<R>(&self, of: fn(KeyColumn) -> Option<Of<R>>) -> Vec<(&'a Filter, Of<R>)> {
+        let rows = self.selection.rows.iter();
+        rows.filter_map(|filter| Some((filter, of(filter.key.column)?))).collect()
+    }
+
+    fn job_filters(&self) -> Vec<(&'a Filter, Of<JobRow>)> {
+        self.filters(|column| match column {
+            KeyColumn::Job(of) => Some(of),
+            _ => None,
+        })
+    }
+
+    fn attempt_filters(&self) -> Vec<(&'a Filter, Of<AttemptRow>)> {
+        self.filters(|column| match column {
+            KeyColumn::Attempt(of) => Some(of),
+            _ => None,
+        })
+    }
+
+    /// Reads the jobs that are chosen, those of the warm-up not among them.
+    fn jobs(&mut self) -> Result<Vec<Chosen>, ReadError> {
+        let warm_up = self.run.warm_up()?;
+        let filters = self.job_filters();
+        let mut names: FxHashSet<Text> = FxHashSet::default();
+        let mut repeated = false;
+        let mut jobs = Vec::new();
+        self.run.rows(|row: JobRow| {
+            repeated |= !names.insert(row.name.clone());
+            let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
+            if counts && fit(&filters, &row) {
+                jobs.push(Chosen { row, key: 0 });
+            }
+            Ok(())
+        })?;
+        for job in &mut jobs {
+            job.key = self.key(repeated, &job.row.name, job.row.job);
+        }
+        Ok(jobs)
+    }
+
+    /// Jobs are the same in two runs if their names are; where names repeat, if their numbers are.
+    fn key(&mut self, repeated: bool, name: &str, id: u32) -> u32 {
+        if repeated { self.names.number(&format!("#{id}")) } else { self.names.number(name) }
+    }
+
+    fn scale(&self) -> f64 {
+        if self.quantity.unit == Unit::TIME { 1e-3 } else { 1.0 }
+    }
+
+    fn jobs_value(&mut self, of: Of<JobRow>) -> Evaluated<Value> {
+        let scale = self.scale();
+        let number = |job: Chosen| (job.key, of(&job.row).number().unwrap_or(f64::NAN) * scale);
+        Ok(by_job(self.jobs()?.into_iter().map(number)))
+    }
+
+    fn slowdown(&mut self) -> Evaluated<Value> {
+        let rows: Vec<AloneRow> = self.run.all()?;
+        let mut names: FxHashSet<&str> = FxHashSet::default();
+        let repeated = !rows.iter().all(|row| names.insert(&row.name));
+        let alone: FxHashMap<u32, Option<u64>> =
+            rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
+        let slowdown = |job: Chosen| {
+            let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
+                .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
+            (job.key, sojourn / alone)
+        };
+        Ok(by_job(self.jobs()?.into_iter().map(slowdown)))
+    }
+
+    fn chains(&mut self) -> Evaluated<Value> {
+        let mut sojourns: FxHashMap<u32, f64> = FxHashMap::default();
+        self.run.rows(|row: ChainRow| {
+            let sojourn = row.sojourn_ms.map_or(f64::NAN, |millis| millis as f64 / 1e3);
+            sojourns.insert(row.job, sojourn);
+            Ok(())
+        })?;
+        // A job that begins no chain has no number.
+        let sojourn = |job: Chosen| Some((job.key, *sojourns.get(&job.row.job)?));
+        Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
+    }
+
+    fn waste(&mut self, of: Of<WasteRow>) -> Evaluated<Value> {
+        let scale = self.scale();
+        let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
+        self.run.rows(|row: WasteRow| {
+            numbers.insert(row.job, of(&row).number().unwrap_or(f64::NAN) * scale);
+            Ok(())
+        })?;
+        // A job that did not succeed has no stragglers.
+        let number = |job: Chosen| Some((job.key, *numbers.get(&job.row.job)?));
+        let numbers = self.jobs()?.into_iter().filter_map(number);
+        Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
+    }
+
+    fn locality(&mut self, level: usize) -> Evaluated<Value> {
+        let mut sums = [0.0; 3];
+        for job in self.jobs()? {
+            for (sum, maps) in sums.iter_mut().zip(job.row.maps_by_distance()) {
+                *sum += maps as f64;
+            }
+        }
+        let whole: f64 = sums.iter().sum();
+        if whole == 0.0 {
+            return Err(NoNumber::Undefined("no map with input was chosen".to_owned()));
+        }
+        Ok(Value::One(sums[level] / whole))
+    }
+
+    fn reduce_time(&mut self) -> Evaluated<Value> {
+        let filters = self.attempt_filters();
+        let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
+        self.run.rows(|row: AttemptRow| {
+            if row.kind == AttemptKind::Reduce && fit(&filters, &row) {
+                let span = spans.entry(row.job).or_insert((f64::INFINITY, f64::NEG_INFINITY));
+                let millis = |instant: Option<u64>| instant.map(|millis| millis as f64);
+                span.0 = span.0.min(millis(row.start_ms).unwrap_or(f64::INFINITY));
+                span.1 = span.1.max(millis(row.finish_ms).unwrap_or(f64::NEG_INFINITY));
+            }
+            Ok(())
+        })?;
+        let time =
+            |job: Chosen| spans.get(&job.row.job).map(|(from, to)| (job.key, (to - from) / 1e3));
+        Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
+    }
+
+    /// Attempts of setup and cleanup tasks, and removals of outputs, count only where their kind is chosen.
+    fn attempts(&mut self, of: Of<AttemptRow>) -> Evaluated<Value> {
+        let jobs: FxHashMap<u32, u32> =
+            self.jobs()?.into_iter().map(|job| (job.row.job, job.key)).collect();
+        let filters = self.attempt_filters();
+        let all_kinds = filters.iter().any(|(filter, _)| filter.key.name == "kind");
+        let tasks = self.quantity.shape == Shape::Tasks;
+        let mut items = Vec::new();
+        self.run.rows(|row: AttemptRow| {
+            let is_work = matches!(row.kind, AttemptKind::Map | AttemptKind::Reduce);
+            if let Some(job) = jobs.get(&row.job)
+                && (is_work || all_kinds)
+                && (!tasks || row.outcome == AttemptEnd::Succeeded)
+                && fit(&filters, &row)
+            {
+                let attempt = if tasks { 0 } else { row.attempt };
+                let key = Key { job: *job, kind: row.kind as u8, task: row.task, attempt };
+                items.push((key, of(&row).number().unwrap_or(f64::NAN) / 1e3));
+            }
+            Ok(())
+        })?;
+        items.sort_by_key(|(key, _)| *key);
+        // Of a task that succeeded twice, since its first output was lost, the first counts.
+        items.dedup_by_key(|(key, _)| *key);
+        Ok(Value::Keyed(items))
+    }
+
+    /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
+    fn series(&mut self, of: Of<SlotsRow>) -> Evaluated<Value> {
+        let chosen = self.job_filters();
+        let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
+            None
+        } else {
+            let mut jobs = FxHashSet::default();
+            self.run.rows(|row: JobRow| {
+                if fit(&chosen, &row) {
+                    jobs.insert(row.job);
+                }
+                Ok(())
+            })?;
+            Some(jobs)
+        };
+        let end = self.run.number("virtual_s")?.unwrap_or(f64::INFINITY);
+        let filters = self.filters(|column| match column {
+            KeyColumn::Series(of) => Some(of),
+            _ => None,
+        });
+        let (windows, kinds): (Vec<_>, Vec<_>) =
+            filters.into_iter().partition(|(filter, _)| filter.key.kind == KeyKind::Time);
+        let window = windows.first().and_then(|(filter, _)| filter.window());
+        let (from, to) = window.unwrap_or((0.0, end));
+        let mut levels: FxHashMap<u32, PerSlot<f64>> = FxHashMap::default();
+        let (mut sum, mut changes) = (0.0, Vec::new());
+        self.run.rows(|row: SlotsRow| {
+            let of_job = jobs.as_ref().is_none_or(|jobs| jobs.contains(&row.job));
+            if of_job && fit(&kinds, &row) {
+                let level = of(&row).number().unwrap_or(0.0);
+                let before = &mut levels.entry(row.job).or_default()[row.kind];
+                sum += level - std::mem::replace(before, level);
+                changes.push((row.time_ms as f64 / 1e3, sum));
+            }
+            Ok(())
+        })?;
+        // What changed in the same millisecond, changed at once.
+        changes.reverse();
+        changes.dedup_by_key(|(at, _)| *at);
+        changes.reverse();
+        Ok(Value::Steps(Steps::new(&changes, from.max(0.0), to.min(end))))
+    }
+}
+
+/// Returns whether a row passes all filters.
+fn fit<R>(filters: &[(&Filter, Of<R>)], row: &R) -> bool {
+    filters.iter().all(|(filter, of)| filter.fits(of(row)))
+}
+
+fn by_job(numbers: impl Iterator<Item = (u32, f64)>) -> Value {
+    let key = |(job, number)| (Key { job, ..Key::default() }, number);
+    let mut items: Vec<(Key, f64)> = numbers.map(key).collect();
+    items.sort_unstable_by_key(|(key, _)| *key);
+    Value::Keyed(items)
+}

@@ -1,0 +1,116 @@
+//! The runs of a study: its axes, the cells between them, and a run for each cell and seed.
+
+use super::unit::{Unit, with_unit};
+use crate::results::{ReadError, Results};
+
+/// What a study varies. A single scenario has no axes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Space {
+    /// The axes; the place of a value on each makes a cell.
+    pub axes: Vec<Axis>,
+    /// The place of the axis that the study compares. An expectation must say which of its values
+    /// a quantity is of.
+    pub compared: Option<usize>,
+}
+
+/// One thing that a study varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The path in the scenario, such as `cluster.nodes`.
+    pub path: String,
+    /// The values in the order of the study.
+    pub values: Vec<AxisValue>,
+}
+
+/// A value on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisValue {
+    /// The shortest text that names it on its axis.
+    pub label: String,
+    /// What it counts or measures, in seconds, bytes or plain, if it is a number.
+    pub number: Option<(f64, Unit)>,
+}
+
+impl AxisValue {
+    /// Returns the value with this label, a number if the label is one: `100`, `5s`, `2GiB`, `5 %`.
+    pub fn new(label: impl Into<String>) -> Self {
+        let label = label.into();
+        let plain = || label.parse().ok().filter(|number: &f64| number.is_finite());
+        let share = || label.strip_suffix('%')?.trim_end().parse().ok().map(|n: f64| n / 100.0);
+        let number = plain()
+            .map(|number| (number, Unit::PLAIN))
+            .or_else(|| with_unit(&label))
+            .or_else(|| share().map(|share| (share, Unit::SHARE)));
+        Self { label, number }
+    }
+}
+
+impl Axis {
+    /// Returns the last part of the path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+
+    /// Returns the unit of its numbers; `None` unless all values are numbers of the same unit.
+    pub fn unit(&self) -> Option<Unit> {
+        let units: Option<Vec<Unit>> =
+            self.values.iter().map(|value| value.number.map(|(_, unit)| unit)).collect();
+        let units = units?;
+        let first = *units.first()?;
+        units.iter().all(|unit| unit.fits(first)).then_some(first)
+    }
+}
+
+impl Space {
+    /// Returns the axes that a name may mean: the one whose path it is, or those that it ends.
+    pub(super) fn find(&self, name: &str) -> Vec<usize> {
+        let places = || 0..self.axes.len();
+        match places().find(|place| self.axes[*place].path == name) {
+            Some(exact) => vec![exact],
+            None => places().filter(|place| self.axes[*place].name() == name).collect(),
+        }
+    }
+
+    /// Returns the place of the axis that a name means: its path, or the last part of it if no other
+    /// path ends so.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        match self.find(name)[..] {
+            [place] => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Tells which cell it is, by the axes that make a difference.
+    pub fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
+        let tell = |axis: &usize| {
+            let axis_of = &self.axes[*axis];
+            format!("{}={}", axis_of.name(), axis_of.values[cell[*axis]].label)
+        };
+        axes.iter().map(tell).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Returns every combination of one of each list, the last list stepping fastest.
+pub fn combinations(choices: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    choices.iter().fold(vec![Vec::new()], |prefixes, choice| {
+        let longer = |prefix: &Vec<usize>| {
+            choice.iter().map(|place| [&prefix[..], &[*place]].concat()).collect::<Vec<_>>()
+        };
+        prefixes.iter().flat_map(longer).collect()
+    })
+}
+
+/// The runs of a space.
+pub trait Runs {
+    /// Returns how many seeds each cell was run with; at least one.
+    fn seeds(&self) -> usize;
+
+    /// Returns whether the study has a cell; it may leave some out.
+    fn has(&self, cell: &[usize]) -> bool;
+
+    /// Returns what the run of a cell (a place on each axis) with a seed (by its place) has left.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError>;
+}

@@ -1,0 +1,184 @@
+//! What a number is of: a time, a size, a share or nothing; and how such a number is told.
+
+use mumakil_base::units::tell::{self, Detail};
+use mumakil_base::units::{Bytes, SimSpan};
+
+/// The unit of a number: seconds and bytes to some power, or a share of a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// The power of the second.
+    pub time: i8,
+    /// The power of the byte.
+    pub bytes: i8,
+    /// Whether it is best told in per cent.
+    pub share: bool,
+}
+
+impl Unit {
+    /// A number of nothing.
+    pub const PLAIN: Self = Self { time: 0, bytes: 0, share: false };
+    /// Seconds.
+    pub const TIME: Self = Self { time: 1, ..Self::PLAIN };
+    /// Bytes.
+    pub const BYTES: Self = Self { bytes: 1, ..Self::PLAIN };
+    /// A share of a whole.
+    pub const SHARE: Self = Self { share: true, ..Self::PLAIN };
+
+    /// Returns whether numbers of both may be added and compared.
+    pub fn fits(self, other: Self) -> bool {
+        (self.time, self.bytes) == (other.time, other.bytes)
+    }
+
+    /// Returns whether it is neither time nor bytes.
+    pub fn is_plain(self) -> bool {
+        self.fits(Self::PLAIN)
+    }
+
+    /// Returns the unit of a sum.
+    pub fn or(self, other: Self) -> Self {
+        Self { share: self.share || other.share, ..self }
+    }
+
+    /// Returns the unit of a product; of a quotient, with a sign of −1.
+    pub(super) fn times(self, other: Self, sign: i8) -> Self {
+        let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
+        let (time, bytes) = (power(self.time, other.time), power(self.bytes, other.bytes));
+        // A share of a share is one; a ratio of shares is a factor.
+        let share = sign == 1 && self.share && other.share;
+        Self { time, bytes, share }
+    }
+
+    /// Returns the unit of a power, if it is whole.
+    pub(super) fn power(self, exponent: f64) -> Option<Self> {
+        let power = |of: i8| {
+            let power = f64::from(of) * exponent;
+            (power.fract() == 0.0 && power.abs() <= 100.0).then_some(power as i8)
+        };
+        Some(Self { time: power(self.time)?, bytes: power(self.bytes)?, share: false })
+    }
+
+    /// Returns what a number of this unit is called.
+    pub fn word(self) -> &'static str {
+        match (self.time, self.bytes) {
+            (0, 0) if self.share => "a share",
+            (0, 0) => "a plain number",
+            (1, 0) => "a time",
+            (0, 1) => "a size in bytes",
+            (-1, 0) => "a number per time",
+            (-1, 1) => "a speed",
+            _ => "a number of another unit",
+        }
+    }
+
+    /// Returns the sign of what its numbers are counted in, in files: `s`, `B/s`; none if plain.
+    pub fn sign(self) -> String {
+        match (self.time, self.bytes) {
+            (0, 0) => String::new(),
+            (1, 0) => "s".to_owned(),
+            (0, 1) => "B".to_owned(),
+            (-1, 1) => "B/s".to_owned(),
+            (time, bytes) => format!("s^{time} B^{bytes}"),
+        }
+    }
+
+    /// Tells the difference of two numbers: of shares in points.
+    pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
+        match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {
+            true => values.map(tell::points),
+            false => self.show_together(values),
+        }
+    }
+
+    /// Tells numbers of which one says how far to trust the other, such as a mean and the ends of
+    /// its interval: all in the unit and to the precision of the largest.
+    pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
+        let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
+        let largest = sizes.fold(0.0, f64::max);
+        values.map(|value| self.show_beside(value, largest))
+    }
+
+    /// Tells a number as people do: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
+    pub fn show(self, value: f64) -> String {
+        self.show_beside(value, value.abs())
+    }
+
+    /// Tells a number in the unit and to the precision of a size.
+    fn show_beside(self, value: f64, like: f64) -> String {
+        if !value.is_finite() {
+            return "not a number".to_owned();
+        }
+        let size = value.abs();
+        let told = match (self.time, self.bytes, self.share) {
+            (0, 0, true) => tell::percent(size),
+            (0, 0, false) => tell::number(size, like),
+            (1, 0, _) => tell::time(size, Detail::Like(like)),
+            (0, 1, _) => tell::size(size, Detail::Like(like)),
+            (-1, 1, _) => format!("{}/s", tell::size(size, Detail::Like(like))),
+            (seconds, bytes, _) => {
+                tell::number(size, like) + &power("s", seconds) + &power("B", bytes)
+            }
+        };
+        // What is rounded to nothing has no sign.
+        let is_below = value < 0.0 && told.contains(|c: char| ('1'..='9').contains(&c));
+        let sign = if is_below { "-" } else { "" };
+        format!("{sign}{told}")
+    }
+}
+
+/// Reads a number with a unit of time or size, such as `15min`: its value in seconds or bytes.
+pub(super) fn with_unit(text: &str) -> Option<(f64, Unit)> {
+    let time = text.parse().map(|span: SimSpan| (span.as_secs_f64(), Unit::TIME));
+    let size = text.parse().map(|size: Bytes| (size.get() as f64, Unit::BYTES));
+    time.or(size).ok()
+}
+
+fn power(unit: &str, power: i8) -> String {
+    match power {
+        0 => String::new(),
+        1 => format!(" {unit}"),
+        _ => format!(" {unit}^{power}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_as_people_do() {
+        for (unit, value, told) in [
+            (Unit::TIME, 192.0, "3 min 12 s"),
+            (Unit::TIME, 59.97, "1 min 00 s"),
+            (Unit::TIME, 3_599.6, "1 h 00 min 00 s"),
+            (Unit::TIME, 9.06, "9.1 s"),
+            (Unit::TIME, -0.25, "-250.0 ms"),
+            (Unit::TIME, 0.0, "0 s"),
+            (Unit::SHARE, 0.9725, "97.2 %"),
+            (Unit::BYTES, 2_147_483_648.0, "2.0 GiB"),
+            (Unit::BYTES, 12.0, "12 B"),
+            (Unit::PLAIN, 2.5, "2.500"),
+            (Unit::PLAIN, 100.0, "100"),
+            (Unit::TIME.power(-1.0).unwrap(), 2.0, "2 s^-1"),
+            (Unit::PLAIN, f64::NAN, "not a number"),
+        ] {
+            assert_eq!(unit.show(value), told);
+        }
+    }
+
+    #[test]
+    fn numbers_that_belong_together_have_one_unit_and_precision() {
+        for (unit, values, told) in [
+            (Unit::TIME, [61.2, 0.6617], ["1 min 01 s", "1 s"]),
+            (Unit::TIME, [0.9374, 1.02], ["0.9 s", "1.0 s"]),
+            (Unit::TIME, [-0.2, 4_000.0], ["0 s", "1 h 06 min 40 s"]),
+            (Unit::TIME, [-0.0002, 0.0011], ["-0.2 ms", "1.1 ms"]),
+            (Unit::BYTES, [2_147_483_648.0, 107_374_182.4], ["2.0 GiB", "0.1 GiB"]),
+            (Unit::PLAIN, [123.45, 0.25], ["123.5", "0.2"]),
+            (Unit::SHARE, [0.9725, 0.001], ["97.2 %", "0.1 %"]),
+        ] {
+            assert_eq!(unit.show_together(values), told);
+        }
+        assert_eq!(Unit::SHARE.show_differences([-0.034]), ["-3.4 points"]);
+        assert_eq!(Unit::TIME.show_differences([-9.06]), ["-9.1 s"]);
+    }
+}

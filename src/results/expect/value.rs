@@ -1,0 +1,307 @@
+//! Values: numbers, numbers by key, step functions; what is computed from them, and aggregates.
+
+use hdrhistogram::Histogram;
+
+use super::plan::{Aggregate, Element};
+use super::syntax::{Comparison, Operator};
+use crate::results::ReadError;
+use mumakil_base::statistics;
+
+/// Which job, task or attempt a number is of: the same in every run that is compared.
+///
+/// The job is a number that stands for its name; a job's own number has nothing in the other
+/// fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) job: u32,
+    pub(super) kind: u8,
+    pub(super) task: u32,
+    pub(super) attempt: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    One(f64),
+    /// In the order of the keys. What a job has not is not a number: it is in no aggregate, and
+    /// no comparison with it holds.
+    Keyed(Vec<(Key, f64)>),
+    Steps(Steps),
+    Samples(Histogram<u64>),
+}
+
+impl Value {
+    /// Returns the numbers of keys that have one, or the one number.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::One(number) => vec![*number],
+            Self::Keyed(items) => items
+                .iter()
+                .map(|(_, number)| *number)
+                .filter(|number| number.is_finite())
+                .collect(),
+            Self::Steps(_) | Self::Samples(_) => Vec::new(),
+        }
+    }
+}
+
+/// Why there is no number.
+#[derive(Debug)]
+pub(super) enum NoNumber {
+    /// What a run has left cannot be read.
+    Read(ReadError),
+    /// What was asked for does not exist: the mean of nothing, the instant of what never happened.
+    Undefined(String),
+}
+
+impl From<ReadError> for NoNumber {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+pub(super) type Evaluated<T> = Result<T, NoNumber>;
+
+/// A step function of time from one instant to another, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Steps {
+    /// Since when it has which value; the first since the beginning, none since the end or later.
+    points: Vec<(f64, f64)>,
+    to: f64,
+}
+
+impl Steps {
+    /// Makes a step function of changes in the order of time; before the first it is zero.
+    pub(super) fn new(changes: &[(f64, f64)], from: f64, to: f64) -> Self {
+        let before = changes.partition_point(|(at, _)| *at <= from);
+        let first = before.checked_sub(1).map_or(0.0, |last| changes[last].1);
+        let inside = changes[before..].iter().copied().filter(|(at, _)| *at < to);
+        let points = if from < to { vec![(from, first)] } else { Vec::new() };
+        Self { points: points.into_iter().chain(inside).collect(), to }
+    }
+
+    fn at(&self, time: f64) -> f64 {
+        let next = self.points.partition_point(|(at, _)| *at <= time);
+        next.checked_sub(1).map_or(f64::NAN, |last| self.points[last].1)
+    }
+
+    /// Returns each value and for how long it stays.
+    fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
+        let ends = self.points.iter().skip(1).map(|(at, _)| *at).chain([self.to]);
+        self.points.iter().zip(ends).map(|((at, value), end)| (*value, end - at))
+    }
+
+    /// Returns how long after an instant it is first true, if ever.
+    pub(super) fn until(&self, from: f64) -> Option<f64> {
+        let ends = self.points.iter().skip(1).map(|(at, _)| *at).chain([self.to]);
+        let mut spans = self.points.iter().zip(ends);
+        let ((at, _), _) = spans.find(|((_, value), end)| *value != 0.0 && from < *end)?;
+        Some((at - from).max(0.0))
+    }
+}
+
+/// Computes for each key or instant alone.
+pub(super) fn combine(element: &Element, parts: &[Value]) -> Result<Value, String> {
+    let keyed = parts.iter().find_map(|part| match part {
+        Value::Keyed(items) => Some(items),
+        _ => None,
+    });
+    if let Some(items) = keyed {
+        return combine_keyed(element, parts, items).map(Value::Keyed);
+    }
+    let steps: Vec<&Steps> = parts.iter().filter_map(steps).collect();
+    if !steps.is_empty() {
+        return combine_steps(element, parts, &steps).map(Value::Steps);
+    }
+    let numbers: Vec<f64> = parts.iter().map(|part| number_at(part, 0.0)).collect();
+    element.compute(&numbers).map(Value::One)
+}
+
+fn steps(part: &Value) -> Option<&Steps> {
+    match part {
+        Value::Steps(steps) => Some(steps),
+        _ => None,
+    }
+}
+
+/// What is in some parts only is left out.
+fn combine_keyed(
+    element: &Element,
+    parts: &[Value],
+    keys: &[(Key, f64)],
+) -> Result<Vec<(Key, f64)>, String> {
+    let find = |part: &Value, key: &Key| match part {
+        Value::One(number) => Some(*number),
+        Value::Keyed(items) => {
+            let place = items.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
+            Some(items[place].1)
+        }
+        _ => None,
+    };
+    let mut combined = Vec::new();
+    for (key, _) in keys {
+        let numbers: Option<Vec<f64>> = parts.iter().map(|part| find(part, key)).collect();
+        if let Some(numbers) = numbers {
+            combined.push((*key, element.compute(&numbers)?));
+        }
+    }
+    let empty = parts.iter().any(|part| matches!(part, Value::Keyed(items) if items.is_empty()));
+    if combined.is_empty() && !empty {
+        return Err("nothing that is in one run is in the other".to_owned());
+    }
+    Ok(combined)
+}
+
+fn combine_steps(element: &Element, parts: &[Value], steps: &[&Steps]) -> Result<Steps, String> {
+    let from = |steps: &&Steps| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
+    let from = steps.iter().map(from).fold(f64::NEG_INFINITY, f64::max);
+    let to = steps.iter().map(|steps| steps.to).fold(f64::INFINITY, f64::min);
+    let mut times: Vec<f64> = steps
+        .iter()
+        .flat_map(|steps| steps.points.iter().map(|(at, _)| *at))
+        .filter(|at| (from..to).contains(at))
+        .collect();
+    times.sort_unstable_by(f64::total_cmp);
+    times.dedup();
+    let compute = |at: f64| {
+        let numbers: Vec<f64> = parts.iter().map(|part| number_at(part, at)).collect();
+        element.compute(&numbers).map(|number| (at, number))
+    };
+    let points = times.into_iter().map(compute).collect::<Result<_, _>>()?;
+    Ok(Steps { points, to })
+}
+
+fn number_at(part: &Value, time: f64) -> f64 {
+    match part {
+        Value::One(number) => *number,
+        Value::Steps(steps) => steps.at(time),
+        Value::Keyed(_) | Value::Samples(_) => f64::NAN,
+    }
+}
+
+impl Element {
+    /// Returns whether it compares numbers, and so is judged on the mean over the seeds.
+    pub(super) const fn compares(&self) -> bool {
+        matches!(self, Self::Compare(_) | Self::Within { .. })
+    }
+
+    /// Computes it of single numbers; what holds is 1, what does not is 0.
+    pub(super) fn compute(&self, numbers: &[f64]) -> Result<f64, String> {
+        let truth = |holds: bool| Ok(f64::from(u8::from(holds)));
+        match (self, numbers) {
+            (Self::Negate, [a]) => Ok(-a),
+            (Self::Not, [a]) => truth(*a == 0.0),
+            (Self::Absolute, [a]) => Ok(a.abs()),
+            (Self::Root, [a]) => Ok(a.sqrt()),
+            (Self::Binary(operator), [a, b]) => Ok(operator.compute(*a, *b)),
+            (Self::Compare(signs), _) => {
+                let mut pairs = numbers.windows(2).zip(signs);
+                truth(pairs.all(|(pair, sign)| sign.holds(pair[0], pair[1])))
+            }
+            (Self::Within { band, relative }, [a, b]) => {
+                let band = if *relative { band * b.abs() } else { *band };
+                truth(Comparison::AtMost.holds((a - b).abs(), band))
+            }
+            (Self::Function(function), _) => {
+                function.compute(numbers).map_err(|error| error.to_string())
+            }
+            _ => Err("a wrong number of parts".to_owned()),
+        }
+    }
+}
+
+impl Operator {
+    fn compute(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Or => f64::max(a, b),
+            Self::And => f64::min(a, b),
+            Self::Plus => a + b,
+            Self::Minus => a - b,
+            Self::Times => a * b,
+            Self::Over => a / b,
+            Self::Power => a.powf(b),
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns whether it holds. What differs by rounding only is equal.
+    pub(super) fn holds(self, a: f64, b: f64) -> bool {
+        let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
+        match self {
+            Self::Less => a < b && !equal,
+            Self::AtMost => a < b || equal,
+            Self::More => b < a && !equal,
+            Self::AtLeast => b < a || equal,
+            Self::Equal => equal,
+            Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
+        }
+    }
+}
+
+impl Aggregate {
+    /// Returns the aggregate of a value; `None` of nothing.
+    pub(super) fn of(self, value: &Value) -> Option<f64> {
+        match value {
+            Value::One(number) => self.of_numbers(&[*number]),
+            Value::Keyed(items) => {
+                let numbers = items.iter().map(|(_, number)| *number);
+                self.of_numbers(&numbers.filter(|number| !number.is_nan()).collect::<Vec<_>>())
+            }
+            Value::Steps(steps) => self.of_steps(steps),
+            Value::Samples(histogram) => self.of_samples(histogram),
+        }
+    }
+
+    pub(super) fn of_numbers(self, numbers: &[f64]) -> Option<f64> {
+        let holding = || numbers.iter().filter(|number| **number != 0.0).count() as f64;
+        let truth = |holds: bool| (!numbers.is_empty()).then_some(f64::from(u8::from(holds)));
+        match self {
+            Self::Mean => statistics::mean(numbers),
+            Self::Quantile(share) => statistics::quantile(numbers, share),
+            Self::Min => numbers.iter().copied().reduce(f64::min),
+            Self::Max => numbers.iter().copied().reduce(f64::max),
+            Self::Sum => Some(numbers.iter().sum()),
+            Self::Count => Some(numbers.len() as f64),
+            Self::Deviation => statistics::standard_deviation(numbers),
+            Self::Jain => statistics::jain(numbers),
+            Self::Any => truth(0.0 < holding()),
+            Self::All => truth(holding() == numbers.len() as f64),
+            Self::Share => (!numbers.is_empty()).then(|| holding() / numbers.len() as f64),
+        }
+    }
+
+    /// Instants at which the function is no number, such as a share of nothing, do not count.
+    fn of_steps(self, steps: &Steps) -> Option<f64> {
+        let spans = || steps.spans().filter(|(value, _)| value.is_finite());
+        let whole: f64 = spans().map(|(_, span)| span).sum();
+        match self {
+            Self::Mean => {
+                let area: f64 = spans().map(|(value, span)| value * span).sum();
+                (0.0 < whole).then(|| area / whole)
+            }
+            Self::Share => {
+                let held = spans().filter(|(value, _)| *value != 0.0).map(|(_, span)| span);
+                (0.0 < whole).then(|| (held.sum::<f64>() / whole).min(1.0))
+            }
+            _ => self.of_numbers(&spans().map(|(value, _)| value).collect::<Vec<_>>()),
+        }
+    }
+
+    /// In seconds, from microseconds.
+    fn of_samples(self, histogram: &Histogram<u64>) -> Option<f64> {
+        if self == Self::Count {
+            return Some(histogram.len() as f64);
+        }
+        let micros = match self {
+            Self::Mean => histogram.mean(),
+            Self::Quantile(share) => histogram.value_at_quantile(share) as f64,
+            Self::Min => histogram.min() as f64,
+            Self::Max => histogram.max() as f64,
+            Self::Deviation => histogram.stdev(),
+            Self::Count | Self::Sum | Self::Jain | Self::Any | Self::All | Self::Share => {
+                return None;
+            }
+        };
+        (!histogram.is_empty()).then_some(micros / 1e6)
+    }
+}

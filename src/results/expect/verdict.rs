@@ -1,0 +1,329 @@
+//! What became of an expectation: in which cells it holds, by which numbers.
+//!
+//! Every axis that the expectation neither selects nor goes through is for all: it must hold in
+//! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
+//! is the 95 % interval of the difference of the pairs, for the reader to judge.
+
+use super::eval::Evaluator;
+use super::plan::{Element, Kind, Pick, Scatter, Term};
+use super::space::{Runs, Space, combinations};
+use super::syntax::Operator;
+use super::unit::Unit;
+use super::value::{Evaluated, NoNumber};
+use super::{Expectation, Figure};
+use crate::results::ReadError;
+use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
+use mumakil_base::units::tell;
+
+/// What became of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It does not, and is known not to.
+    KnownGap,
+    /// It is a number without a bound.
+    Reported,
+}
+
+/// An expectation that was judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// What became of it.
+    pub state: State,
+    /// The numbers, of the worst cell if there are several.
+    pub measured: String,
+    /// Which cell is the worst; empty if there is one only.
+    pub worst: String,
+    /// In how many cells it must hold.
+    pub cells: usize,
+    /// How many more it would be about if the study did not leave them out.
+    pub left_out: usize,
+    /// In how many it does.
+    pub held: usize,
+    /// Whether it holds though it was known not to: the mark can go.
+    pub gap_closed: bool,
+    /// The numbers that were published about it, each beside ours.
+    pub figures: Vec<Figure>,
+}
+
+impl State {
+    /// Returns the word for it, as files have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::KnownGap => "known_gap",
+            Self::Reported => "reported",
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns what files say of an expectation and its verdict.
+    pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
+        serde_json::json!({
+            "expectation": expected.that,
+            "what": expected.what,
+            "published": expected.published.as_ref().map(ToString::to_string),
+            "figures": self.figures,
+            "known_gap": expected.known_gap.as_ref().map(|gap| &gap.why),
+            "gap_class": expected.known_gap.as_ref().and_then(|gap| gap.class),
+            "verdict": self.state.word(),
+            "measured": self.measured,
+            "worst_cell": self.worst,
+            "cells": self.cells,
+            "left_out": self.left_out,
+            "held": self.held,
+        })
+    }
+}
+
+/// What a cell says.
+struct Judged {
+    holds: bool,
+    /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
+    margin: f64,
+    measured: String,
+}
+
+/// Judges in every cell.
+pub(super) fn judge(
+    term: &Term,
+    space: &Space,
+    runs: &dyn Runs,
+    known_gap: bool,
+) -> Result<Verdict, ReadError> {
+    let seeds: Vec<usize> = (0..runs.seeds()).collect();
+    let judge = Judge { evaluator: Evaluator::new(space, runs), seeds };
+    let (axes, mut cells) = cells(term, space);
+    let all = cells.len();
+    cells.retain(|cell| term.is_there(runs, cell));
+    let left_out = all - cells.len();
+    if !term.of.truth {
+        return Ok(Verdict { left_out, ..judge.report(term, &axes, &cells)? });
+    }
+    let mut worst: Option<(&[usize], Judged)> = None;
+    let mut held = 0;
+    for cell in &cells {
+        let judged = judge.judge(term, cell)?;
+        held += usize::from(judged.holds);
+        let rank = |judged: &Judged| (judged.holds, judged.margin);
+        let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
+        if worse {
+            worst = Some((cell, judged));
+        }
+    }
+    let state = match (held == cells.len() && held != 0, known_gap) {
+        (true, _) => State::Holds,
+        (false, true) => State::KnownGap,
+        (false, false) => State::Fails,
+    };
+    let gap_closed = known_gap && state == State::Holds;
+    let (worst, measured) = match worst {
+        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
+        None => (String::new(), "the study leaves every such cell out".to_owned()),
+    };
+    let (cells, figures) = (cells.len(), Vec::new());
+    Ok(Verdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
+}
+
+/// Returns the axes that make a difference to a term, and the cells in which to look at it.
+pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
+    let mut free: Vec<Option<Vec<usize>>> = vec![None; space.axes.len()];
+    let mut note = |axis: usize, pick: &Pick| {
+        let places = match pick {
+            Pick::Fixed(_) => return,
+            Pick::Free => (0..space.axes[axis].values.len()).collect(),
+            Pick::Among(places) => places.clone(),
+        };
+        match &mut free[axis] {
+            Some(known) => known.retain(|place| places.contains(place)),
+            unknown => *unknown = Some(places),
+        }
+    };
+    term.leaves(&mut |leaf| match leaf {
+        Kind::Axis(axis, pick) => note(*axis, pick),
+        Kind::Quantity(quantity, selection) => {
+            debug_assert_eq!(selection.cell.len(), space.axes.len(), "{}", quantity.name);
+            (0..).zip(&selection.cell).for_each(|(axis, pick)| note(axis, pick));
+        }
+        Kind::Constant(_) => {}
+        Kind::Aggregate { .. } | Kind::Curve { .. } | Kind::Until { .. } | Kind::Apply(..) => {
+            unreachable!("these have leaves and are none")
+        }
+    });
+    let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
+    let cells = combinations(&choices.collect::<Vec<_>>());
+    let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
+    ((0..space.axes.len()).filter(several).collect(), cells)
+}
+
+struct Judge<'r> {
+    evaluator: Evaluator<'r>,
+    seeds: Vec<usize>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, ReadError> {
+        match self.try_judge(term, cell) {
+            Ok(judged) => Ok(judged),
+            Err(NoNumber::Read(error)) => Err(error),
+            Err(NoNumber::Undefined(why)) => {
+                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why })
+            }
+        }
+    }
+
+    fn try_judge(&self, term: &Term, cell: &[usize]) -> Evaluated<Judged> {
+        match &term.kind {
+            Kind::Apply(Element::Binary(operator), parts) => {
+                let parts = parts.iter().map(|part| self.judge(part, cell));
+                Ok(join(*operator, parts.collect::<Result<_, _>>()?))
+            }
+            Kind::Apply(element @ (Element::Compare(_) | Element::Within { .. }), parts) => {
+                self.compare(element, parts, cell)
+            }
+            _ => {
+                let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+                let held = numbers.iter().filter(|number| **number != 0.0).count();
+                let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
+                let measured = match &term.kind {
+                    Kind::Curve { points, .. } => {
+                        let terms = points.iter().map(|point| &point.term);
+                        let told = terms
+                            .filter(|term| term.is_there(self.evaluator.runs, cell))
+                            .map(|term| self.tell(term, cell));
+                        told.collect::<Evaluated<Vec<_>>>()?.join(", ")
+                    }
+                    _ if term.scatter() == Scatter::EachSeed => {
+                        format!("in {held} of {} seeds: {}", numbers.len(), term.label)
+                    }
+                    _ => term.label.clone(),
+                };
+                Ok(Judged { holds: held == numbers.len(), margin, measured })
+            }
+        }
+    }
+
+    /// Compares the means over the seeds.
+    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Evaluated<Judged> {
+        let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
+        let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
+        let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
+        let holds = element.compute(&means).map_err(NoNumber::Undefined)? != 0.0;
+        let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
+        let mut measured = String::new();
+        for (place, mean) in means.iter().enumerate() {
+            if 0 < place {
+                measured += &format!(" {} ", element.sign(place - 1, unit));
+            }
+            measured += &unit.show(*mean);
+        }
+        // What is one number for all seeds has been repeated for each, and has no interval.
+        let scatter = parts.iter().map(Term::scatter).max();
+        let band = match &numbers[..] {
+            [left, right] if scatter == Some(Scatter::EachSeed) => {
+                interval(&differences(left, right))
+            }
+            _ => None,
+        };
+        if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
+            let [mean, low, high] = unit.show_differences([mean, low, high]);
+            measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
+        }
+        let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
+        let margin = clear.fold(f64::INFINITY, f64::min);
+        // What fails, fails by the farthest that a pair is off.
+        let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
+        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured })
+    }
+
+    fn tell(&self, term: &Term, cell: &[usize]) -> Evaluated<String> {
+        let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+        Ok(match (mean(&numbers), term.of.truth) {
+            (Some(mean), false) => term.of.unit.show(mean),
+            (Some(1.0), true) => "holds".to_owned(),
+            _ => "does not hold".to_owned(),
+        })
+    }
+
+    /// Adds the interval to the number of a term that is of several cells: it is a comparison.
+    fn with_band(&self, term: &Term, cell: &[usize], told: String) -> Evaluated<String> {
+        if !term.spans_cells() || term.scatter() != Scatter::EachSeed {
+            return Ok(told);
+        }
+        let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+        let Some(Estimate { mean, band: Some(Band { low, high }), n }) = interval(&numbers) else {
+            return Ok(told);
+        };
+        let [_, low, high] = term.of.unit.show_together([mean, low, high]);
+        Ok(format!("{told} ({n} seeds: 95 % from {low} to {high})"))
+    }
+
+    /// Tells the number of each cell.
+    fn report(
+        &self,
+        term: &Term,
+        axes: &[usize],
+        cells: &[Vec<usize>],
+    ) -> Result<Verdict, ReadError> {
+        let mut told = Vec::new();
+        for cell in cells {
+            let number =
+                match self.tell(term, cell).and_then(|told| self.with_band(term, cell, told)) {
+                    Ok(number) => number,
+                    Err(NoNumber::Undefined(why)) => why,
+                    Err(NoNumber::Read(error)) => return Err(error),
+                };
+            let place = self.evaluator.space.describe(cell, axes);
+            told.push(if place.is_empty() { number } else { format!("{place}: {number}") });
+        }
+        Ok(Verdict {
+            state: State::Reported,
+            measured: told.join("; "),
+            worst: String::new(),
+            cells: cells.len(),
+            left_out: 0,
+            held: 0,
+            gap_closed: false,
+            figures: Vec::new(),
+        })
+    }
+}
+
+impl Element {
+    /// Returns what stands behind a part of a comparison.
+    fn sign(&self, place: usize, unit: Unit) -> String {
+        match self {
+            Self::Compare(signs) => signs[place].sign().to_owned(),
+            Self::Within { band, relative: true } => format!("within {} of", tell::percent(*band)),
+            Self::Within { band, relative: false } if unit == Unit::SHARE => {
+                format!("within {} of", tell::points(*band))
+            }
+            Self::Within { band, .. } => format!("within {} of", unit.show(*band)),
+            _ => String::new(),
+        }
+    }
+}
+
+fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
+    let measured: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
+    let measured = measured.join(&format!(" {} ", operator.sign()));
+    let margins = parts.iter().map(|part| part.margin);
+    let (holds, margin) = match operator {
+        Operator::Or => {
+            (parts.iter().any(|part| part.holds), margins.fold(f64::NEG_INFINITY, f64::max))
+        }
+        _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
+    };
+    Judged { holds, margin, measured }
+}
+
+/// Returns how far two numbers are apart, relative to the larger.
+fn distance(a: f64, b: f64) -> f64 {
+    let size = f64::max(a.abs(), b.abs());
+    if size == 0.0 { 0.0 } else { (a - b).abs() / size }
+}

@@ -1,0 +1,298 @@
+//! Who held the slots in some stretch of time.
+//!
+//! How much a job, a group or all of them have held up to an instant is looked up in a sorted list. Those
+//! that held most are found without a look at every job: jobs are the leaves of a tree by the instant at
+//! which they first held a slot, and whole branches that cannot be among them are left out.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use mumakil_core::cluster::{PerSlot, SlotKind};
+
+/// So many of those who held slots are told one by one.
+const NAMED: usize = 10;
+
+/// What an attempt held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hold {
+    /// The number of its job.
+    pub job: u32,
+    /// The kind of slot.
+    pub kind: SlotKind,
+    /// From when, in milliseconds.
+    pub from: u64,
+    /// To when.
+    pub to: u64,
+    /// How many slots.
+    pub slots: u32,
+}
+
+/// From an instant to another.
+pub(super) type Span = (u64, u64);
+
+/// Slots times milliseconds, by who held them.
+pub type Held = (u32, u64);
+
+/// What jobs and groups of jobs held at which times.
+#[derive(Debug, Default)]
+pub struct Holders(PerSlot<OfKind>);
+
+#[derive(Debug, Default)]
+struct OfKind {
+    all: Curve,
+    jobs: Many,
+    groups: Many,
+}
+
+/// Curves by the first instants at which they are not level, and a tree above them.
+#[derive(Debug, Default)]
+struct Many {
+    curves: Vec<(u32, Curve)>,
+    /// The place of each in that list.
+    places: BTreeMap<u32, usize>,
+    /// The root is at 1, below each node `n` are `2 n` and `2 n + 1`, the last half are the curves.
+    tree: Vec<Bound>,
+}
+
+/// What is held below a node of the tree: by none of its curves more than `most`, and nothing outside
+/// of the span.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    span: Span,
+    most: u64,
+}
+
+/// How much had been held up to some instants, which are in order; between two of them it grows evenly.
+#[derive(Debug, Default)]
+struct Curve(Vec<(u64, u64)>);
+
+impl Holders {
+    /// Returns what is known of these; `group` says of what group a job is.
+    pub fn new(holds: impl IntoIterator<Item = Hold>, group: impl Fn(u32) -> u32) -> Self {
+        let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
+        for hold in holds.into_iter().filter(|hold| hold.from < hold.to) {
+            let [all, jobs, groups] = &mut changes[hold.kind];
+            let slots = i64::from(hold.slots);
+            for (whose, key) in [(all, 0), (jobs, hold.job), (groups, group(hold.job))] {
+                let of_key = whose.entry(key).or_default();
+                of_key.extend([(hold.from, slots), (hold.to, -slots)]);
+            }
+        }
+        let mut held = PerSlot::default();
+        for kind in SlotKind::BOTH {
+            let [mut all, jobs, groups] = std::mem::take(&mut changes[kind]);
+            let all = Curve::new(all.remove(&0).unwrap_or_default());
+            held[kind] = OfKind { all, jobs: Many::new(jobs), groups: Many::new(groups) };
+        }
+        Self(held)
+    }
+
+    /// Returns the slots times milliseconds that were held in these spans.
+    pub fn all(&self, kind: SlotKind, spans: &[Span]) -> u64 {
+        self.0[kind].all.within(spans)
+    }
+
+    /// Returns those that a job held.
+    pub fn of_job(&self, kind: SlotKind, job: u32, spans: &[Span]) -> u64 {
+        self.0[kind].jobs.of(job, spans)
+    }
+
+    /// Returns those that a group held.
+    pub fn of_group(&self, kind: SlotKind, group: u32, spans: &[Span]) -> u64 {
+        self.0[kind].groups.of(group, spans)
+    }
+
+    /// Returns the jobs that held most in these spans, which are in order, the first ones first.
+    pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<Held> {
+        self.0[kind].jobs.first(spans)
+    }
+
+    /// Returns the groups that held most.
+    pub fn groups(&self, kind: SlotKind, spans: &[Span]) -> Vec<Held> {
+        self.0[kind].groups.first(spans)
+    }
+
+    /// Returns the slots times milliseconds that were held in all of these waits, together as many times as
+    /// they went on side by side, and the jobs that held most of them. Costs a look at each change of what
+    /// was held, however many waits there are.
+    pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<Held>) {
+        let waits =
+            Curve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
+        let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
+        let mut held: Vec<Held> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
+        held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
+        let all = held.iter().map(|(_, slot_ms)| slot_ms).sum();
+        held.truncate(NAMED);
+        (all, held)
+    }
+}
+
+/// At an instant so many more, or fewer.
+type Change = (u64, i64);
+
+impl Many {
+    fn new(changes: BTreeMap<u32, Vec<Change>>) -> Self {
+        let mut curves: Vec<(u32, Curve)> =
+            changes.into_iter().map(|(key, changes)| (key, Curve::new(changes))).collect();
+        curves.sort_by_key(|(key, curve)| (curve.span().0, *key));
+        let places = curves.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        let nothing = Bound { span: (u64::MAX, 0), most: 0 };
+        let half = curves.len().next_power_of_two();
+        let mut tree = vec![nothing; 2 * half];
+        for (place, (_, curve)) in curves.iter().enumerate() {
+            tree[half + place] = Bound { span: curve.span(), most: curve.total() };
+        }
+        for node in (1..half).rev() {
+            let (a, b) = (tree[2 * node], tree[2 * node + 1]);
+            let span = (a.span.0.min(b.span.0), a.span.1.max(b.span.1));
+            tree[node] = Bound { span, most: a.most.max(b.most) };
+        }
+        Self { curves, places, tree }
+    }
+
+    fn of(&self, key: u32, spans: &[Span]) -> u64 {
+        self.places.get(&key).map_or(0, |place| self.curves[*place].1.within(spans))
+    }
+
+    /// Returns those that held most. Of equals those come first that held a slot first.
+    fn first(&self, spans: &[Span]) -> Vec<Held> {
+        let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
+            return Vec::new();
+        };
+        let half = self.tree.len() / 2;
+        let mut found = Vec::new();
+        // How much a node may come to, or a leaf does; of equals what is known, then the earlier.
+        let mut open = BinaryHeap::new();
+        if let Some(root) = self.tree.get(1) {
+            open.push((root.most, false, Reverse(1)));
+        }
+        while let Some((most, is_known, Reverse(node))) = open.pop() {
+            if most == 0 || found.len() == NAMED {
+                break;
+            }
+            if is_known {
+                found.push((self.curves[node - half].0, most));
+            } else if half <= node {
+                open.push((self.curves[node - half].1.within(spans), true, Reverse(node)));
+            } else {
+                for below in [2 * node, 2 * node + 1] {
+                    let Bound { span, most } = self.tree[below];
+                    if span.0 < *to && *from < span.1 {
+                        open.push((most, false, Reverse(below)));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Curve {
+    fn new(mut changes: Vec<Change>) -> Self {
+        // At one instant what begins comes first, so that it is never less than nothing.
+        changes.sort_unstable_by_key(|(at, change)| (*at, Reverse(*change)));
+        let (mut sum, mut level, mut since) = (0, 0, 0);
+        let mut points: Vec<(u64, u64)> = Vec::with_capacity(changes.len());
+        for (at, change) in changes {
+            sum += level as u64 * (at - since);
+            (level, since) = (level + change, at);
+            match points.last_mut() {
+                Some(last) if last.0 == at => last.1 = sum,
+                _ => points.push((at, sum)),
+            }
+        }
+        Self(points)
+    }
+
+    fn span(&self) -> Span {
+        let at = |point: Option<&(u64, u64)>| point.map_or(0, |(at, _)| *at);
+        (at(self.0.first()), at(self.0.last()))
+    }
+
+    fn total(&self) -> u64 {
+        self.0.last().map_or(0, |(_, sum)| *sum)
+    }
+
+    fn within(&self, spans: &[Span]) -> u64 {
+        spans.iter().map(|(from, to)| self.at(*to) - self.at(*from)).sum()
+    }
+
+    /// Returns how much was held up to an instant.
+    fn at(&self, instant: u64) -> u64 {
+        let next = self.0.partition_point(|(at, _)| *at <= instant);
+        let Some(before) = next.checked_sub(1).map(|place| self.0[place]) else { return 0 };
+        let Some(after) = self.0.get(next) else { return before.1 };
+        before.1 + (after.1 - before.1) / (after.0 - before.0) * (instant - before.0)
+    }
+
+    /// Returns what both curves grow by at the same time, multiplied.
+    fn times(&self, other: &Self) -> u64 {
+        let pieces = self.0.windows(2).map(|piece| {
+            let ((from, before), (to, after)) = (piece[0], piece[1]);
+            (after - before) / (to - from) * (other.at(to) - other.at(from))
+        });
+        pieces.sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hold(job: u32, from: u64, to: u64, slots: u32) -> Hold {
+        Hold { job, kind: SlotKind::Map, from, to, slots }
+    }
+
+    /// Job 1 holds a slot from 0 to 10 and two from 5 to 20, and job 2 one from 8 to 9; job 3, of the other
+    /// group, one from 30 to 40.
+    #[test]
+    fn slot_time_is_what_lies_within() {
+        let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1), hold(3, 30, 40, 1)];
+        let holders = Holders::new(holds, |job| job / 3);
+        let between = |from, to| holders.jobs(SlotKind::Map, &[(from, to)]);
+        assert_eq!(between(0, 50), [(1, 40), (3, 10), (2, 1)]);
+        assert_eq!(between(4, 8), [(1, 4 + 6)]);
+        assert_eq!(between(20, 30), []);
+        assert_eq!(between(35, 36), [(3, 1)]);
+        assert_eq!(holders.jobs(SlotKind::Map, &[(0, 9), (35, 50)]), [(1, 9 + 8), (3, 5), (2, 1)]);
+        assert_eq!(holders.groups(SlotKind::Map, &[(0, 50)]), [(0, 41), (1, 10)]);
+        assert_eq!(holders.all(SlotKind::Map, &[(0, 9), (35, 50)]), 17 + 5 + 1);
+        assert_eq!(holders.of_job(SlotKind::Map, 1, &[(4, 8)]), 10);
+        assert_eq!(holders.of_group(SlotKind::Map, 0, &[(8, 9)]), 3 + 1);
+        assert_eq!(holders.of_job(SlotKind::Map, 7, &[(4, 8)]), 0);
+        assert_eq!(holders.jobs(SlotKind::Reduce, &[(0, 50)]), []);
+    }
+
+    #[test]
+    fn what_was_held_in_many_waits_is_that_of_each_together() {
+        let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1)];
+        let holders = Holders::new(holds, |_| 0);
+        // Job 1: 4 + 6 slot-milliseconds in the first, 4 + 12 in the second.
+        let waits = [(4, 8), (6, 12), (30, 40)];
+        assert_eq!(holders.in_all(SlotKind::Map, &waits), (27, vec![(1, 26), (2, 1)]));
+    }
+
+    proptest! {
+        /// Found by way of the tree they are those that a look at every job finds.
+        #[test]
+        fn those_who_held_most_are_found(
+            holds in prop::collection::vec((0u32..30, 0u64..100, 0u64..50, 1u32..3), 0..60),
+            from in 0u64..100,
+            span in 0u64..100,
+        ) {
+            let holds = holds.into_iter().map(|(job, from, span, slots)| hold(job, from, from + span, slots));
+            let holders = Holders::new(holds, |job| job);
+            let spans = [(from, from + span / 3), (from + span / 2, from + span)];
+            let mut all: Vec<u64> =
+                (0..30).map(|job| holders.of_job(SlotKind::Map, job, &spans)).filter(|it| 0 < *it).collect();
+            all.sort_unstable_by_key(|slot_ms| Reverse(*slot_ms));
+            prop_assert_eq!(all.iter().sum::<u64>(), holders.all(SlotKind::Map, &spans));
+            all.truncate(NAMED);
+            let found = holders.jobs(SlotKind::Map, &spans);
+            prop_assert!(found.iter().all(|(job, it)| *it == holders.of_job(SlotKind::Map, *job, &spans)));
+            prop_assert_eq!(found.into_iter().map(|(_, it)| it).collect::<Vec<_>>(), all);
+        }
+    }
+}

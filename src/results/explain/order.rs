@@ -1,0 +1,137 @@
+//! Waits, each with the rule by which those came first who held the slots.
+
+use super::part::{Part, Rule};
+use super::story::Stretch;
+use super::{Holders, Told, ToldJob};
+
+/// Returns the stretches, neighbours of one part and rule as one, with those waits that nobody refused
+/// by the order of the policy at the time: that within the group if most of what others held was
+/// held by the job's own group, else that among groups. Where its own tasks held two thirds or more, it
+/// waited for none but these; and where most slots were free, for none of all that.
+pub(super) fn ordered(
+    stretches: Vec<Stretch>,
+    job: &ToldJob,
+    told: &Told,
+    holders: &Holders,
+) -> Vec<Stretch> {
+    let in_orders = stretches.into_iter().flat_map(|stretch| by_order(stretch, told));
+    let mut row: Vec<(Stretch, Option<usize>)> = Vec::new();
+    for (next, order) in in_orders {
+        match row.last_mut() {
+            Some((last, of)) if (last.part, last.rule, *of) == (next.part, next.rule, order) => {
+                last.to = next.to;
+            }
+            _ => row.push((next, order)),
+        }
+    }
+    let ruled = |(stretch, order): (Stretch, Option<usize>)| match order {
+        Some(order) => Stretch { rule: Some(rule(&stretch, order, job, told, holders)), ..stretch },
+        None => stretch,
+    };
+    row.into_iter().map(ruled).collect()
+}
+
+/// Returns the pieces of a stretch, each with the place of the order that held then if it waited for that.
+fn by_order(stretch: Stretch, told: &Told) -> Vec<(Stretch, Option<usize>)> {
+    if stretch.rule == Some(Rule::NextHeartbeat) {
+        return vec![(Stretch { part: Part::Heartbeats, rule: None, ..stretch }, None)];
+    }
+    if stretch.part.slot().is_none() || stretch.rule.is_some() {
+        return vec![(stretch, None)];
+    }
+    let ends = told.orders.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
+    let pieces = told.orders.iter().zip(ends).enumerate().map(|(place, ((from, _), to))| {
+        let (from, to) = (stretch.from.max(*from), stretch.to.min(to));
+        (Stretch { from, to, ..stretch }, Some(place))
+    });
+    pieces.filter(|(piece, _)| piece.from < piece.to).collect()
+}
+
+fn rule(wait: &Stretch, order: usize, job: &ToldJob, told: &Told, holders: &Holders) -> Rule {
+    let Some(kind) = wait.part.slot() else { return Rule::Order };
+    let span = [(wait.from, wait.to)];
+    let all = holders.all(kind, &span);
+    let own = holders.of_job(kind, job.row.job, &span);
+    let of_group = holders.of_group(kind, job.group, &span);
+    let precedence = told.orders[order].1;
+    let there_are = told.slots[kind].saturating_mul(wait.ms());
+    if all.saturating_mul(2) < there_are {
+        // Who has come first cannot be why.
+        Rule::FreeSlot
+    } else if 0 < own && 2 * all <= 3 * own {
+        Rule::OwnTasks
+    } else if all - own < 2 * (of_group - own) {
+        Rule::of_order(precedence.jobs)
+    } else {
+        Rule::of_order(precedence.groups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{Course, Hold};
+    use crate::results::JobRow;
+    use mumakil_core::cluster::{PerSlot, SlotKind};
+    use mumakil_core::mapred::{By, Precedence};
+
+    fn job(id: u32, group: u32) -> ToldJob {
+        ToldJob {
+            row: JobRow { job: id, ..JobRow::default() },
+            group,
+            course: Course::default(),
+            tries: Vec::new(),
+            refusals: Vec::new(),
+        }
+    }
+
+    /// Jobs 0 and 1 are of one group, job 2 is of another; there are ten slots, and these are held for the
+    /// 100 ms that job 0 waits.
+    fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> Told {
+        let hold = |(job, slots)| Hold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
+        Told {
+            jobs: vec![job(0, 0), job(1, 0), job(2, 1)],
+            orders,
+            groups: Vec::new(),
+            slots: PerSlot { map: 10, reduce: 10 },
+            absences: Vec::new(),
+            holds: (0..).zip(slots).map(hold).collect(),
+        }
+    }
+
+    fn wait(from: u64, to: u64, rule: Option<Rule>) -> Stretch {
+        Stretch { part: Part::MapWait, from, to, rule }
+    }
+
+    #[test]
+    fn the_rule_is_that_of_those_who_held_most() {
+        let orders = vec![(0, Precedence { groups: By::Share, jobs: By::Line })];
+        let rule = |slots| {
+            let told = told(slots, orders.clone());
+            let waits = vec![wait(0, 40, None), wait(40, 100, None)];
+            let ruled = ordered(waits, &told.jobs[0], &told, &told.holders());
+            assert_eq!(ruled.len(), 1, "neighbours are one: {ruled:?}");
+            ruled[0].rule.unwrap()
+        };
+        assert_eq!(rule([1, 3, 6]), Rule::Share);
+        assert_eq!(rule([1, 6, 3]), Rule::HeadOfLine);
+        assert_eq!(rule([6, 1, 3]), Rule::Share, "of what others held");
+        assert_eq!(rule([8, 1, 1]), Rule::OwnTasks);
+        assert_eq!(rule([4, 0, 0]), Rule::FreeSlot, "six of ten are free");
+    }
+
+    #[test]
+    fn a_wait_is_cut_where_another_policy_takes_over_and_one_for_a_heartbeat_is_told_as_that() {
+        let orders = vec![(0, Precedence::of_jobs(By::Line)), (30, Precedence::of_jobs(By::Size))];
+        let told = told([0, 5, 5], orders);
+        let refused = wait(60, 80, Some(Rule::Limit));
+        let waits = vec![wait(10, 60, None), refused, wait(80, 100, Some(Rule::NextHeartbeat))];
+        let expected = [
+            wait(10, 30, Some(Rule::HeadOfLine)),
+            wait(30, 60, Some(Rule::Size)),
+            refused,
+            Stretch { part: Part::Heartbeats, ..wait(80, 100, None) },
+        ];
+        assert_eq!(ordered(waits, &told.jobs[0], &told, &told.holders()), expected);
+    }
+}

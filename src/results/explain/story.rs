@@ -1,0 +1,766 @@
+//! What kept a job waiting, walked back from its end.
+//!
+//! A job ends when its cleanup has ended; that began when the last reduce was known to have ended; that
+//! fetched until the last map was known to have ended, or waited for a slot since then; and so on. Each step
+//! leads from an instant to the attempt without which it would have been earlier, and to the instant at which
+//! that was launched:
+//!
+//! - before a cleanup, the map or reduce that was known last to have ended;
+//! - before a reduce, the end of the maps: one that was launched later waited for a slot since then, and
+//!   one that was launched before could not go on before that;
+//! - before the end of the maps, the map that had ended last, which waited for a slot since the job gave
+//!   tasks: whatever the slots were given to meanwhile, be it to other tasks of the job;
+//! - before another attempt of a task, the attempt before: its work is done again. But what was lost with
+//!   a node kept the job waiting only once there was nothing else of it left to do: before that lies what
+//!   it did meanwhile.
+//!
+//! All is in milliseconds, as tables have it. Truncated instants and spans may contradict each other by
+//! one, and what comes from a run with mishaps by more, so that every bound is kept between those around
+//! it: the stretches lie end to end whatever they are made of.
+
+use super::part::{Part, Rule};
+use mumakil_core::mapred::TaskKind;
+
+/// A job's own instants, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    /// Its arrival.
+    pub submitted: u64,
+    /// When its splits were read.
+    pub initialised: Option<u64>,
+    /// When it gave its first tasks.
+    pub running: Option<u64>,
+    /// When its last map was known to have succeeded.
+    pub maps_done: Option<u64>,
+    /// When it ended, or when the run did.
+    pub ended: u64,
+    /// Whether it has maps or reduces at all.
+    pub has_tasks: bool,
+}
+
+/// One of its attempts, in milliseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Try {
+    /// What its task does.
+    pub kind: TaskKind,
+    /// The number of its task.
+    pub task: u32,
+    /// Its own number.
+    pub number: u32,
+    /// Whether another attempt of the task was running.
+    pub is_second: bool,
+    /// When the JobTracker decided to launch it.
+    pub launched: u64,
+    /// When it started.
+    pub started: u64,
+    /// When it had fetched the maps' output; of other attempts, when it started.
+    pub fetched: u64,
+    /// When it had sorted that; of other attempts, when it started.
+    pub sorted: u64,
+    /// When its work was done, before the commit.
+    pub worked: u64,
+    /// From when to when it was stopped, in the order of time.
+    pub stops: Vec<(u64, u64)>,
+    /// When the JobTracker knew that it had ended; if it never did, when the job or the run ended.
+    pub heard: u64,
+    /// Whether it came to nothing: it failed or was killed.
+    pub is_vain: bool,
+    /// When its output was known to be lost, if it was.
+    pub lost: Option<u64>,
+    /// When the node or disk went with which it or its output was lost, as far as that is known.
+    pub gone: Option<u64>,
+    /// For how long the job had been passed over for want of input near, when it was launched.
+    pub passed_over: Option<u64>,
+    /// From when on the slot was free that it got when it was launched.
+    pub free: u64,
+    /// By when its tracker's heartbeats would have brought it a task if nobody had refused it.
+    pub served: u64,
+}
+
+/// A part of a job's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// What it went into.
+    pub part: Part,
+    /// From when.
+    pub from: u64,
+    /// To when.
+    pub to: u64,
+    /// By which rule, if it is a wait for a slot.
+    pub rule: Option<Rule>,
+}
+
+impl Stretch {
+    /// Returns one that no rule is known of.
+    pub(super) const fn of(part: Part, (from, to): (u64, u64)) -> Self {
+        Self { part, from, to, rule: None }
+    }
+
+    /// Returns how long it is.
+    pub const fn ms(&self) -> u64 {
+        self.to - self.from
+    }
+
+    /// Returns its pieces, with those that lie in one of these others as what they are; the others are in
+    /// the order of time.
+    pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut pieces = Vec::new();
+        let mut at = self.from;
+        for other in others {
+            let (from, to) = (other.from.clamp(at, self.to), other.to.clamp(at, self.to));
+            if from < to {
+                pieces.push(Self { from: at, to: from, ..self });
+                pieces.push(Self { from, to, ..other });
+                at = to;
+            }
+        }
+        pieces.push(Self { from: at, ..self });
+        pieces.retain(|piece| piece.from < piece.to);
+        pieces
+    }
+}
+
+/// Returns what a job's time went into, from its arrival to its end. Of a wait for a slot it says by which
+/// rule only where it is known of the launch.
+pub fn story(job: &Course, tries: &[Try]) -> Vec<Stretch> {
+    let mut by_end: Vec<&Try> = tries.iter().collect();
+    by_end.sort_by_key(|one| (one.heard, one.task, one.number));
+    let first = |kind| {
+        let of_kind = tries.iter().filter(|one| one.kind == kind);
+        of_kind.map(|one| one.launched).min()
+    };
+    let mut walk = Walk {
+        job,
+        by_end,
+        first_map: first(TaskKind::Map),
+        first_reduce: first(TaskKind::Reduce),
+        at: job.ended.max(job.submitted),
+        back: Vec::new(),
+    };
+    walk.back_to_the_start();
+    walk.back.reverse();
+    walk.back
+}
+
+/// What an instant is the launch or the end of.
+#[derive(Clone, Copy)]
+enum Next<'t> {
+    /// The job's end.
+    End,
+    /// The launch of an attempt.
+    Launch(&'t Try),
+    /// The end of the maps, as the JobTracker knew it.
+    MapsDone,
+}
+
+/// What there was of a task before another attempt of it was launched.
+enum Before<'t> {
+    /// An attempt that went on beside the new one.
+    Beside(&'t Try),
+    /// An attempt that came to nothing.
+    Vain(&'t Try),
+    /// An attempt of which the work was lost, while the job went on with other tasks, or had this one's
+    /// output: the attempt that was known last to have succeeded when the loss was noticed.
+    Lost { first: &'t Try, own: &'t Try },
+}
+
+/// A walk back in time.
+struct Walk<'t> {
+    job: &'t Course,
+    /// The attempts in the order in which their ends were known.
+    by_end: Vec<&'t Try>,
+    /// When the first of its maps was launched, and the first of its reduces.
+    first_map: Option<u64>,
+    first_reduce: Option<u64>,
+    /// The instant at which it is.
+    at: u64,
+    /// What lies behind it, the last first.
+    back: Vec<Stretch>,
+}
+
+impl<'t> Walk<'t> {
+    fn back_to_the_start(&mut self) {
+        let mut next = Next::End;
+        while self.job.submitted < self.at
+            && let Some(step) = self.step(next)
+        {
+            next = step;
+        }
+        // What is left lies before the first map or reduce.
+        let running = self.job.running.unwrap_or(u64::MAX);
+        // Attempts of which no end was known by then have come to nothing.
+        let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
+        if let Some(first) = in_vain.min() {
+            self.to(first.min(self.at), Part::Redone);
+        }
+        if running < self.at && self.job.has_tasks {
+            self.to(running, Part::FirstMapWait);
+        }
+        self.to(running.min(self.at), Part::Heartbeats);
+        if let Some(setup) = self.last(|one| one.kind == TaskKind::Setup) {
+            self.spend(setup, self.job.submitted);
+        }
+        let initialised = self.job.initialised.unwrap_or(u64::MAX);
+        self.to(initialised.min(self.at), Part::Heartbeats);
+        self.to(self.job.submitted, Part::Initialisation);
+    }
+
+    /// Goes back to the launch of the attempt that kept `next` waiting; returns none if there was none.
+    fn step(&mut self, next: Next<'t>) -> Option<Next<'t>> {
+        let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
+        if let Next::Launch(again) = next
+            && let Some(before) = self.before(again)
+        {
+            return self.again(again, before, maps_done);
+        }
+        match next {
+            Next::End => {
+                let last = self.last(|one| one.kind != TaskKind::Setup)?;
+                self.to(last.heard, Part::Heartbeats);
+                self.run(last)
+            }
+            Next::Launch(one) => match one.kind {
+                TaskKind::Setup => None,
+                TaskKind::Cleanup => {
+                    let last = self.last(is_work)?;
+                    self.to(last.heard, Part::Heartbeats);
+                    self.run(last)
+                }
+                TaskKind::Reduce => {
+                    self.wait_of(one, maps_done.or(self.job.running)?, Part::ReduceWait);
+                    maps_done.map(|_| Next::MapsDone)
+                }
+                TaskKind::Map => {
+                    let first = self.first_map.unwrap_or(0).min(self.at);
+                    self.wait_of(one, first, Part::MapWait);
+                    let running = self.job.running?;
+                    if one.launched == first {
+                        self.wait_of(one, running, Part::FirstMapWait);
+                    }
+                    self.to(running, Part::FirstMapWait);
+                    None
+                }
+            },
+            Next::MapsDone => {
+                let of_maps = |one: &Try| one.kind == TaskKind::Map;
+                let last = self.last(|one| of_maps(one) && !one.is_vain);
+                let last = last.or_else(|| self.last(of_maps))?;
+                self.to(last.heard, Part::Heartbeats);
+                self.run(last)
+            }
+        }
+    }
+
+    /// Goes back from the launch of another attempt of a task to that of the one before, or to what the job
+    /// did meanwhile.
+    fn again(
+        &mut self,
+        again: &Try,
+        before: Before<'t>,
+        maps_done: Option<u64>,
+    ) -> Option<Next<'t>> {
+        let floor = floor(again.kind, maps_done);
+        let wait = |walk: &mut Self, first: &Try| {
+            walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
+        };
+        let first = match before {
+            Before::Lost { first, own } => {
+                wait(self, first);
+                let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
+                self.to(gone, Part::Unnoticed);
+                self.fetch(own.heard.max(floor));
+                return self.run(own);
+            }
+            // It was wanted when it was launched.
+            Before::Beside(first) => {
+                self.to(first.launched.max(floor), Part::Redone);
+                first
+            }
+            Before::Vain(first) => {
+                wait(self, first);
+                self.spend_in_vain(first, floor);
+                first
+            }
+        };
+        Some(match first.launched <= floor && 0 < floor {
+            true => Next::MapsDone,
+            false => Next::Launch(first),
+        })
+    }
+
+    /// Goes back to the launch of an attempt, or to where it could not have gone on before.
+    fn run(&mut self, one: &'t Try) -> Option<Next<'t>> {
+        let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
+        let floor = floor(one.kind, maps_done);
+        self.spend(one, floor);
+        match one.launched < floor {
+            true => Some(Next::MapsDone),
+            false => Some(Next::Launch(one)),
+        }
+    }
+
+    /// Goes back through an attempt, to its launch or to `floor` if that is later.
+    fn spend(&mut self, one: &Try, floor: u64) {
+        if one.is_vain {
+            return self.spend_in_vain(one, floor);
+        }
+        if matches!(self.before(one), Some(Before::Lost { .. })) {
+            return self.to(one.launched.max(floor), Part::Redone);
+        }
+        let is_early = one.launched < floor && one.kind == TaskKind::Reduce;
+        let [fetching, work] = match one.kind {
+            TaskKind::Setup => [Part::Setup; 2],
+            TaskKind::Cleanup => [Part::Cleanup; 2],
+            TaskKind::Map => [Part::Mapping; 2],
+            TaskKind::Reduce if is_early => [Part::FetchingBehindMaps, Part::Reducing],
+            TaskKind::Reduce => [Part::Fetching, Part::Reducing],
+        };
+        let floored = |instant: u64| instant.max(floor);
+        let first = self.back.len();
+        self.to(floored(one.worked), Part::Heartbeats);
+        self.to(floored(one.sorted), work);
+        self.to(floored(one.fetched), Part::Sorting);
+        self.to(floored(one.started), fetching);
+        self.to(floored(one.launched), Part::Heartbeats);
+        let told = self.back.split_off(first);
+        let stops = one.stops.iter().map(|stop| Stretch::of(Part::Suspended, *stop));
+        let in_pieces = |stretch: Stretch| stretch.cut(stops.clone()).into_iter().rev();
+        self.back.extend(told.into_iter().flat_map(in_pieces));
+    }
+
+    /// Goes back through an attempt that came to nothing, to its launch or to `floor` if that is later.
+    fn spend_in_vain(&mut self, one: &Try, floor: u64) {
+        let launched = one.launched.max(floor);
+        if let Some(gone) = one.gone {
+            self.to(gone.max(launched), Part::Unnoticed);
+        }
+        self.to(launched, Part::Redone);
+    }
+
+    /// Goes back to an instant through what the reduces did while all maps seemed done.
+    fn fetch(&mut self, instant: u64) {
+        let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
+        let part = if first <= instant { Part::FetchingBehindMaps } else { Part::Fetching };
+        self.to(first.max(instant), part);
+        self.to(instant, Part::ReduceWait);
+    }
+
+    /// Goes back to an instant, unless it is there already, through what went into this part.
+    fn to(&mut self, instant: u64, part: Part) {
+        self.stretch(instant, part, None);
+    }
+
+    /// Goes back through a wait for the slot that an attempt then got. Its end was a wait for a node near
+    /// the input, or for the heartbeat of the tracker on which the slot was free already.
+    fn wait_of(&mut self, one: &Try, since: u64, part: Part) {
+        if let Some(passed_over) = one.passed_over {
+            let from = self.at.saturating_sub(passed_over).max(since);
+            self.stretch(from, part, Some(Rule::LocalityDelay));
+        }
+        if one.launched == self.at {
+            self.stretch(one.served.max(since), part, Some(Rule::NextHeartbeat));
+            self.stretch(one.free.max(since), part, Some(Rule::FreeSlot));
+        }
+        self.to(since, part);
+    }
+
+    fn stretch(&mut self, from: u64, part: Part, rule: Option<Rule>) {
+        let from = from.max(self.job.submitted);
+        if from < self.at {
+            self.back.push(Stretch { part, from, to: self.at, rule });
+            self.at = from;
+        }
+    }
+
+    /// Returns the attempt that was known last to have ended of those that are meant, and was launched
+    /// before now.
+    fn last(&self, is_meant: impl Fn(&Try) -> bool) -> Option<&'t Try> {
+        self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
+    }
+
+    /// Returns the attempt of which the end was known last by an instant, of those that are meant.
+    fn last_by(&self, instant: u64, is_meant: impl Fn(&Try) -> bool) -> Option<&'t Try> {
+        let known = self.by_end.partition_point(|one| one.heard <= instant);
+        self.by_end[..known].iter().rev().copied().find(|one| is_meant(one))
+    }
+
+    /// Returns what there was of the same task before, if there was anything.
+    fn before(&self, again: &Try) -> Option<Before<'t>> {
+        if again.number == 0 {
+            return None;
+        }
+        let is_before = |one: &&&Try| {
+            one.kind == again.kind
+                && one.task == again.task
+                && one.number < again.number
+                && one.launched < again.launched
+        };
+        let first = self.by_end.iter().filter(is_before).max_by_key(|one| one.number).copied()?;
+        if again.is_second {
+            return Some(Before::Beside(first));
+        }
+        let went_on =
+            |one: &Try| one.kind == again.kind && !one.is_vain && one.launched < again.launched;
+        let own = self.last_by(first.ended_for_good(), went_on);
+        let since = if first.lost.is_some() { Some(0) } else { first.gone };
+        let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
+        Some(match own {
+            Some((own, _)) => Before::Lost { first, own },
+            None => Before::Vain(first),
+        })
+    }
+}
+
+impl Try {
+    /// Returns when its work was known to be in vain.
+    fn ended_for_good(&self) -> u64 {
+        self.lost.unwrap_or(self.heard)
+    }
+}
+
+/// Returns the instant before which attempts of a kind could not go on: of reduces the end of the maps.
+fn floor(kind: TaskKind, maps_done: Option<u64>) -> u64 {
+    maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
+}
+
+fn is_work(one: &Try) -> bool {
+    matches!(one.kind, TaskKind::Map | TaskKind::Reduce)
+}
+
+/// Returns the wait of a task of a kind for its slot.
+const fn waited_for(kind: TaskKind) -> Part {
+    match kind {
+        TaskKind::Map => Part::MapWait,
+        TaskKind::Reduce => Part::ReduceWait,
+        TaskKind::Setup | TaskKind::Cleanup => Part::Heartbeats,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A job that arrives at 0, is read at 1 s, set up until 5 s and ends at `ended` seconds; its maps are
+    /// done at `maps_done`.
+    fn course(maps_done: Option<u64>, ended: u64) -> Course {
+        Course {
+            submitted: 0,
+            initialised: Some(1_000),
+            running: Some(5_000),
+            maps_done: maps_done.map(|at| at * 1_000),
+            ended: ended * 1_000,
+            has_tasks: true,
+        }
+    }
+
+    /// An attempt that is launched, starts a second later, works to `worked` and is heard of a second
+    /// after; all in seconds.
+    fn one(kind: TaskKind, task: u32, launched: u64, worked: u64) -> Try {
+        let (started, worked) = ((launched + 1) * 1_000, worked * 1_000);
+        Try {
+            kind,
+            task,
+            number: 0,
+            is_second: false,
+            launched: launched * 1_000,
+            started,
+            fetched: started,
+            sorted: started,
+            worked,
+            stops: Vec::new(),
+            heard: worked + 1_000,
+            is_vain: false,
+            lost: None,
+            gone: None,
+            passed_over: None,
+            free: launched * 1_000,
+            served: launched * 1_000,
+        }
+    }
+
+    fn setup() -> Try {
+        one(TaskKind::Setup, 0, 2, 4)
+    }
+
+    /// Returns the parts in seconds, in the order of time.
+    fn told(job: &Course, tries: &[Try]) -> Vec<(Part, u64)> {
+        let stretches = story(job, tries);
+        assert_whole(job, &stretches);
+        let mut parts: Vec<(Part, u64)> = Vec::new();
+        for stretch in stretches {
+            match parts.last_mut() {
+                Some((part, ms)) if *part == stretch.part => *ms += stretch.ms(),
+                _ => parts.push((stretch.part, stretch.ms())),
+            }
+        }
+        parts.into_iter().map(|(part, ms)| (part, ms / 1_000)).collect()
+    }
+
+    fn assert_whole(job: &Course, stretches: &[Stretch]) {
+        let ends = stretches.iter().fold(job.submitted, |at, stretch| {
+            assert!(stretch.from == at && at < stretch.to, "{stretches:?}");
+            stretch.to
+        });
+        assert_eq!(ends, job.ended.max(job.submitted), "{stretches:?}");
+    }
+
+    use Part as P;
+    use TaskKind::{Cleanup, Map, Reduce};
+
+    #[test]
+    fn a_job_alone_is_told_from_its_arrival_to_its_end() {
+        let tries = [setup(), one(Map, 0, 8, 20), one(Cleanup, 0, 22, 25)];
+        let parts = [
+            (P::Initialisation, 1),
+            (P::Heartbeats, 2),
+            (P::Setup, 1),
+            (P::Heartbeats, 1),
+            (P::FirstMapWait, 3),
+            (P::Heartbeats, 1),
+            (P::Mapping, 11),
+            (P::Heartbeats, 3),
+            (P::Cleanup, 2),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(told(&course(Some(21), 26), &tries), parts);
+    }
+
+    /// The second map could have been launched with the first one, and had no slot until 30 s; the third
+    /// is of no consequence.
+    #[test]
+    fn a_map_of_a_later_wave_has_waited_for_its_slot_from_the_beginning() {
+        let tries = [setup(), one(Map, 0, 5, 19), one(Map, 1, 30, 40), one(Map, 2, 6, 9)];
+        let parts = told(&course(Some(41), 41), &tries);
+        let expected = [
+            (P::Heartbeats, 1),
+            (P::MapWait, 25),
+            (P::Heartbeats, 1),
+            (P::Mapping, 9),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(parts[3..], expected);
+    }
+
+    /// The first of its maps is launched at 10 s, the last at 30 s, before any has ended.
+    #[test]
+    fn the_first_slot_and_further_ones_are_told_apart() {
+        let tries = [setup(), one(Map, 0, 10, 45), one(Map, 1, 30, 50)];
+        let parts = told(&course(Some(51), 51), &tries);
+        assert_eq!(parts[4..6], [(P::FirstMapWait, 5), (P::MapWait, 20)]);
+    }
+
+    #[test]
+    fn an_early_reduce_fetches_behind_the_maps_and_a_late_one_waits() {
+        let reduce = |launched, fetched: u64, sorted: u64, worked| Try {
+            fetched: fetched * 1_000,
+            sorted: sorted * 1_000,
+            ..one(Reduce, 0, launched, worked)
+        };
+        let maps = one(Map, 0, 5, 19);
+        let early = told(&course(Some(20), 41), &[setup(), maps.clone(), reduce(8, 24, 26, 40)]);
+        let end = [
+            (P::Heartbeats, 1),
+            (P::FetchingBehindMaps, 4),
+            (P::Sorting, 2),
+            (P::Reducing, 14),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(early[early.len() - 5..], end);
+        let late = told(&course(Some(20), 61), &[setup(), maps, reduce(30, 44, 46, 60)]);
+        let end = [
+            (P::ReduceWait, 10),
+            (P::Heartbeats, 1),
+            (P::Fetching, 13),
+            (P::Sorting, 2),
+            (P::Reducing, 14),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(late[late.len() - 6..], end);
+    }
+
+    /// The second reduce gets the slot of the first. It could have been launched at 20 s.
+    #[test]
+    fn a_reduce_of_a_later_wave_has_waited_for_its_slot_since_the_maps_were_done() {
+        let tries = [setup(), one(Map, 0, 5, 19), one(Reduce, 0, 20, 30), one(Reduce, 1, 33, 40)];
+        let parts = told(&course(Some(20), 41), &tries);
+        let end = [
+            (P::Mapping, 13),
+            (P::Heartbeats, 1),
+            (P::ReduceWait, 13),
+            (P::Heartbeats, 1),
+            (P::Reducing, 6),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(parts[parts.len() - 6..], end);
+    }
+
+    #[test]
+    fn what_failed_or_was_lost_is_done_again() {
+        let again = |launched, worked| Try { number: 1, ..one(Map, 0, launched, worked) };
+        let failed = told(&course(Some(41), 41), &[setup(), one(Map, 0, 6, 19), again(25, 40)]);
+        let parts = [(P::FirstMapWait, 1), (P::Redone, 14), (P::MapWait, 5)];
+        assert_eq!(failed[4..7], parts, "it failed at 20 s");
+        let lost = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
+        let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
+        // Done from 6 s to 20 s, lost at 30 s and wanted then, again from 33 s to the end.
+        let end = [(P::Unnoticed, 10), (P::MapWait, 3), (P::Redone, 8)];
+        let first =
+            [(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 12), (P::Heartbeats, 1)];
+        assert_eq!((&lost[4..8], &lost[8..]), (&first[..], &end[..]));
+        // Another map ran meanwhile, to 28 s: only from there on the loss keeps the job waiting.
+        let gone = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
+        let tries = [setup(), gone, one(Map, 1, 21, 27), again(33, 40)];
+        let lost = told(&course(Some(41), 41), &tries);
+        let end = [
+            (P::Mapping, 5),
+            (P::Heartbeats, 1),
+            (P::Unnoticed, 2),
+            (P::MapWait, 3),
+            (P::Redone, 8),
+        ];
+        assert_eq!(lost[lost.len() - 5..], end);
+        // Of another task it kept the job from nothing but a slot.
+        let vain = Try { is_vain: true, ..one(Map, 1, 6, 19) };
+        let vain = told(&course(Some(41), 41), &[setup(), vain, one(Map, 0, 25, 40)]);
+        assert_eq!(vain[4..6], [(P::FirstMapWait, 1), (P::MapWait, 19)]);
+        let faster = Try { is_second: true, ..again(25, 40) };
+        let slow = one(Map, 0, 6, 40);
+        let faster = told(&course(Some(41), 41), &[setup(), slow, faster]);
+        assert_eq!(faster[4..6], [(P::FirstMapWait, 1), (P::Redone, 19)], "the slow one ran");
+    }
+
+    /// Its node goes at 25 s, and the JobTracker knows at 30 s. Until then a reduce, launched at 22 s, has
+    /// fetched what was there.
+    #[test]
+    fn before_its_node_went_the_job_went_on() {
+        let lost = Try { lost: Some(30_000), gone: Some(25_000), ..one(Map, 0, 6, 19) };
+        let again = Try { number: 1, ..one(Map, 0, 33, 40) };
+        let tries = [setup(), lost, again, one(Reduce, 0, 22, 45)];
+        let parts = told(&course(Some(41), 46), &tries);
+        let end = [
+            (P::Heartbeats, 1),
+            (P::ReduceWait, 2),
+            (P::Fetching, 3),
+            (P::Unnoticed, 5),
+            (P::MapWait, 3),
+            (P::Redone, 8),
+            (P::Reducing, 4),
+            (P::Heartbeats, 1),
+        ];
+        assert_eq!(parts[parts.len() - 8..], end);
+    }
+
+    /// Launched at 6 s, on a node that goes at 15 s, of which the JobTracker knows at 30 s.
+    #[test]
+    fn what_ran_on_a_dead_node_is_waited_for_until_somebody_notices() {
+        let dead = Try { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
+        let again = Try { number: 1, ..one(Map, 0, 33, 40) };
+        let parts = told(&course(Some(41), 41), &[setup(), dead.clone(), again.clone()]);
+        let first = [(P::FirstMapWait, 1), (P::Redone, 9), (P::Unnoticed, 15), (P::MapWait, 3)];
+        assert_eq!(parts[4..8], first);
+        // Other maps end at 28 s: until then it had kept the job from nothing.
+        let parts = told(&course(Some(41), 41), &[setup(), dead, one(Map, 1, 6, 27), again]);
+        let mut end = vec![(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 20)];
+        end.extend([(P::Heartbeats, 1), (P::Unnoticed, 2), (P::MapWait, 3), (P::Redone, 8)]);
+        assert_eq!(parts[4..], end);
+    }
+
+    #[test]
+    fn a_wait_ends_with_that_for_a_near_node() {
+        let map = Try { passed_over: Some(3_000), ..one(Map, 0, 15, 20) };
+        let stretches = story(&course(Some(21), 21), &[setup(), map]);
+        let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
+        let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
+        assert_eq!(waits, [(None, 7_000), (Some(Rule::LocalityDelay), 3_000)]);
+    }
+
+    /// Launched at 15 s into a slot that was free from 9 s on, on a tracker that sends a heartbeat every 2 s.
+    #[test]
+    fn a_slot_that_was_free_is_a_wait_for_its_heartbeat_and_before_that_nobody_knows() {
+        let map = Try { free: 9_000, served: 13_000, ..one(Map, 0, 15, 20) };
+        let stretches = story(&course(Some(21), 21), &[setup(), map]);
+        let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
+        let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
+        let expected =
+            [(None, 4_000), (Some(Rule::FreeSlot), 4_000), (Some(Rule::NextHeartbeat), 2_000)];
+        assert_eq!(waits, expected);
+    }
+
+    #[test]
+    fn time_in_which_it_was_stopped_stands_alone() {
+        let stops = vec![(8_000, 12_000), (15_000, 17_000)];
+        let map = Try { stops, ..one(Map, 0, 5, 20) };
+        let parts = told(&course(Some(21), 21), &[setup(), map]);
+        let expected = [
+            (P::Mapping, 2),
+            (P::Suspended, 4),
+            (P::Mapping, 3),
+            (P::Suspended, 2),
+            (P::Mapping, 3),
+        ];
+        assert_eq!(parts[4..9], expected, "from 6 s to 20 s");
+    }
+
+    #[test]
+    fn a_job_that_got_nothing_waited() {
+        let killed = Course { ended: 60_000, ..course(None, 0) };
+        assert_eq!(told(&killed, &[setup()]).last(), Some(&(P::FirstMapWait, 55)));
+        let unread = Course { initialised: None, running: None, ..killed };
+        assert_eq!(told(&unread, &[]), [(P::Initialisation, 60)]);
+        let empty = Course { has_tasks: false, ..course(None, 30) };
+        assert_eq!(told(&empty, &[setup()]).last(), Some(&(P::Heartbeats, 26)));
+    }
+
+    fn any_try() -> impl Strategy<Value = Try> {
+        let kinds = [TaskKind::Setup, Map, Reduce, Cleanup];
+        let instants = prop::array::uniform6(0u64..100);
+        let instant = || prop::option::of(0u64..100);
+        let extras = (instant(), instant(), instant(), any::<bool>());
+        (prop::sample::select(kinds.to_vec()), 0u32..3, 0u32..3, instants, extras).prop_map(
+            |(kind, task, number, instants, (lost, gone, passed_over, is_second))| {
+                let [launched, started, fetched, sorted, worked, heard] = instants;
+                let stops = vec![(started, started + 3), (started + 5, started + 5 + fetched)];
+                Try {
+                    kind,
+                    task,
+                    number,
+                    is_second,
+                    launched,
+                    started,
+                    fetched,
+                    sorted,
+                    worked,
+                    stops,
+                    heard,
+                    is_vain: number == 1,
+                    lost,
+                    gone,
+                    passed_over,
+                    free: launched / 2,
+                    served: launched / 3 * 2,
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_add_up_whatever_they_are_made_of(
+            tries in prop::collection::vec(any_try(), 0..12),
+            instants in prop::array::uniform5(prop::option::of(0u64..100)),
+        ) {
+            let [submitted, initialised, running, maps_done, ended] = instants;
+            let job = Course {
+                submitted: submitted.unwrap_or(0),
+                initialised,
+                running,
+                maps_done,
+                ended: ended.unwrap_or(50),
+                has_tasks: true,
+            };
+            assert_whole(&job, &story(&job, &tries));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A job's time in words, for terminals and pages.
+
+use super::{Held, Rule, Sum, Told, ToldJob};
+use mumakil_base::units::tell::{percent, span};
+
+/// So many of those who held slots are named in a line.
+const NAMED: usize = 3;
+
+impl Sum {
+    /// Returns its share of so many milliseconds, in words.
+    pub fn share_of(&self, total: u64) -> String {
+        percent(self.ms as f64 / total.max(1) as f64)
+    }
+
+    /// Returns by which rule it was waited, and who held the slots meanwhile; nothing if neither is known.
+    pub fn why(&self, told: &Told) -> String {
+        let rule = self.rule.map_or("", Rule::words);
+        match self.holders(told) {
+            held if held.is_empty() => rule.to_owned(),
+            held => format!("{rule}; {held}"),
+        }
+    }
+
+    /// Returns all of it in a line, as a part of so many milliseconds.
+    pub fn line(&self, told: &Told, total: u64) -> String {
+        let (part, took) = (self.part.words(), span(self.ms as f64 / 1e3));
+        let why = match self.why(told) {
+            why if why.is_empty() => why,
+            why => format!(": {why}"),
+        };
+        format!("{part} {took}, {}{why}", self.share_of(total))
+    }
+
+    fn holders(&self, told: &Told) -> String {
+        let share = |slot_ms: u64| percent(slot_ms as f64 / self.held.max(1) as f64);
+        let tell = |(job, slot_ms): &Held| format!("{} {}", told.name_of(*job), share(*slot_ms));
+        let mut named: Vec<String> = self.jobs.iter().take(NAMED).map(tell).collect();
+        let rest: u64 = self.jobs.iter().take(NAMED).map(|(_, slot_ms)| slot_ms).sum();
+        if !named.is_empty() && rest < self.held {
+            named.push(format!("others {}", share(self.held - rest)));
+        }
+        named.join(", ")
+    }
+}
+
+impl Told {
+    /// Returns the pool of a job, or its user.
+    pub fn group_of(&self, job: &ToldJob) -> &str {
+        self.groups.get(job.group as usize).map_or("", String::as_str)
+    }
+
+    /// Returns the name of a job.
+    pub fn name_of(&self, job: u32) -> String {
+        self.job(job).map_or_else(|| format!("job {job}"), |job| job.row.name.to_string())
+    }
+}

@@ -1,0 +1,11 @@
+//! What a run leaves, and all that is read from it: the rows of its tables, expectations, explanations and
+//! where two runs part.
+//!
+//! Each column of a table is told once, here; `mumakil-run` writes the rows, reports and comparisons
+//! read them. The words that cells hold are those of `mumakil-core`. Nothing here has to do with how a run
+//! came about.
+
+pub mod expect;
+pub mod explain;
+pub mod parting;
+pub mod results;

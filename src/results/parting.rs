@@ -1,0 +1,236 @@
+//! Where two runs of the same jobs part: the first slot that goes to another job, and the jobs that then take
+//! longer or shorter.
+//!
+//! Two runs under other policies or seeds differ almost at once in which task is on which node, and in
+//! milliseconds; none of that says anything. So slots are counted: the first map slot that is given, the
+//! second, and so on, and the same for reduces. As long as the slot of each number goes to the same job in both,
+//! both runs have decided alike. Setups and cleanups are left out, since no policy decides about them.
+//!
+//! Only the tables of the runs are read. Why a job waited there is told by [`explain`](crate::explain).
+
+use std::cmp::Ordering;
+
+use crate::results::{AttemptKind, AttemptRow, JobRow, ReadError, Results, Text};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{PerSlot, SlotKind};
+
+/// The slots that a run gave, of each kind in the order of time.
+type Slots = PerSlot<Vec<GivenSlot>>;
+
+/// The first slot that two runs give to different jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// The kind of slot.
+    pub kind: SlotKind,
+    /// Which slot of this kind it is, counted from 1 in the order in which they are given.
+    pub number: usize,
+    /// Whom each run gives it; `None` if that run gives no more slots of this kind.
+    pub given: [Option<GivenSlot>; 2],
+}
+
+/// A slot that a run gives to an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GivenSlot {
+    /// The millisecond of the decision.
+    pub at: u64,
+    /// The number of the job.
+    pub job: u32,
+    /// The number of the map or reduce.
+    pub task: u32,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// The node.
+    pub node: Text,
+}
+
+/// A job that takes longer or shorter in one of two runs, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangedJob<'a> {
+    /// The job, as the first run has it.
+    pub job: &'a JobRow,
+    /// When it ended in the run in which it ended first.
+    pub ended: u64,
+    /// How long it took in each run; `None` if it did not end there.
+    pub sojourns: [Option<u64>; 2],
+}
+
+impl Parting {
+    /// Finds the first slot that two runs give to different jobs, if there is one.
+    ///
+    /// # Errors
+    /// If their attempts cannot be read.
+    pub fn find([one, other]: [&dyn Results; 2]) -> Result<Option<Self>, ReadError> {
+        let runs = [slots(one)?, slots(other)?];
+        Ok(Self::of([&runs[0], &runs[1]]))
+    }
+
+    fn of(runs: [&Slots; 2]) -> Option<Self> {
+        let of_kinds = SlotKind::BOTH.into_iter().filter_map(|kind| Self::of_kind(kind, runs));
+        of_kinds.min_by_key(Self::at)
+    }
+
+    fn of_kind(kind: SlotKind, runs: [&Slots; 2]) -> Option<Self> {
+        let [one, other] = runs.map(|slots| &slots[kind]);
+        let alike = one.iter().zip(other).take_while(|(one, other)| one.job == other.job).count();
+        let given = [one.get(alike).cloned(), other.get(alike).cloned()];
+        let parts = given.iter().any(Option::is_some);
+        parts.then_some(Self { kind, number: alike + 1, given })
+    }
+
+    /// Returns the millisecond at which the two part.
+    pub fn at(&self) -> u64 {
+        let at = self.given.iter().flatten().map(|slot| slot.at);
+        at.min().expect("one of them has given the slot")
+    }
+}
+
+/// Returns the jobs that take longer or shorter by more than a time in the other run, or end in one of the runs
+/// only; those that end first come first.
+pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<'a>> {
+    let [one, other] = jobs;
+    let changed = |(job, other): (&'a JobRow, &'a JobRow)| {
+        let rows = [job, other];
+        let ended = rows.into_iter().filter_map(|row| row.finish_ms).min()?;
+        let sojourns = rows.map(|row| row.sojourn_ms);
+        let changed = ChangedJob { job, ended, sojourns };
+        let is_more = |ms: i64| by.as_millis() < ms.unsigned_abs();
+        changed.difference().is_none_or(is_more).then_some(changed)
+    };
+    let mut all: Vec<_> = one.iter().zip(other).filter_map(changed).collect();
+    all.sort_by_key(|changed| (changed.ended, changed.job.job));
+    all
+}
+
+impl ChangedJob<'_> {
+    /// Returns by how much longer it takes in the other run; below zero, shorter. `None` if it ends in one only.
+    pub fn difference(&self) -> Option<i64> {
+        let [one, other] = self.sojourns;
+        Some(other? as i64 - one? as i64)
+    }
+}
+
+/// Returns in what two runs have other jobs, if they do.
+pub fn other_jobs(names: [&str; 2], jobs: [&[JobRow]; 2]) -> Option<String> {
+    let [one, other] = jobs;
+    let same =
+        |(a, b): &(&JobRow, &JobRow)| (&a.name, a.maps, a.reduces) == (&b.name, b.maps, b.reduces);
+    if let Some((a, b)) = one.iter().zip(other).find(|pair| !same(pair)) {
+        let what = |job: &JobRow| {
+            let JobRow { job, name, maps, reduces, .. } = job;
+            format!("job {job} is `{name}` with {maps} maps and {reduces} reduces")
+        };
+        return Some(format!("in `{}` {}, in `{}` {}", names[0], what(a), names[1], what(b)));
+    }
+    let (lacks, has) = match one.len().cmp(&other.len()) {
+        Ordering::Less => (0, 1),
+        Ordering::Greater => (1, 0),
+        Ordering::Equal => return None,
+    };
+    let JobRow { job, name, .. } = &jobs[has][jobs[lacks].len()];
+    Some(format!("`{}` has no job {job}, `{name}`, which `{}` has", names[lacks], names[has]))
+}
+
+/// Reads which slots a run gave to maps and reduces.
+fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
+    let mut slots = Slots::default();
+    results.rows(|row: AttemptRow| {
+        let AttemptRow { job, task, attempt, .. } = row;
+        // A map whose output is lost has a second row, without a launch.
+        if let (AttemptKind::Map | AttemptKind::Reduce, Some(at)) = (row.kind, row.launch_ms) {
+            slots[row.slot()].push(GivenSlot { at, job, task, attempt, node: row.node });
+        }
+        Ok(())
+    })?;
+    SlotKind::BOTH.into_iter().for_each(|kind| slots[kind].sort_unstable());
+    Ok(slots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slot that a job gets at a millisecond for one of its tasks.
+    fn given(at: u64, job: u32, task: u32) -> GivenSlot {
+        GivenSlot { at, job, task, attempt: 0, node: Text::default() }
+    }
+
+    fn maps<const N: usize>(map: [GivenSlot; N]) -> Slots {
+        Slots { map: map.into(), reduce: Vec::new() }
+    }
+
+    fn jobs(sojourns: &[Option<u64>]) -> Vec<JobRow> {
+        let job = |(job, sojourn_ms): (u32, &Option<u64>)| JobRow {
+            job,
+            name: format!("j{job}").into(),
+            finish_ms: sojourn_ms.map(|sojourn_ms| 1_000 + sojourn_ms),
+            sojourn_ms: *sojourn_ms,
+            ..JobRow::default()
+        };
+        (0..).zip(sojourns).map(job).collect()
+    }
+
+    #[test]
+    fn other_tasks_nodes_and_instants_are_no_parting() {
+        let one = maps([given(5, 0, 0), given(7, 0, 1), given(9, 1, 0)]);
+        let mut other = maps([given(6, 0, 1), given(8, 0, 0), given(8, 1, 0)]);
+        other.map[1].node = "elsewhere".into();
+        assert_eq!(Parting::of([&one, &other]), None);
+    }
+
+    #[test]
+    fn runs_part_at_the_first_slot_that_goes_to_another_job() {
+        let one = maps([given(5, 0, 0), given(7, 0, 1), given(9, 1, 0)]);
+        let other = maps([given(5, 0, 0), given(8, 1, 4), given(9, 0, 1)]);
+        let found = Parting::of([&one, &other]).unwrap();
+        assert_eq!((found.kind, found.number, found.at()), (SlotKind::Map, 2, 7));
+        assert_eq!(found.given, [Some(given(7, 0, 1)), Some(given(8, 1, 4))]);
+    }
+
+    #[test]
+    fn maps_and_reduces_are_counted_apart() {
+        let one = Slots { reduce: vec![given(6, 0, 0)], ..maps([given(5, 0, 0), given(9, 0, 1)]) };
+        let other =
+            Slots { reduce: vec![given(6, 1, 0)], ..maps([given(5, 0, 0), given(7, 1, 1)]) };
+        let found = Parting::of([&one, &other]).unwrap();
+        assert_eq!((found.kind, found.number, found.at()), (SlotKind::Reduce, 1, 6));
+    }
+
+    #[test]
+    fn a_slot_that_only_one_run_gives_parts_them() {
+        let found = Parting::of([&maps([given(5, 0, 0)]), &maps([given(5, 0, 0), given(9, 0, 1)])]);
+        assert_eq!(found.unwrap().given, [None, Some(given(9, 0, 1))]);
+    }
+
+    #[test]
+    fn jobs_that_changed_by_more_come_in_the_order_of_their_ends() {
+        let one = jobs(&[Some(90_000), Some(20_000), Some(20_000), Some(30_000), None]);
+        let other = jobs(&[Some(50_000), Some(30_000), Some(30_001), None, None]);
+        let changed = changed_jobs([&one, &other], SimSpan::from_secs(10));
+        let told: Vec<_> =
+            changed.iter().map(|it| (it.job.job, it.ended, it.difference())).collect();
+        let ten_more = (2, 21_000, Some(10_001));
+        assert_eq!(told, [ten_more, (3, 31_000, None), (0, 51_000, Some(-40_000))]);
+    }
+
+    #[test]
+    fn runs_of_other_jobs_say_what_differs() {
+        let (all, fewer) = (jobs(&[None, None]), jobs(&[None]));
+        let mut larger = fewer.clone();
+        larger[0].maps = 7;
+        for (one, other, told) in [
+            (&all, &all, None),
+            (&all, &fewer, Some("`b` has no job 1, `j1`, which `a` has")),
+            (&fewer, &all, Some("`a` has no job 1, `j1`, which `b` has")),
+            (
+                &all,
+                &larger,
+                Some(
+                    "in `a` job 0 is `j0` with 0 maps and 0 reduces, in `b` job 0 is `j0` with 7 maps and 0 \
+                     reduces",
+                ),
+            ),
+        ] {
+            assert_eq!(other_jobs(["a", "b"], [one, other]).as_deref(), told);
+        }
+    }
+}

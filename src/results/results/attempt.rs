@@ -1,0 +1,215 @@
+//! `tasks.csv`.
+
+use super::cell::{Text, words};
+use crate::table;
+use mumakil_core::mapred::{Locality, Outcome, SlotKind, TaskKind};
+
+table! {
+    /// A row for each attempt. Times and phases are the tracker's truth, the outcome is the
+    /// JobTracker's verdict.
+    #[derive(Default)]
+    "tasks.csv" pub struct AttemptRow {
+        /// The number of its job.
+        job: u32,
+        /// What its task does.
+        #[key = "kind"]
+        kind: AttemptKind,
+        /// The number of its task, among those of the job and kind.
+        task: u32,
+        /// Its own number, among the attempts of the task.
+        attempt: u32,
+        /// The node on which it ran.
+        #[key = "node"]
+        node: Text,
+        /// The rack of the node.
+        #[key = "rack"]
+        rack: Text,
+        /// How far its input was; empty if it had none.
+        #[key = "locality"]
+        locality: Option<Locality>,
+        /// How many slots it held.
+        slots: u32,
+        /// When the JobTracker decided to launch it.
+        launch_ms: Option<u64>,
+        /// When it started.
+        #[quantity = "attempt.start"]
+        start_ms: Option<u64>,
+        /// How long its process took to start.
+        start_up_ms: Option<u64>,
+        /// How long a reduce fetched outputs of maps.
+        shuffle_ms: Option<u64>,
+        /// How long a reduce sorted.
+        sort_ms: Option<u64>,
+        /// When it ended.
+        #[quantity = "attempt.finish"]
+        finish_ms: Option<u64>,
+        /// When the JobTracker heard of its end.
+        heard_ms: Option<u64>,
+        /// From the end of its work to the end of its commit.
+        #[quantity = "attempt.commit"]
+        commit_ms: Option<u64>,
+        /// How long it was suspended.
+        #[quantity = "attempt.suspended"]
+        suspended_ms: Option<u64>,
+        /// How it ended.
+        #[key = "outcome"]
+        outcome: AttemptEnd,
+        /// Whether it is a second attempt of a task that ran already.
+        speculative: Option<bool>,
+        /// The code of the reason for which it was launched.
+        code: Text,
+        /// The place of its job among those that the policy ranked.
+        place: Option<u32>,
+        /// How long its job had waited for locality.
+        waited_ms: Option<u64>,
+        /// The slots that its pool, queue or job held.
+        held: Option<u32>,
+        /// The share that the policy weighed them against.
+        share: Option<f64>,
+        /// The minimum share, where that decided.
+        min_share: Option<u32>,
+        /// The code of the reason for which it was killed.
+        killed_code: Text,
+        /// The job for which it was killed.
+        killed_for_job: Option<u32>,
+        /// The slots that its own pool, queue or job held when it was killed.
+        killed_held: Option<u32>,
+        /// The share that the policy weighed these against.
+        killed_share: Option<f64>,
+        /// Why it was launched, in words.
+        #[key = "reason"]
+        reason: Text,
+        /// From when to when it was suspended: `3000-4500 7000-`.
+        suspensions: Text,
+    }
+}
+
+/// What an attempt is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AttemptKind {
+    /// A map.
+    #[default]
+    Map,
+    /// A reduce.
+    Reduce,
+    /// A job's setup task.
+    Setup,
+    /// A job's cleanup task.
+    Cleanup,
+    /// The removal of a map's output.
+    MapCleanup,
+    /// The removal of a reduce's output.
+    ReduceCleanup,
+}
+
+words!(AttemptKind: Map Reduce Setup Cleanup MapCleanup ReduceCleanup);
+
+impl AttemptKind {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::Setup => "setup",
+            Self::Cleanup => "cleanup",
+            Self::MapCleanup => "map-cleanup",
+            Self::ReduceCleanup => "reduce-cleanup",
+        }
+    }
+
+    /// Returns the removal of an output that an attempt in a slot has left.
+    pub const fn removal(slot: SlotKind) -> Self {
+        match slot {
+            SlotKind::Map => Self::MapCleanup,
+            SlotKind::Reduce => Self::ReduceCleanup,
+        }
+    }
+
+    /// Returns the kind of the slot that it holds. A setup or cleanup has a task for each kind of slot.
+    pub const fn slot(self, task: u32) -> SlotKind {
+        match (self, task) {
+            (Self::Map | Self::MapCleanup, _) | (Self::Setup | Self::Cleanup, 0) => SlotKind::Map,
+            _ => SlotKind::Reduce,
+        }
+    }
+
+    /// Returns the kind of its task; `None` for the removal of an output.
+    pub const fn task(self) -> Option<TaskKind> {
+        match self {
+            Self::Map => Some(TaskKind::Map),
+            Self::Reduce => Some(TaskKind::Reduce),
+            Self::Setup => Some(TaskKind::Setup),
+            Self::Cleanup => Some(TaskKind::Cleanup),
+            Self::MapCleanup | Self::ReduceCleanup => None,
+        }
+    }
+}
+
+/// The work of a slot's kind.
+impl From<SlotKind> for AttemptKind {
+    fn from(kind: SlotKind) -> Self {
+        match kind {
+            SlotKind::Map => Self::Map,
+            SlotKind::Reduce => Self::Reduce,
+        }
+    }
+}
+
+impl From<TaskKind> for AttemptKind {
+    fn from(kind: TaskKind) -> Self {
+        match kind {
+            TaskKind::Map => Self::Map,
+            TaskKind::Reduce => Self::Reduce,
+            TaskKind::Setup => Self::Setup,
+            TaskKind::Cleanup => Self::Cleanup,
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// It succeeded.
+    Succeeded,
+    /// It broke.
+    Failed,
+    /// It was killed.
+    Killed,
+    /// Its output was lost after it had succeeded.
+    Lost,
+    /// The run ended before it did.
+    #[default]
+    Unfinished,
+}
+
+words!(AttemptEnd: Succeeded Failed Killed Lost Unfinished);
+
+impl AttemptEnd {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Lost => "lost",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl From<Outcome> for AttemptEnd {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Failed => Self::Failed,
+            Outcome::Killed => Self::Killed,
+        }
+    }
+}
+
+impl AttemptRow {
+    /// Returns the kind of the slot that it held.
+    pub const fn slot(&self) -> SlotKind {
+        self.kind.slot(self.task)
+    }
+}

@@ -1,0 +1,194 @@
+//! The cells of a table: a type for each kind of column, written and read by one rule.
+
+use serde::{Serialize, Serializer};
+use smol_str::SmolStr;
+
+use mumakil_core::mapred::{Locality, SlotKind};
+
+/// A text; a short one costs no allocation.
+pub type Text = SmolStr;
+
+/// The type of a column.
+pub trait Cell: Sized {
+    /// What it holds.
+    const KIND: CellKind;
+    /// Whether it may hold nothing.
+    const MAY_BE_EMPTY: bool = false;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What was expected instead, such as `a number`.
+    fn read(text: &str) -> Result<Self, &'static str>;
+
+    /// Returns what it holds.
+    fn value(&self) -> Value<'_>;
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// A whole number.
+    Whole,
+    /// Slots times milliseconds, a whole number.
+    SlotTime,
+    /// A number.
+    Decimal,
+    /// `true` or `false`.
+    Flag,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Words(&'static [&'static str]),
+}
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing.
+    Empty,
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Decimal(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A text.
+    Text(&'a str),
+}
+
+impl Value<'_> {
+    /// Returns its number, if it has one.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Whole(number) => Some(number as f64),
+            Self::Decimal(number) => Some(number),
+            Self::Empty | Self::Flag(_) | Self::Text(_) => None,
+        }
+    }
+}
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Empty => to.serialize_none(),
+            Self::Whole(number) => to.serialize_u64(*number),
+            Self::Decimal(number) => to.serialize_f64(*number),
+            Self::Flag(flag) => to.serialize_bool(*flag),
+            Self::Text(text) => to.serialize_str(text),
+        }
+    }
+}
+
+impl Cell for u32 {
+    const KIND: CellKind = CellKind::Whole;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "a whole number")
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Whole((*self).into())
+    }
+}
+
+impl Cell for u64 {
+    const KIND: CellKind = CellKind::Whole;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "a whole number")
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Whole(*self)
+    }
+}
+
+/// Slots times milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlotMillis(pub u64);
+
+impl Cell for SlotMillis {
+    const KIND: CellKind = CellKind::SlotTime;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        u64::read(text).map(Self)
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.0.value()
+    }
+}
+
+impl Cell for f64 {
+    const KIND: CellKind = CellKind::Decimal;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        text.parse().ok().filter(|number: &Self| number.is_finite()).ok_or("a number")
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Decimal(*self)
+    }
+}
+
+impl Cell for bool {
+    const KIND: CellKind = CellKind::Flag;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "`true` or `false`")
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Flag(*self)
+    }
+}
+
+impl Cell for Text {
+    const KIND: CellKind = CellKind::Text;
+    const MAY_BE_EMPTY: bool = true;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        Ok(text.into())
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Text(self)
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    const KIND: CellKind = T::KIND;
+    const MAY_BE_EMPTY: bool = true;
+
+    fn read(text: &str) -> Result<Self, &'static str> {
+        if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Empty, T::value)
+    }
+}
+
+/// Makes cells of an enum, by the words of its values.
+macro_rules! words {
+    ($Enum:ty: $($Value:ident)*) => {
+        impl $crate::results::Cell for $Enum {
+            const KIND: $crate::results::CellKind =
+                $crate::results::CellKind::Words(&[$(<$Enum>::$Value.word()),*]);
+
+            fn read(text: &str) -> Result<Self, &'static str> {
+                let all = [$(<$Enum>::$Value),*];
+                all.into_iter().find(|one| one.word() == text).ok_or("one of its words")
+            }
+
+            fn value(&self) -> $crate::results::Value<'_> {
+                $crate::results::Value::Text(self.word())
+            }
+        }
+    };
+}
+pub(super) use words;
+
+words!(SlotKind: Map Reduce);
+words!(Locality: Node Rack OffRack);

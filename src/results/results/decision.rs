@@ -1,0 +1,84 @@
+//! `decisions.csv`.
+
+use super::attempt::AttemptKind;
+use super::cell::{Text, words};
+use crate::table;
+use mumakil_core::mapred::Order;
+
+table! {
+    /// Refusals, each with the time for which it lasted, and orders to running attempts, with their
+    /// reasons. Launches are in the table of the attempts.
+    #[derive(Default)]
+    "decisions.csv" pub struct DecisionRow {
+        /// What was decided.
+        what: Decided,
+        /// The number of the job.
+        job: u32,
+        /// The kind of the task, or of the slots that were refused.
+        kind: AttemptKind,
+        /// The number of the task; empty for refusals.
+        task: Option<u32>,
+        /// The number of the attempt; empty for refusals.
+        attempt: Option<u32>,
+        /// When, or since when.
+        from_ms: u64,
+        /// Until when.
+        to_ms: u64,
+        /// How often in this time.
+        times: u32,
+        /// The code of the reason.
+        code: Text,
+        /// How long the job had waited.
+        waited_ms: Option<u64>,
+        /// The slots that its pool, queue or job held.
+        held: Option<u32>,
+        /// The share that the policy weighed them against.
+        share: Option<f64>,
+        /// The minimum share, where that decided.
+        min_share: Option<u32>,
+        /// The job for which it was done.
+        for_job: Option<u32>,
+        /// The jobs that held most slots of the kind: `3:12 7:4`.
+        held_by: Text,
+        /// The reason in words.
+        reason: Text,
+    }
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decided {
+    /// To give a job no slot.
+    #[default]
+    Refuse,
+    /// To kill an attempt.
+    Kill,
+    /// To suspend one.
+    Suspend,
+    /// To resume one.
+    Resume,
+}
+
+words!(Decided: Refuse Kill Suspend Resume);
+
+impl Decided {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Kill => "kill",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
+        }
+    }
+}
+
+impl From<Order> for Decided {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Kill => Self::Kill,
+            Order::Suspend => Self::Suspend,
+            Order::Resume => Self::Resume,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `jobs.csv`.
+
+use indexmap::IndexMap;
+
+use super::cell::{Text, words};
+use super::read::{ReadError, Results};
+use crate::table;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Outcome;
+
+table! {
+    /// A row for each submitted job, in the order of their numbers.
+    #[derive(Default)]
+    "jobs.csv" pub struct JobRow {
+        /// Its number.
+        #[key = "job"]
+        job: u32,
+        /// Its name.
+        #[key = "name"]
+        name: Text,
+        /// Its user.
+        #[key = "user"]
+        user: Text,
+        /// Its pool, or queue; may be empty.
+        #[key = "pool"]
+        pool: Text,
+        /// Its class; may be empty.
+        #[key = "class"]
+        class: Text,
+        /// Its priority.
+        priority: Text,
+        /// Its maps.
+        #[quantity = "maps"]
+        #[key = "maps"]
+        maps: u32,
+        /// Its reduces.
+        #[quantity = "reduces"]
+        #[key = "reduces"]
+        reduces: u32,
+        /// When it arrived.
+        #[quantity = "submit"]
+        #[key = "time"]
+        submit_ms: u64,
+        /// When its splits had been read.
+        initialised_ms: Option<u64>,
+        /// When its setup task had ended.
+        running_ms: Option<u64>,
+        /// When its first map or reduce was launched.
+        first_launch_ms: Option<u64>,
+        /// When the JobTracker knew that its last map had ended.
+        maps_done_ms: Option<u64>,
+        /// When it ended.
+        #[quantity = "finish"]
+        finish_ms: Option<u64>,
+        /// From its arrival to its end.
+        #[quantity = "sojourn"]
+        sojourn_ms: Option<u64>,
+        /// From its arrival to the launch of its first task.
+        #[quantity = "wait"]
+        wait_ms: Option<u64>,
+        /// Its maps that read on their node.
+        node_local: u64,
+        /// Its maps that read in their rack.
+        rack_local: u64,
+        /// Its maps that read elsewhere.
+        off_rack: u64,
+        /// Its attempts that failed.
+        #[quantity = "failed"]
+        failed: u32,
+        /// Its attempts that were killed, and maps that were lost.
+        #[quantity = "killed"]
+        killed: u32,
+        /// How often its attempts were suspended.
+        #[quantity = "suspended"]
+        suspended: u32,
+        /// How it ended.
+        #[key = "outcome"]
+        outcome: JobEnd,
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JobEnd {
+    /// All its tasks succeeded.
+    Succeeded,
+    /// A task failed too often.
+    Failed,
+    /// It was killed.
+    Killed,
+    /// The run ended before it did.
+    #[default]
+    Unfinished,
+}
+
+words!(JobEnd: Succeeded Failed Killed Unfinished);
+
+impl JobEnd {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl From<Outcome> for JobEnd {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Failed => Self::Failed,
+            Outcome::Killed => Self::Killed,
+        }
+    }
+}
+
+impl JobRow {
+    /// Returns the seconds at which it was submitted.
+    pub fn submit_s(&self) -> f64 {
+        self.submit_ms as f64 / 1e3
+    }
+
+    /// Returns the seconds that it waited for its first launch.
+    pub fn wait_s(&self) -> Option<f64> {
+        self.wait_ms.map(|millis| millis as f64 / 1e3)
+    }
+
+    /// Returns the seconds from its submission to its end.
+    pub fn sojourn_s(&self) -> Option<f64> {
+        self.sojourn_ms.map(|millis| millis as f64 / 1e3)
+    }
+
+    /// Returns its maps that read on their node, in their rack and elsewhere.
+    pub const fn maps_by_distance(&self) -> [u64; 3] {
+        [self.node_local, self.rack_local, self.off_rack]
+    }
+}
+
+/// The jobs of a run, in the order of their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct RunJobs {
+    /// All of them.
+    pub all: Vec<JobRow>,
+    /// The instant before which jobs are not counted.
+    pub warm_up: SimTime,
+}
+
+impl RunJobs {
+    /// Reads the jobs of a run.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read(results: &dyn Results) -> Result<Self, ReadError> {
+        let warm_up = results.warm_up()?;
+        Ok(Self { all: results.all()?, warm_up })
+    }
+
+    /// Returns the jobs that came after the warm-up, so that statistics have them.
+    pub fn counted(&self) -> impl Iterator<Item = &JobRow> {
+        self.all.iter().filter(|job| self.warm_up <= SimTime::from_micros(job.submit_ms * 1_000))
+    }
+
+    /// Returns the seconds of the sojourns of the jobs that count, by class, in the order in which
+    /// classes come.
+    pub fn sojourns_by_class(&self) -> IndexMap<&str, Vec<f64>> {
+        let mut classes: IndexMap<&str, Vec<f64>> = IndexMap::new();
+        for job in self.counted() {
+            classes.entry(&job.class).or_default().extend(job.sojourn_s());
+        }
+        classes.retain(|_, sojourns| !sojourns.is_empty());
+        classes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_the_warm_up_is_in_no_class() {
+        let job = |class: &str, sojourn, submit_ms| JobRow {
+            class: class.into(),
+            sojourn_ms: Some(sojourn),
+            submit_ms,
+            ..JobRow::default()
+        };
+        let all = vec![job("small", 1_000, 4_999), job("large", 90_000, 5_000)];
+        let jobs = RunJobs { all, warm_up: SimTime::from_micros(5_000_000) };
+        assert_eq!(jobs.sojourns_by_class(), IndexMap::from([("large", vec![90.0])]));
+    }
+}

@@ -1,0 +1,33 @@
+//! `timeline.csv`.
+
+use super::cell::Text;
+use crate::table;
+use mumakil_core::cluster::SlotKind;
+
+table! {
+    /// What each job runs, holds and waits for, a row wherever that changes.
+    "timeline.csv" pub struct SlotsRow {
+        /// When.
+        #[key = "time"]
+        time_ms: u64,
+        /// The kind of slots.
+        #[key = "kind"]
+        kind: SlotKind,
+        /// The number of the job.
+        job: u32,
+        /// Its pool, or queue; may be empty.
+        pool: Text,
+        /// Running tasks, as the JobTracker counts them.
+        #[quantity = "running"]
+        running: u32,
+        /// Slots that jobs hold.
+        #[quantity = "slots"]
+        slots: u32,
+        /// Attempts that are suspended.
+        #[quantity = "suspended_tasks"]
+        suspended: u32,
+        /// Tasks that wait for a slot.
+        #[quantity = "pending"]
+        pending: u32,
+    }
+}

@@ -1,0 +1,699 @@
+//! One run: a scenario in, a recording out.
+//!
+//! This is where the parts meet. The scenario becomes cores and the messages that set them going,
+//! the runtime makes them actors, and the recorder writes down what they do.
+
+mod kept;
+mod prepared;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use parking_lot::Mutex;
+use rand::RngExt;
+
+use crate::output::OutputError;
+use crate::record::{
+    LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
+};
+use crate::verify::{Rules, Verifier};
+use mumakil_base::random::mumak::JavaRandom;
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::tell::{self, Detail};
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
+use mumakil_core::mapred::{
+    CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
+    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric,
+    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerId, Truth,
+    Upkeep,
+};
+use mumakil_core::trace::TraceError;
+use mumakil_results::results::ReadError;
+use mumakil_runtime::{
+    self as runtime, Cast, Ending, Links, Opening, Pace, Play, Stopwatch, Transport,
+};
+use mumakil_scenario::fault::{self, Effects};
+use mumakil_scenario::scenario::{
+    ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
+};
+use mumakil_scenario::workload::{Arrival, JobInjector, Submission, Way, Workload};
+
+pub use kept::Kept;
+pub use prepared::Prepared;
+
+/// How a scenario is to be run.
+#[derive(Default)]
+pub struct Options {
+    /// An empty folder for the outputs; without one there is only the summary.
+    pub folder: Option<PathBuf>,
+    /// Called from time to time with how far the run is.
+    pub progress: Option<OnProgress>,
+    /// Whether to check the invariants; on the virtual clock only.
+    pub verify: bool,
+    /// What else is to be made of the facts, such as a trace for Perfetto.
+    pub watchers: Vec<Box<dyn Watcher>>,
+    /// How much real time it may take.
+    pub time_limit: Option<Duration>,
+    /// Whether it goes on when nothing moves any more, to see whether that is so.
+    pub outlasts: bool,
+    /// What is put around each policy, if something is.
+    pub around: Option<Around>,
+    /// Who holds it up, if somebody does; on the virtual clock only.
+    pub pace: Option<Box<dyn Pace>>,
+    /// What carries its messages; on the virtual clock only.
+    pub transport: Transport,
+}
+
+/// Puts a policy into another that passes on what it does.
+pub type Around = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
+
+/// What a run left beside its files.
+#[derive(Debug)]
+pub struct Emulated {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// Why it ended.
+    pub stop: Stop,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
+    /// The jobs that were never submitted, by name.
+    pub unsubmitted: Vec<Arc<str>>,
+    /// How long the policy's decisions took, in real nanoseconds.
+    pub decision_time: Histogram<u64>,
+    /// What of that, and of other questions, was another program's time.
+    pub elsewhere: Option<Elsewhere>,
+    /// How late timers fired, in virtual microseconds; on the scaled clock only.
+    pub lag: Option<Histogram<u64>>,
+    /// What is to be thought of before the results are trusted.
+    pub warnings: Vec<RunWarning>,
+    /// The invariant checker, if it was asked for.
+    pub verifier: Option<Verifier>,
+}
+
+/// What is to be thought of before the results are trusted.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RunWarning {
+    /// The scaled clock was late by more than a tenth of a heartbeat interval.
+    Lag {
+        /// How late one message in a hundred was, or later.
+        p99: SimSpan,
+        /// The heartbeat interval.
+        interval: SimSpan,
+        /// The largest factor that this machine seems to hold.
+        holds: f64,
+    },
+    /// Every job was submitted before the warm-up was over.
+    NothingCounted,
+    /// No job was submitted before the run ended.
+    NothingSubmitted,
+    /// The run had ended before these were due.
+    NeverDue {
+        /// Where the first of them stands in the scenario.
+        first: String,
+        /// When that was due.
+        at: SimSpan,
+        /// How many others there are.
+        others: usize,
+        /// When the run ended.
+        end: SimSpan,
+    },
+    /// What the policy doubts of jobs that come from files or are drawn.
+    Policy(String),
+}
+
+impl fmt::Display for RunWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lag { p99, interval, holds } => write!(
+                f,
+                "the clock was late by {} or more for one message in a hundred, of a heartbeat \
+                 interval of {}, which distorts the results; this machine seems to hold \
+                 `--clock {holds}x`",
+                tell::time(p99.as_secs_f64(), Detail::Mark),
+                tell::time(interval.as_secs_f64(), Detail::Mark),
+            ),
+            Self::NothingCounted => f.write_str(
+                "no job came after the warm-up, so the statistics say nothing; lower \
+                 `record.warm_up`",
+            ),
+            Self::NothingSubmitted => f.write_str(
+                "no job was submitted before the run ended, so the statistics say nothing; let it \
+                 last longer (`until`), or submit jobs earlier",
+            ),
+            Self::NeverDue { first, at, others, end } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(" (and {others} more)"),
+                };
+                write!(
+                    f,
+                    "{first}{others} never happened: it was due at {}, and all jobs had ended at {}; \
+                     leave it out, or mend its time",
+                    tell::time(at.as_secs_f64(), Detail::Mark),
+                    tell::time(end.as_secs_f64(), Detail::Mark),
+                )
+            }
+            Self::Policy(doubt) => f.write_str(doubt),
+        }
+    }
+}
+
+/// Why a run has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulationError {
+    /// The policy cannot be built from its options.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// What the scenario's files hold does not go with the rest of it.
+    #[error("{what}")]
+    Unfit {
+        /// What does not.
+        what: String,
+    },
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The results cannot be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// What the run left cannot be read back.
+    #[error(transparent)]
+    ReadBack(#[from] ReadError),
+    /// The folder of the results cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Who held it up has given it up.
+    #[error("the run was given up")]
+    GivenUp,
+    /// The policy cannot go on.
+    #[error("the policy failed: {words}")]
+    PolicyFailed {
+        /// Which, and why.
+        words: String,
+    },
+    /// The policy panicked.
+    #[error("the policy `{policy}` panicked: {words}")]
+    Policy {
+        /// Its name.
+        policy: String,
+        /// What it said.
+        words: String,
+    },
+    /// The emulator panicked.
+    #[error("a fault of Mumakil's own: {words}")]
+    Bug {
+        /// What it said.
+        words: String,
+    },
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// If the results cannot be written, or if the policy or the emulator panics.
+pub fn emulate(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: Options,
+) -> Result<Emulated, EmulationError> {
+    Prepared::new(scenario.clone(), registry)?.emulate(registry, options)
+}
+
+impl Prepared {
+    /// Runs the scenario.
+    ///
+    /// # Errors
+    /// As [`emulate`].
+    pub fn emulate(
+        &self,
+        registry: &Registry,
+        options: Options,
+    ) -> Result<Emulated, EmulationError> {
+        self.emulate_as(registry, options, rules(&self.scenario), |cast| cast)
+    }
+
+    /// Runs the scenario by these rules of the checker, with the cast that `recast` makes of its own:
+    /// tests put cores there that make mistakes.
+    pub fn emulate_as(
+        &self,
+        registry: &Registry,
+        options: Options,
+        rules: Rules,
+        recast: impl FnOnce(Cast) -> Cast,
+    ) -> Result<Emulated, EmulationError> {
+        emulate_as(self, registry, options, rules, recast)
+    }
+}
+
+fn emulate_as(
+    prepared: &Prepared,
+    registry: &Registry,
+    options: Options,
+    rules: Rules,
+    recast: impl FnOnce(Cast) -> Cast,
+) -> Result<Emulated, EmulationError> {
+    let Prepared { scenario, topology, .. } = prepared;
+    let around = options.around;
+    let setting = Setting {
+        seed: scenario.seed,
+        line: scenario.hadoop.line,
+        folder: &scenario.folder,
+        topology,
+        tell: registry.tell(),
+        may_start: registry.may_start(),
+        overhear: registry.overhear(),
+    };
+    let farewells = RefCell::new(Vec::new());
+    let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
+        // Policies are somebody's own code from their first word on.
+        let built = catch_unwind(AssertUnwindSafe(|| {
+            let mut policy = registry.build(choice)?;
+            let begun = policy.begin(&setting);
+            let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
+            Ok::<_, EmulationError>((policy, begun))
+        }));
+        let (policy, begun) = built.unwrap_or_else(|panic| {
+            let words = runtime::words_of_panic(&*panic);
+            Err(EmulationError::Policy { policy: choice.title(), words })
+        })?;
+        farewells.borrow_mut().extend(begun);
+        Ok(match &around {
+            Some(around) => around(policy),
+            None => policy,
+        })
+    };
+    let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
+    let precedence = policy.precedence();
+    let is_virtual = scenario.clock == ClockSpec::Virtual;
+    let verifier = (options.verify && is_virtual).then(|| {
+        let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
+        let verifier = Verifier::new(rules);
+        let has_files = scenario.hadoop.behaviour().has_files;
+        Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
+    });
+    let verifying =
+        verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
+    let (events, recorder) = Recorder::start(Setup {
+        settings: RecordSpec {
+            warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
+            waste: scenario.records_waste(),
+            ..scenario.record.clone()
+        },
+        folder: options.folder,
+        labels: prepared.labels(),
+        progress: options.progress,
+        watchers: options.watchers.into_iter().chain(verifying).collect(),
+        counts_losses: !scenario.faults.is_empty(),
+    })?;
+
+    let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
+    let effects = Effects::of(&scenario.faults, site);
+    let links = links(scenario, topology, &effects);
+    let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
+    for Successor { at, choice, takes_over } in successors(scenario, &effects) {
+        let follower = policy.successor(build(choice)?);
+        if takes_over {
+            let (name, precedence) = (choice.title(), follower.precedence());
+            let at_s = (at - SimTime::ZERO).as_secs_f64();
+            later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
+        }
+        followers.push(follower);
+    }
+    let (cast, opening) = assemble(prepared, effects, policy, followers);
+    let play = Play {
+        cast: recast(cast),
+        links,
+        opening,
+        events: Box::new(events),
+        until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
+        time_limit: options.time_limit,
+        outlasts: options.outlasts,
+        pace: options.pace,
+    };
+    let (stats, ending) = match (scenario.clock, options.transport) {
+        (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
+        (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
+        (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
+    };
+
+    let facts = RunFacts {
+        scenario: scenario.name.to_string(),
+        policy: scenario.scheduler.title(),
+        precedence,
+        later_policies: { later_policies.into_iter() }
+            .take_while(|(at, _)| *at <= stats.end)
+            .map(|(_, later)| later)
+            .collect(),
+        seed: scenario.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        nodes: topology.len(),
+        messages: stats.messages,
+        ended: stats.end,
+        stop: match &ending {
+            Ending::Stopped(stop) => Some(stop.clone()),
+            Ending::PolicyFailed(_) | Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => {
+                None
+            }
+        },
+    };
+    let recording = recorder.finish(facts, stats.lag.clone())?;
+    let alone = "the recorder has let go of its watchers";
+    let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
+    let thinking = thinking.lock();
+    let mut elsewhere = None;
+    if let Ending::Stopped(_) = ending {
+        // A policy that was found wanting is gone already.
+        for farewell in farewells.into_inner() {
+            let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
+            *elsewhere.get_or_insert_default() += done;
+        }
+    }
+    let nothing = match recording.submitted.is_empty() {
+        true => RunWarning::NothingSubmitted,
+        false => RunWarning::NothingCounted,
+    };
+    match ending {
+        Ending::Stopped(stop) => Ok(Emulated {
+            decision_time: thinking.decision_time.clone(),
+            elsewhere,
+            warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
+                .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
+                .chain((recording.summary.jobs == 0).then_some(nothing))
+                .chain((stop == Stop::Done).then(|| never_due(scenario, stats.end)).flatten())
+                .collect(),
+            stop,
+            ended: recording.ended,
+            unsubmitted: unsubmitted(prepared, recording.submitted),
+            summary: recording.summary,
+            lag: stats.lag,
+            verifier,
+        }),
+        Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
+        Ending::Panicked(words) if thinking.panicked => {
+            Err(EmulationError::Policy { policy: scenario.scheduler.title(), words })
+        }
+        Ending::Panicked(words) => Err(EmulationError::Bug { words }),
+        Ending::GivenUp => Err(EmulationError::GivenUp),
+        // The recorder has said above what became of it.
+        Ending::SinkBroke => {
+            Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
+        }
+    }
+}
+
+/// Returns the names of the jobs of which none was submitted.
+fn unsubmitted(prepared: &Prepared, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
+    submitted.sort_unstable();
+    let jobs = prepared.workload.arrivals.iter().map(|arrival| &arrival.spec);
+    let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
+    left.map(|job| job.name.clone()).collect()
+}
+
+/// Returns a warning if the run had ended before something was due. What comes after the scenario's own
+/// end is told before.
+fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
+    let end = end - SimTime::ZERO;
+    let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);
+    let mut late = scenario.due().filter(|(_, at)| end < *at && is_possible(*at));
+    let (first, at) = late.next()?;
+    Some(RunWarning::NeverDue { first, at, others: late.count(), end })
+}
+
+/// Returns a warning if the scaled clock was too late.
+///
+/// A pacer is late by so much wall time whatever the factor, so a factor smaller by as much as the
+/// lag is too large should hold.
+fn lag_warning(
+    scenario: &Scenario,
+    topology: &Topology,
+    lag: Option<&Histogram<u64>>,
+) -> Option<RunWarning> {
+    let ClockSpec::Scaled(factor) = scenario.clock else { return None };
+    let p99 = SimSpan::from_micros(lag?.value_at_quantile(0.99));
+    let interval = scenario.hadoop.heartbeat_interval(topology.len());
+    let excess = p99.as_secs_f64() / (0.1 * interval.as_secs_f64());
+    (1.0 < excess).then(|| RunWarning::Lag { p99, interval, holds: two_digits(factor / excess) })
+}
+
+/// Rounds down to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / step).floor() * step;
+    // Cuts off what binary fractions add: 0.7000000000000001.
+    (rounded * 1e6).round() / 1e6
+}
+
+/// Returns what the invariant checker has to allow.
+pub fn rules(scenario: &Scenario) -> Rules {
+    let hadoop = &scenario.hadoop;
+    Rules {
+        cut_off: scenario.until.is_some(),
+        commit_not_counted: hadoop.commit_pending == CommitPending::NotCounted,
+        failed_tasks: hadoop.map_failures != Fraction::ZERO
+            || hadoop.reduce_failures != Fraction::ZERO,
+        max_attempts: Some(hadoop.max_attempts.get()),
+        losers_go_on: !hadoop.kill_orphans,
+    }
+}
+
+/// A policy that follows another.
+struct Successor<'s> {
+    at: SimTime,
+    choice: &'s SchedulerChoice,
+    /// Whether it takes over from another, rather than begin anew with the JobTracker's process.
+    takes_over: bool,
+}
+
+/// Returns the policies that follow the first: one for each time that the JobTracker's process begins
+/// anew or another is to take over, in the order in which that happens.
+fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successor<'s>> {
+    let restarts = effects.restarts.iter().map(|at| (*at, None));
+    let changes = Later::policies(&scenario.later);
+    let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
+    let mut all: Vec<_> = restarts.chain(changes).collect();
+    // At one instant faults come first, as in the opening.
+    all.sort_by_key(|(at, _)| *at);
+    let mut current = &scenario.scheduler;
+    let follow = |(at, change): (SimTime, Option<&'s SchedulerChoice>)| {
+        current = change.unwrap_or(current);
+        Successor { at, choice: current, takes_over: change.is_some() }
+    };
+    all.into_iter().map(follow).collect()
+}
+
+/// Returns the cores of a scenario, and the messages that set them going.
+fn assemble(
+    prepared: &Prepared,
+    effects: Effects<'_>,
+    mut policy: Stopwatch,
+    mut successors: Vec<Stopwatch>,
+) -> (Cast, Opening) {
+    let Prepared { scenario, topology, workload, .. } = prepared;
+    let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
+    let may_slow_down = effects.slow_down();
+    let has_map_outputs = effects.strike_outputs();
+    let has_name_node = effects.strike_files() && hadoop.behaviour().has_files;
+    let mut opening = opening(topology, &effects.absent, effects.opening);
+    if !has_name_node {
+        opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
+    }
+    opening.extend(later(scenario, workload));
+    if hadoop.behaviour().ticks_last {
+        opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
+    }
+    let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
+    let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
+    let fabric = |shared: &Shared| -> Box<dyn Core<Msg = ToFabric>> {
+        Box::new(Fabric::new(shared.resources()))
+    };
+    let fabric = shared.as_ref().map(fabric);
+    let costs = Arc::new(Costs {
+        seed,
+        hadoop: hadoop.clone(),
+        rates: ReadRates::new(cluster),
+        topology: topology.clone(),
+        dooms: effects.dooms,
+        shared,
+        may_slow_down,
+    });
+    if let Some((_, node)) = topology.nodes().next() {
+        let truth = Truth::new(costs.clone(), node);
+        policy.foresee(&truth);
+        successors.iter_mut().for_each(|policy| policy.foresee(&truth));
+    }
+    let name_node = has_name_node.then(|| -> Box<dyn Core<Msg = ToNameNode>> {
+        let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
+        let upkeep =
+            Upkeep { dead_after: cluster.hdfs.dead_after(), pace: cluster.re_replication() };
+        let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
+        Box::new(name_node.without(effects.absent))
+    });
+    let mut job_tracker = JobTracker::new(
+        hadoop.clone(),
+        topology.clone(),
+        hdfs,
+        cluster.jobtracker.clone(),
+        Box::new(policy),
+    );
+    job_tracker.succeed_policy_by(
+        successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
+    );
+    if hadoop.draws == Draws::Mumak {
+        job_tracker.draw_as_mumak(seed);
+    }
+    if workload.submission == Submission::Stress {
+        job_tracker.follow_maps();
+    }
+    if scenario.record.decisions {
+        job_tracker.keep_refusals();
+    }
+    if !effects.resends {
+        job_tracker.forget_answers();
+    }
+    // A process that has died does not know what was as before.
+    let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
+    if has_map_outputs {
+        job_tracker.tell_outputs();
+    }
+    let manner = Manner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
+    let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
+    let mut java = JavaRandom::of_phases(seed);
+    let mut phase_of = |id: TrackerId| match hadoop.draws {
+        Draws::Own => {
+            let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
+            SimSpan::from_micros(rng.random_range(0..=spread.as_micros()))
+        }
+        Draws::Mumak => {
+            let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
+            SimSpan::from_millis(java.below(millis.max(1)) as u64)
+        }
+    };
+    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
+        let phase = phase_of(id);
+        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, manner))
+    });
+    let mishaps = effects.mishaps;
+    let is_spared = mishaps.is_empty();
+    let nature = || -> Box<dyn Core<Msg = ToNature>> {
+        let nature = Nature::new(topology.len(), mishaps, fabric.is_some());
+        Box::new(if has_name_node { nature.tell_name_node() } else { nature })
+    };
+    let cast = Cast {
+        nature: (!is_spared).then(nature),
+        name_node,
+        map_outputs: has_map_outputs
+            .then(|| -> Box<dyn Core<Msg = ToMapOutputs>> { Box::new(MapOutputs::default()) }),
+        job_tracker: Box::new(job_tracker),
+        injector: Box::new(JobInjector::new(workload.clone())),
+        trackers: trackers.collect(),
+        fabric,
+    };
+    (cast, opening)
+}
+
+/// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
+fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: Opening) -> Opening {
+    let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
+    let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
+    let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
+    topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
+}
+
+/// Returns what somebody does while the run goes on.
+fn later(scenario: &Scenario, workload: &Workload) -> Opening {
+    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == Way::Later);
+    let submit = |arrival: &Arrival| {
+        (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())
+    };
+    let changes = Later::policies(&scenario.later);
+    let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
+    jobs.map(submit).chain(changes.map(change)).collect()
+}
+
+fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
+    Links {
+        loss: effects.loss,
+        duplication: effects.duplication,
+        late: effects.late,
+        late_by: effects.late_by.clone(),
+        cuts: effects.cuts.clone(),
+        ..Links::new(scenario.seed, &scenario.cluster.network, topology)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_scenario::scenario;
+
+    #[test]
+    fn a_clock_that_is_too_late_names_a_factor_that_holds() {
+        let text = "
+clock: 1000x
+hadoop: {heartbeat: 3s}
+cluster: {nodes: 2}
+workload: {jobs: [{name: a, maps: 1}]}
+";
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("test.yaml", text, &[], &registry).unwrap().scenario;
+        let topology = Topology::new(&scenario.cluster);
+        let mut lag = Histogram::<u64>::new(3).unwrap();
+        lag.record_n(299_000, 100).unwrap();
+        assert_eq!(lag_warning(&scenario, &topology, Some(&lag)), None);
+        // Four times a tenth of the interval.
+        lag.record_n(1_200_000, 100).unwrap();
+        let Some(RunWarning::Lag { holds, .. }) = lag_warning(&scenario, &topology, Some(&lag))
+        else {
+            panic!("no warning");
+        };
+        assert_eq!(holds, 240.0);
+    }
+
+    #[test]
+    fn what_was_due_after_the_last_job_had_ended_is_told() {
+        let text = "
+workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}
+faults: [{at: 1s, stop: node-9}, {at: 1h, stop: node-2}]
+later: [{at: 2h, scheduler: fair}]
+";
+        let registry = Registry::builtin();
+        let told = |set: &str| {
+            let set = [set.to_owned()];
+            let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;
+            emulate(&scenario, &registry, Options::default()).unwrap().warnings
+        };
+        let [RunWarning::NeverDue { first, others: 1, .. }] = &told("seed=1")[..] else {
+            panic!("{:?}", told("seed=1"));
+        };
+        assert_eq!(first, "faults[1]");
+        assert_eq!(told("until=30min"), [], "the check has told of it");
+    }
+
+    #[test]
+    fn a_warm_up_is_blamed_only_where_jobs_were_submitted() {
+        let text = "workload: {jobs: [{name: a, submit: 10s, maps: 1, map_time: 1s}]}";
+        let registry = Registry::builtin();
+        let told = |set: &str| {
+            let set = [set.to_owned()];
+            let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;
+            emulate(&scenario, &registry, Options::default()).unwrap().warnings
+        };
+        assert_eq!(told("until=5s"), [RunWarning::NothingSubmitted]);
+        assert_eq!(told("record.warm_up=1min"), [RunWarning::NothingCounted]);
+    }
+
+    #[test]
+    fn factors_are_rounded_down_to_two_digits() {
+        for (value, rounded) in [(1234.0, 1200.0), (99.9, 99.0), (0.876, 0.87), (5.0, 5.0)] {
+            assert_eq!(two_digits(value), rounded, "{value}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! A run that is kept: its results, what it was and what it cost, in a folder.
+
+use std::time::{Duration, Instant};
+
+use super::{Emulated, EmulationError, Options, Prepared};
+use crate::output::report::RunReport;
+use crate::output::results::RunResults;
+use crate::output::{Digest, Perf, RunFolder};
+use crate::record::{Alone, Chains, Watcher};
+use mumakil_base::files::{EXPECTATIONS, REPORT};
+use mumakil_core::mapred::Stop;
+use mumakil_draw::page::Page;
+use mumakil_results::expect::{Expectation, Expr, Space, Verdict};
+use mumakil_scenario::scenario::{ClockSpec, Registry, SchedulerChoice};
+use mumakil_scenario::workload::{Submission, Way};
+
+/// A run whose results are in a folder.
+#[derive(Debug)]
+pub struct Kept {
+    /// What it left beside its files.
+    pub emulated: Emulated,
+    /// The name of its files' bytes.
+    pub digest: Digest,
+    /// Why the second run ended, which tells how long each job takes alone, if there was one.
+    pub alone: Option<Stop>,
+    /// What became of the scenario's expectations.
+    pub verdicts: Vec<Verdict>,
+    /// How long it took.
+    pub real: Duration,
+}
+
+impl Kept {
+    /// Returns why it is not known of all jobs how long they take alone, if that was asked and is so.
+    pub fn lacks_alone(&self) -> Option<&'static str> {
+        match &self.alone {
+            None | Some(Stop::Done | Stop::TimeUp) => None,
+            Some(Stop::Stalled(_)) => {
+                Some("it stalled when its jobs ran a second time, one after the other")
+            }
+            Some(Stop::TimeLimit) => Some(
+                "it took as long as --time-limit allows before its jobs had run a second time, one after \
+                 the other",
+            ),
+        }
+    }
+}
+
+impl Prepared {
+    /// Runs the scenario and fills a folder with what a run leaves; to commit it is the caller's.
+    ///
+    /// # Errors
+    /// As [`super::emulate`], or if the folder cannot be written.
+    pub fn fill(
+        &self,
+        folder: &RunFolder,
+        registry: &Registry,
+        options: Options,
+    ) -> Result<Kept, EmulationError> {
+        let began = now();
+        let (transport, limit) = (options.transport, options.time_limit);
+        let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
+        if self.scenario.record.chains {
+            let chains = Chains::create(folder.path(), self.workload.chains())?;
+            options.watchers.push(Box::new(chains));
+        }
+        let emulated = self.emulate(registry, options)?;
+        let real = began.elapsed();
+        let mut alone = None;
+        if self.scenario.record.alone {
+            let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
+            let time_limit = limit.map(|limit| limit.saturating_sub(real));
+            let options = Options { watchers, time_limit, transport, ..Options::default() };
+            alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);
+        }
+        folder.write_scenario(&self.scenario.to_yaml())?;
+        let verdicts = self.judge(folder)?;
+        let digest = Digest::of(folder.path())?;
+        if self.scenario.record.report {
+            folder.write(REPORT, self.report(folder, &emulated, &verdicts, digest)?.html())?;
+        }
+        Perf::new(real, emulated.summary.messages, &emulated.decision_time)
+            .with(emulated.elsewhere)
+            .write(folder)?;
+        Ok(Kept { emulated, digest, alone, verdicts, real })
+    }
+
+    /// Judges the expectations by what is in the folder, and writes what became of them.
+    fn judge(&self, folder: &RunFolder) -> Result<Vec<Verdict>, EmulationError> {
+        let results = RunResults::new(folder.path());
+        let judge = |expected: &Expectation| {
+            let plan = Expr::parse(&expected.that)
+                .and_then(|expr| expr.expectation(&Space::default()))
+                .expect("the scenario was checked");
+            plan.verdict(&results, expected)
+        };
+        let expect = &self.scenario.expect;
+        let verdicts = expect.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+        if !verdicts.is_empty() {
+            let told = verdicts.iter().zip(expect).map(|(found, of)| found.to_json(of));
+            let told: Vec<serde_json::Value> = told.collect();
+            let mut text = serde_json::to_string_pretty(&told).expect("texts are JSON");
+            text.push('\n');
+            folder.write(EXPECTATIONS, text)?;
+        }
+        Ok(verdicts)
+    }
+
+    /// Returns the run on one page.
+    fn report(
+        &self,
+        folder: &RunFolder,
+        emulated: &Emulated,
+        verdicts: &[Verdict],
+        digest: Digest,
+    ) -> Result<Page, EmulationError> {
+        let left_out = self.workload.left_out.iter().map(ToString::to_string);
+        let warnings = emulated.warnings.iter().map(ToString::to_string).chain(left_out);
+        let is_virtual = self.scenario.clock == ClockSpec::Virtual;
+        let digest = is_virtual.then(|| digest.to_string());
+        let report = RunReport {
+            scenario: &self.scenario,
+            topology: &self.topology,
+            labels: &self.labels(),
+            summary: &emulated.summary,
+            results: &RunResults::new(folder.path()),
+            verdicts,
+            warnings: &warnings.collect::<Vec<_>>(),
+            digest: digest.as_deref(),
+        };
+        Ok(report.page()?)
+    }
+
+    /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.
+    fn alone(&self, registry: &Registry) -> Result<Self, EmulationError> {
+        let mut scenario = self.scenario.clone();
+        scenario.workload.submission = Submission::Serial;
+        scenario.workload.warm_start = None;
+        scenario.scheduler = SchedulerChoice::default();
+        scenario.clock = ClockSpec::Virtual;
+        scenario.faults.clear();
+        scenario.until = None;
+        scenario.later.retain(|later| later.submit.is_some());
+        let mut alone = Self::new(scenario, registry)?;
+        for arrival in &mut alone.workload.arrivals {
+            arrival.way = Way::Paced;
+        }
+        Ok(alone)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use mumakil_scenario::scenario;
+
+    const ONE_JOB: &str = "
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, maps: 9, reduces: 2, map_time: 20s, reduce_time: 10s}]}
+expect: [makespan > 0s]
+";
+
+    /// Keeps a run with `set` put over the scenario; returns its report and its digest.
+    fn keep(set: &str) -> (Option<String>, String) {
+        let registry = Registry::builtin();
+        let sets = [set.to_owned()];
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let room = TempDir::new().unwrap();
+        let folder = RunFolder::create(&room.path().join("run"), false);
+        let folder = folder.unwrap();
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();
+        (fs::read_to_string(folder.path().join(REPORT)).ok(), kept.digest.to_string())
+    }
+
+    #[test]
+    fn a_report_is_the_same_again_and_names_the_digest() {
+        let (report, digest) = keep("record.report=true");
+        assert_eq!(keep("record.report=true"), (report.clone(), digest.clone()));
+        let report = report.unwrap();
+        assert!(report.contains(&digest));
+        for section in ["Expectations", "Sojourn", "Slots", "Locality", "Latency", "Jobs"] {
+            assert!(report.contains(&format!("{section}</h2>")), "{section}");
+        }
+    }
+
+    #[test]
+    fn a_time_limit_holds_for_the_jobs_one_after_the_other_too() {
+        let registry = Registry::builtin();
+        // Heartbeats enough for either run to look at the wall.
+        let sets = ["record.alone=true", "workload.jobs[0].map_time=10h"].map(str::to_owned);
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        let keep = |time_limit, name: &str| {
+            let folder = RunFolder::create(&room.path().join(name), false).unwrap();
+            let options = Options { time_limit, ..Options::default() };
+            prepared.fill(&folder, &registry, options).unwrap()
+        };
+        assert_eq!(keep(None, "long").lacks_alone(), None);
+        let kept = keep(Some(Duration::ZERO), "short");
+        assert_eq!(kept.alone, Some(Stop::TimeLimit));
+        assert!(kept.lacks_alone().unwrap().contains("--time-limit"));
+    }
+
+    #[test]
+    fn a_run_can_do_without_a_report() {
+        let (report, digest) = keep("record.report=false");
+        assert_eq!((report, digest), (None, keep("record.report=true").1));
+    }
+
+    #[test]
+    fn a_report_shows_what_was_recorded_and_no_more() {
+        let record = "record={tasks: false, timeline: false, histograms: false}";
+        let report = keep(record).0.unwrap();
+        assert!(!report.contains("Latency</h2>") && !report.contains("Slots</h2>"));
+    }
+}

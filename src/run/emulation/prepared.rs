@@ -1,0 +1,236 @@
+//! A scenario with what it stands for: the nodes of its cluster and the jobs of its workload.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::EmulationError;
+use crate::record::NodeLabel;
+use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
+use mumakil_core::mapred;
+use mumakil_core::trace::{TraceError, TraceFile};
+use mumakil_scenario::fault::Known;
+use mumakil_scenario::scenario::{Later, Registry, Scenario};
+use mumakil_scenario::workload::format::{Contents, HostFile, other};
+use mumakil_scenario::workload::{Formats, Site, Workload};
+
+/// A scenario that is ready to run: every file that it names has been read.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The nodes of its cluster.
+    pub topology: Arc<Topology>,
+    /// The jobs of its workload.
+    pub workload: Workload,
+    /// What the policy doubts of jobs and nodes that the scenario alone does not tell of, and names that
+    /// are hardly meant as they stand.
+    pub doubts: Vec<String>,
+}
+
+/// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
+fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
+    let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
+    // A file of the cluster's own cannot be borrowed while the cluster is.
+    let mut own = cluster.topology.take();
+    let topology = match workload.hosts_mut().or(own.as_mut()) {
+        Some(file) => {
+            let (hosts, absent) =
+                hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)?;
+            let named = named(&hosts);
+            let topology = Topology::of_hosts(cluster, &named);
+            match absent {
+                Some(absent) => topology.with_absent(&named, &self::named(&absent)),
+                None => topology,
+            }
+        }
+        None => Topology::new(cluster),
+    };
+    cluster.topology = own;
+    Ok(topology)
+}
+
+/// Hosts, each with its rack.
+type Hosts = Vec<(String, String)>;
+
+fn named(hosts: &Hosts) -> Vec<(String, &str)> {
+    hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
+}
+
+/// Returns the rack and the name of each host that a file lists; and, in Mumak's model, of those that
+/// it leaves out.
+fn hosts_of(
+    file: &mut TraceFile,
+    folder: &Path,
+    formats: &Formats,
+    is_mumak: bool,
+) -> Result<(Hosts, Option<Hosts>), TraceError> {
+    let path = file.find(folder);
+    let format = formats.recognise(&path)?;
+    let Contents::Hosts(read) = format.contents() else {
+        return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
+    };
+    let HostFile { hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    let is_left_out = |(_, name): &(String, String)| is_mumak && is_of_mumak && is_address(name);
+    let (absent, hosts): (Hosts, Hosts) = hosts.into_iter().partition(is_left_out);
+    if hosts.is_empty() {
+        let what = "all machines are called by addresses, and Mumak leaves such out";
+        return Err(TraceError::malformed(&path, place, None, what, None));
+    }
+    file.pin(folder, sha256.as_deref())?;
+    Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
+}
+
+/// Returns whether a host is called by a number instead of a name; dots may be escaped.
+fn is_address(host: &str) -> bool {
+    host.replace('\\', "").parse::<Ipv4Addr>().is_ok()
+}
+
+impl Prepared {
+    /// Reads what a scenario names, of which the policy is one of the registry's.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or with what is wrong in it.
+    pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
+        let topology = Arc::new(topology(&mut scenario, registry.formats())?);
+        let mut spec = std::mem::take(&mut scenario.workload);
+        let submission = spec.submission;
+        let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
+        let site = Site {
+            seed: scenario.seed,
+            folder: &scenario.folder,
+            hadoop: &scenario.hadoop,
+            submission,
+            cluster: &scenario.cluster,
+            topology: &topology,
+            formats: registry.formats(),
+            class_of: &class_of,
+        };
+        let mut workload = Workload::new(&mut spec, &site)?;
+        workload.add_later(Later::jobs(&scenario.later), &site);
+        scenario.workload = spec;
+        let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
+        prepared.check()?;
+        prepared.doubts = prepared.ask_policy(registry)?;
+        prepared.doubts.extend(prepared.formulas());
+        Ok(prepared)
+    }
+
+    /// Checks what could not be checked before files were read. Of what is written out the scenario's
+    /// own check has said it already, with its place.
+    fn check(&self) -> Result<(), EmulationError> {
+        let unfit = |what: String| Err(EmulationError::Unfit { what });
+        if self.workload.arrivals.is_empty() {
+            return unfit("the workload has no job to run".to_owned());
+        }
+        let slots = self.topology.slots();
+        for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
+            for (kind, tasks) in [(SlotKind::Map, job.maps), (SlotKind::Reduce, job.reduces)] {
+                if 0 < tasks && slots[kind] == 0 {
+                    let (word, name) = (kind.word(), &job.name);
+                    return unfit(format!("no node has a {word} slot, but `{name}` has {word}s"));
+                }
+            }
+        }
+        let mut counts = vec![0; self.workload.names.len()];
+        for arrival in &self.workload.arrivals {
+            counts[arrival.batch.index()] += 1;
+        }
+        let jobs = self.workload.names.iter().map(String::as_str).zip(counts);
+        let known = Known {
+            nodes: Some(self.topology.len()),
+            racks: Some(self.topology.rack_sizes()),
+            jobs: Some(jobs.collect()),
+            hadoop: Some(&self.scenario.hadoop),
+        };
+        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
+            && let Err(message) = writer.among(self.topology.len())
+        {
+            return unfit(format!("cluster.hdfs.placement: {message}"));
+        }
+        for fault in &self.scenario.faults {
+            fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
+        }
+        Ok(())
+    }
+
+    /// Lets the policy look at jobs and nodes that the scenario alone does not tell of. Returns its
+    /// doubts, without those that it had before.
+    fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
+        let known = self.scenario.site();
+        let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
+        let slots = self.topology.slots();
+        let site = mapred::Site {
+            slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
+            most_slots: self.topology.most_slots(),
+            jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
+            ..known.clone()
+        };
+        let policy = &self.scenario.scheduler;
+        let said = registry.check(policy, &known)?;
+        let doubts = registry.check(policy, &site)?;
+        Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
+    }
+
+    /// Warns of names that a spreadsheet computes when it opens the tables, which have them exactly.
+    fn formulas(&self) -> Option<String> {
+        let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
+        let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
+        let mut formulas = names.filter(|name| is_formula(name));
+        let first = formulas.next()?;
+        Some(format!(
+            "the name `{first}` is a formula to a spreadsheet; if others wrote it, let the spreadsheet \
+             read the tables' columns as text (`mumakil help results`)"
+        ))
+    }
+
+    /// Returns how many jobs there are.
+    pub fn jobs(&self) -> u64 {
+        self.workload.arrivals.len() as u64
+    }
+
+    /// Returns what outputs call the nodes.
+    pub fn labels(&self) -> Arc<[NodeLabel]> {
+        self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
+    }
+}
+
+/// Returns whether a spreadsheet takes a cell for a formula; a number is none.
+fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
+}
+
+/// Returns what tables call a node.
+fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
+    let rack = topology.rack(id);
+    match topology.names(id) {
+        Some((rack, host)) => NodeLabel { node: host.to_owned(), rack: rack.to_owned() },
+        None => NodeLabel { node: id.to_string(), rack: rack.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_scenario::scenario;
+
+    fn doubts(name: &str) -> Vec<String> {
+        let registry = Registry::builtin();
+        let yaml =
+            format!("workload: {{jobs: [{{name: a, user: {name:?}, maps: 1, map_time: 1s}}]}}");
+        let loaded = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap();
+        Prepared::new(loaded.scenario, &registry).unwrap().doubts
+    }
+
+    #[test]
+    fn names_that_a_spreadsheet_computes_are_doubted_and_numbers_are_not() {
+        for name in ["=1+1", "+A1", "-A1", "@sum(A1)", "\tb", "=HYPERLINK(\"x\")"] {
+            let found = doubts(name);
+            assert!(found[0].starts_with(&format!("the name `{name}` is a formula")), "{found:?}");
+        }
+        for name in ["ann", "-1.5", "+3e4", "a=b", "x-1"] {
+            assert_eq!(doubts(name), Vec::<String>::new(), "{name}");
+        }
+    }
+}

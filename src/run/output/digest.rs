@@ -1,0 +1,144 @@
+//! A run's identity: a hash of what it left.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::OutputError;
+use mumakil_base::files::{PERF, REPORT, RESOLVED};
+use mumakil_core::trace::hex;
+
+/// Sixteen consonants that a bad line does not confuse much, and five vowels.
+const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
+const VOWELS: &[u8; 5] = b"aeiou";
+
+/// The SHA-256 of the names and bytes of all results: what a run came to, not how it came about. So
+/// it does not tell apart a trace and the same trace gzipped, whose resolved scenarios differ.
+///
+/// Prints as four syllables, such as `jetaniro`: 41 million words, enough to compare two runs and
+/// too few to tell all runs apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`; the
+    /// resolved scenario, which says how the results came about, down to the paths of traces; and
+    /// the report, which shows the results and names their digest.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn of(folder: &Path) -> Result<Self, OutputError> {
+        let mut names = Vec::new();
+        list(folder, "", &mut names)?;
+        names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
+        names.sort_unstable();
+        let mut hash = Sha256::new();
+        for name in names {
+            add(&mut hash, &name, &folder.join(&name))?;
+        }
+        Ok(Self(hash.finalize().into()))
+    }
+
+    /// Returns the whole hash as hexadecimal digits.
+    pub fn hex(&self) -> String {
+        hex(&self.0)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = self.0.first_chunk().expect("a hash has eight bytes");
+        let mut rest = u64::from_be_bytes(*head);
+        for letters in [&CONSONANTS[..], VOWELS].repeat(4) {
+            let count = letters.len() as u64;
+            write!(f, "{}", char::from(letters[(rest % count) as usize]))?;
+            rest /= count;
+        }
+        Ok(())
+    }
+}
+
+/// Lists the files in `folder` and below, by names that are the same on every system.
+fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), OutputError> {
+    let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().map_err(error)?.is_dir() {
+            list(&entry.path(), &format!("{name}/"), names)?;
+        } else {
+            names.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// Adds a file: its name and its bytes, each after its length, so that nothing can be taken for
+/// something else.
+fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
+    let error = |source| OutputError::Read { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(error)?;
+    let length = file.metadata().map_err(error)?.len();
+    hash.update((name.len() as u64).to_be_bytes());
+    hash.update(name);
+    hash.update(length.to_be_bytes());
+    let mut buffer = [0; 1 << 14];
+    loop {
+        match file.read(&mut buffer).map_err(error)? {
+            0 => return Ok(()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("histograms")).unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn digest(files: &[(&str, &str)]) -> Digest {
+        Digest::of(folder(files).path()).unwrap()
+    }
+
+    #[test]
+    fn a_digest_is_eight_letters_to_be_read_aloud() {
+        let digest = digest(&[("jobs.csv", "job\n0\n"), ("histograms/job_wait.hgrm", "1 2 3")]);
+        assert_eq!(digest.to_string(), "jetaniro");
+        assert_eq!(digest.hex().len(), 64);
+    }
+
+    #[test]
+    fn every_name_and_every_byte_counts() {
+        let one = digest(&[("a", "1"), ("b", "2")]);
+        assert_eq!(one, digest(&[("b", "2"), ("a", "1")]));
+        assert_ne!(one, digest(&[("a", "1"), ("b", "3")]));
+        assert_ne!(one, digest(&[("a", "1"), ("c", "2")]));
+        assert_ne!(one, digest(&[("a", "12"), ("b", "")]));
+        assert_ne!(one, digest(&[("a", "1"), ("histograms/b", "2")]));
+    }
+
+    #[test]
+    fn what_differs_from_machine_to_machine_does_not_count() {
+        let run = |wall| digest(&[("jobs.csv", "job\n"), ("perf.json", wall)]);
+        assert_eq!(run("0.1 s"), run("0.2 s"));
+    }
+
+    #[test]
+    fn how_results_are_shown_does_not_count() {
+        let run = |report| digest(&[("jobs.csv", "job\n"), ("report.html", report)]);
+        assert_eq!(run("<p>"), run("<b>"));
+    }
+}

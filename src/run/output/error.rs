@@ -1,0 +1,45 @@
+//! Why results could not be written, or read back.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why results could not be written, or read back.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The target exists.
+    #[error("{} exists already (--force replaces the results of an earlier run)", path.display())]
+    Exists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The target exists and is nothing that a run left.
+    #[error("{} is not replaced: {why}", path.display())]
+    Foreign {
+        /// The target.
+        path: PathBuf,
+        /// What speaks against it.
+        why: String,
+    },
+    /// Somebody else is at work there.
+    #[error("another process works on {}; wait for it, or choose another folder", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

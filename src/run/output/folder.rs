@@ -1,0 +1,231 @@
+//! The folder of one run: whole or not at all, and replaced only if an earlier run has left it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::OutputError;
+use super::aside::{AsideFolder, Over};
+use mumakil_base::disk;
+use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
+use mumakil_results::results;
+
+/// What the resolved scenario begins with, by which a folder of ours is known, of any version.
+const MARKER: &str = "# The scenario of this run, written by Mumakil ";
+
+/// A folder in the making.
+#[derive(Debug)]
+pub struct RunFolder(AsideFolder);
+
+impl RunFolder {
+    /// Begins the folder that will be at `target`. With `force`, the results of an earlier run may
+    /// be there.
+    ///
+    /// # Errors
+    /// If the target exists and may not be replaced, or if nothing can be written beside it.
+    pub fn create(target: &Path, force: bool) -> Result<Self, OutputError> {
+        let over = if force { Over::Checked(check_run) } else { Over::Nothing };
+        AsideFolder::create(target, over).map(Self)
+    }
+
+    /// Returns where files are to be written.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
+        let path = self.path().join(name);
+        disk::write(&path, content.as_ref()).map_err(|source| OutputError::Write { path, source })
+    }
+
+    /// Writes the resolved scenario, by which the folder will be known.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_scenario(&self, yaml: &str) -> Result<(), OutputError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let header = format!("{MARKER}{version}; running it gives the same bytes.");
+        self.write(RESOLVED, format!("{header}\n{yaml}"))
+    }
+
+    /// Puts the folder in its place and returns that.
+    ///
+    /// # Errors
+    /// If somebody has put something there meanwhile, or if it cannot be written.
+    pub fn commit(self) -> Result<PathBuf, OutputError> {
+        self.0.put()
+    }
+}
+
+/// Checks that nothing but an earlier run is lost at `target`.
+fn check_run(target: &Path) -> Result<(), OutputError> {
+    let foreign = |why: String| Err(OutputError::Foreign { path: target.to_owned(), why });
+    if !fs::symlink_metadata(target).is_ok_and(|target| target.is_dir()) {
+        return foreign("it is not a folder".to_owned());
+    }
+    let stranger = |name: String| foreign(format!("Mumakil did not write `{name}`"));
+    for name in names(target)? {
+        if !is_ours(&name) {
+            return stranger(name);
+        }
+    }
+    let histograms = target.join(HISTOGRAMS);
+    if histograms.is_dir()
+        && let Some(name) = names(&histograms)?.into_iter().find(|name| !name.ends_with(HISTOGRAM))
+    {
+        return stranger(format!("{HISTOGRAMS}/{name}"));
+    }
+    if !fs::read_to_string(target.join(RESOLVED)).is_ok_and(|text| text.starts_with(MARKER)) {
+        return foreign(format!("it has no {RESOLVED} that Mumakil wrote"));
+    }
+    Ok(())
+}
+
+/// Returns whether a run may leave what has this name.
+fn is_ours(name: &str) -> bool {
+    files::OF_A_RUN.contains(&name) || results::tables().iter().any(|table| table.file == name)
+}
+
+/// Returns the names of what is in a folder.
+fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
+    let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    let name = |entry: io::Result<fs::DirEntry>| {
+        entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).map_err(error)
+    };
+    fs::read_dir(folder).map_err(error)?.map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A room with a place for results, which the run before may have left.
+    struct Room {
+        folder: TempDir,
+    }
+
+    impl Room {
+        fn new() -> Self {
+            Self { folder: TempDir::new().unwrap() }
+        }
+
+        fn target(&self) -> PathBuf {
+            self.folder.path().join("demo-1")
+        }
+
+        fn run(&self, jobs: &str, force: bool) -> Result<PathBuf, OutputError> {
+            let folder = RunFolder::create(&self.target(), force)?;
+            folder.write_scenario("name: demo\n")?;
+            folder.write("jobs.csv", jobs)?;
+            folder.commit()
+        }
+
+        fn jobs(&self) -> String {
+            fs::read_to_string(self.target().join("jobs.csv")).unwrap()
+        }
+
+        /// Returns what is in the room, hidden folders too.
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.folder.path()).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        }
+    }
+
+    #[test]
+    fn a_committed_folder_is_in_its_place_alone() {
+        let room = Room::new();
+        assert_eq!(room.run("1", false).unwrap(), room.target());
+        assert_eq!(room.jobs(), "1");
+        assert_eq!(room.names(), ["demo-1"]);
+        let scenario = fs::read_to_string(room.target().join(RESOLVED)).unwrap();
+        let (header, rest) = scenario.split_once('\n').unwrap();
+        assert!(header.starts_with(MARKER) && header.ends_with("the same bytes."), "{header}");
+        assert_eq!(rest, "name: demo\n");
+    }
+
+    #[test]
+    fn a_dropped_folder_leaves_nothing() {
+        let room = Room::new();
+        let folder = RunFolder::create(&room.target(), false).unwrap();
+        folder.write("jobs.csv", "1").unwrap();
+        drop(folder);
+        assert!(room.names().is_empty());
+    }
+
+    #[test]
+    fn an_existing_folder_is_replaced_only_by_force() {
+        let room = Room::new();
+        room.run("1", false).unwrap();
+        assert!(matches!(room.run("2", false), Err(OutputError::Exists { .. })));
+        assert_eq!(room.jobs(), "1");
+        room.run("2", true).unwrap();
+        assert_eq!(room.jobs(), "2");
+        assert_eq!(room.names(), ["demo-1"]);
+    }
+
+    #[test]
+    fn somebodys_work_is_not_replaced() {
+        let room = Room::new();
+        let refused = |why: &str| {
+            let error = room.run("2", true).unwrap_err();
+            let target = room.target();
+            assert_eq!(error.to_string(), format!("{} is not replaced: {why}", target.display()));
+        };
+        fs::create_dir(room.target()).unwrap();
+        refused("it has no scenario.resolved.yaml that Mumakil wrote");
+        fs::write(room.target().join("thesis.tex"), "").unwrap();
+        refused("Mumakil did not write `thesis.tex`");
+        fs::remove_dir_all(room.target()).unwrap();
+        room.run("1", false).unwrap();
+        fs::create_dir(room.target().join("histograms")).unwrap();
+        fs::write(room.target().join("histograms/notes.txt"), "").unwrap();
+        refused("Mumakil did not write `histograms/notes.txt`");
+        fs::remove_dir_all(room.target()).unwrap();
+        fs::write(room.target(), "").unwrap();
+        refused("it is not a folder");
+    }
+
+    #[test]
+    fn what_appears_during_the_run_is_not_replaced() {
+        let room = Room::new();
+        let folder = RunFolder::create(&room.target(), false).unwrap();
+        fs::create_dir(room.target()).unwrap();
+        assert!(matches!(folder.commit(), Err(OutputError::Exists { .. })));
+        assert_eq!(room.names(), ["demo-1"]);
+    }
+
+    #[test]
+    fn folders_above_are_made() {
+        let room = Room::new();
+        let target = room.folder.path().join("out/deep/demo-1");
+        let folder = RunFolder::create(&target, false).unwrap();
+        assert_eq!(folder.commit().unwrap(), target);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_is_named() {
+        let room = Room::new();
+        fs::write(room.folder.path().join("out"), "a file").unwrap();
+        let error = RunFolder::create(&room.folder.path().join("out/demo-1"), false).unwrap_err();
+        let out = room.folder.path().join("out");
+        assert_eq!(error.to_string(), format!("cannot write {}", out.display()));
+    }
+
+    #[test]
+    fn a_folder_that_vanished_is_named() {
+        let room = Room::new();
+        let folder = RunFolder::create(&room.target(), false).unwrap();
+        fs::remove_dir_all(folder.path()).unwrap();
+        let path = folder.path().join("jobs.csv");
+        let error = folder.write("jobs.csv", "1").unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot write {}", path.display()));
+        let error = folder.commit().unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot write {}", room.target().display()));
+    }
+}

@@ -1,0 +1,299 @@
+//! Packs: the folders of many runs in one file.
+//!
+//! A study of ten thousand runs would leave as many folders with files of a few kilobytes, which
+//! shared file systems are bad at. A pack is a ZIP file, so that everybody's tools read it: unpacked
+//! where it lies, it gives the folders of its runs. It only grows, run by run; the index that ZIP
+//! wants at the end is written when a process is done with it, and is written anew when another
+//! goes on. Without it, as after a `kill -9`, the pack is read from its beginning, file by file; what
+//! is not whole at its end is cut off by who writes next. A run is whole if its first file is there
+//! and its last: the summary and the resolved scenario. Each file has a checksum, which is looked at
+//! when it is read.
+
+mod write;
+mod zip;
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::CrcReader;
+use flate2::read::DeflateDecoder;
+use rustc_hash::FxHashMap;
+
+pub use write::{Packer, seal};
+use zip::{Entry, read_index, read_local};
+
+use super::OutputError;
+use mumakil_base::disk;
+use mumakil_base::files::{RESOLVED, SUMMARY};
+
+/// What the name of a pack ends in.
+const PACK: &str = ".zip";
+
+/// The packs of a folder, and where in them each run is.
+#[derive(Debug, Default)]
+pub struct Packs {
+    packs: Vec<Known>,
+    runs: FxHashMap<u64, Spot>,
+}
+
+/// A pack, as far as it has been read.
+#[derive(Debug)]
+struct Known {
+    path: Arc<Path>,
+    /// Where its last whole run ends.
+    end: u64,
+    /// How long it was.
+    length: u64,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    pack: u32,
+    from: u32,
+    to: u32,
+}
+
+/// A run in a pack.
+#[derive(Clone, Debug)]
+pub struct PackedRun {
+    pack: Arc<Path>,
+    /// The name of its folder.
+    id: u64,
+    from: u32,
+    to: u32,
+}
+
+/// A file of a run that is read, and checked when all of it has been.
+struct Checked {
+    content: CrcReader<DeflateDecoder<BufReader<Take<File>>>>,
+    entry: Entry,
+}
+
+impl Packs {
+    /// Looks at what has been added to a folder's packs since the last time.
+    ///
+    /// # Errors
+    /// If a pack cannot be read.
+    pub fn refresh(&mut self, folder: &Path, names: &[String]) -> Result<(), OutputError> {
+        for name in names.iter().filter(|name| is_pack(name)) {
+            let path = folder.join(name);
+            let read = self.refresh_one(&path);
+            read.map_err(|source| OutputError::Read { path, source })?;
+        }
+        Ok(())
+    }
+
+    fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
+        let length = fs::metadata(path)?.len();
+        let place = match self.packs.iter().position(|pack| *pack.path == *path) {
+            Some(place) => place,
+            None => {
+                self.packs.push(Known { path: path.into(), end: 0, length: 0 });
+                self.packs.len() - 1
+            }
+        };
+        let known = &mut self.packs[place];
+        if known.length == length {
+            return Ok(());
+        }
+        // One that is shorter is another one; it lists again all that it has.
+        let from = if length < known.end { 0 } else { known.end };
+        let (runs, end) = runs_of(&mut File::open(path)?, from, length)?;
+        (known.end, known.length) = (end, length);
+        let pack = place as u32;
+        for (id, [from, to]) in runs {
+            self.runs.insert(id, Spot { pack, from, to });
+        }
+        Ok(())
+    }
+
+    /// Returns a run, if a pack has it.
+    pub fn get(&self, id: &str) -> Option<PackedRun> {
+        let id = number(id)?;
+        let Spot { pack, from, to } = *self.runs.get(&id)?;
+        Some(PackedRun { pack: self.packs[pack as usize].path.clone(), id, from, to })
+    }
+}
+
+impl PackedRun {
+    /// Returns what to call a file of it in messages.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.pack.join(format!("{:016x}", self.id)).join(name)
+    }
+
+    /// Opens a file of it.
+    ///
+    /// # Errors
+    /// If it is not there or cannot be read.
+    pub fn open(&self, name: &str) -> io::Result<impl Read + use<>> {
+        let (file, entry) = self.find(name)?.ok_or(io::ErrorKind::NotFound)?;
+        open(file, entry)
+    }
+
+    /// Returns whether it has a file.
+    ///
+    /// # Errors
+    /// If the pack cannot be read.
+    pub fn has(&self, name: &str) -> io::Result<bool> {
+        self.find(name).map(|found| found.is_some())
+    }
+
+    fn find(&self, name: &str) -> io::Result<Option<(File, Entry)>> {
+        let mut file = File::open(&self.pack)?;
+        let wanted = format!("{:016x}/{name}", self.id);
+        let mut entries = self.entries(&mut file);
+        let found = entries.find(|entry| !entry.as_ref().is_ok_and(|entry| entry.name != wanted));
+        drop(entries);
+        Ok(found.transpose()?.map(|entry| (file, entry)))
+    }
+
+    fn entries<'f>(&self, file: &'f mut File) -> impl Iterator<Item = io::Result<Entry>> + use<'f> {
+        let (mut at, to) = (u64::from(self.from), u64::from(self.to));
+        std::iter::from_fn(move || {
+            let entry = (at < to).then(|| read_local(file, at, to))?;
+            // It was there when the pack was looked at.
+            let entry = entry.and_then(|entry| entry.ok_or_else(torn));
+            at = entry.as_ref().map_or(to, Entry::next);
+            Some(entry)
+        })
+    }
+
+    /// Unpacks it into a folder.
+    ///
+    /// # Errors
+    /// If it cannot be read, or nothing can be written there.
+    pub fn unpack(&self, folder: &Path) -> Result<(), OutputError> {
+        let unread = |source| OutputError::Read { path: self.path(""), source };
+        let mut file = File::open(&self.pack).map_err(unread)?;
+        let entries: Vec<_> = self.entries(&mut file).collect::<Result<_, _>>().map_err(unread)?;
+        for entry in entries {
+            let name = entry.name.split_once('/').map_or("", |(_, name)| name).to_owned();
+            // A name that leads out of the folder was not written by us.
+            if Path::new(&name)
+                .components()
+                .any(|part| !matches!(part, std::path::Component::Normal(_)))
+            {
+                return Err(unread(torn()));
+            }
+            let target = folder.join(&name);
+            let unwritten = |source| OutputError::Write { path: target.clone(), source };
+            disk::create_dir_all(target.parent().unwrap_or(folder)).map_err(unwritten)?;
+            let mut content = open(file.try_clone().map_err(unread)?, entry).map_err(unread)?;
+            let mut to = disk::File::create(&target).map_err(unwritten)?;
+            copy(&mut content, &mut to).map_err(|why| match why {
+                Torn::Reading(source) => OutputError::Read { path: self.path(&name), source },
+                Torn::Writing(source) => unwritten(source),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Checked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(into)?;
+        if read == 0 && !into.is_empty() {
+            let crc = self.content.crc();
+            if crc.sum() != self.entry.crc || crc.amount() != self.entry.size {
+                return Err(torn());
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Opens a file of a pack.
+fn open(mut file: File, entry: Entry) -> io::Result<impl Read + use<>> {
+    file.seek(SeekFrom::Start(entry.content()))?;
+    let content = BufReader::new(file.take(entry.packed.into()));
+    Ok(Checked { content: CrcReader::new(DeflateDecoder::new(content)), entry })
+}
+
+/// Returns whether a pack is called so: what is hidden is none yet.
+fn is_pack(name: &str) -> bool {
+    name.ends_with(PACK) && !name.starts_with('.')
+}
+
+/// On which side a copy broke off.
+enum Torn {
+    Reading(io::Error),
+    Writing(io::Error),
+}
+
+/// Copies, and tells what could not be read from what could not be written.
+fn copy(from: &mut impl Read, to: &mut impl io::Write) -> Result<u64, Torn> {
+    let (mut buffer, mut copied) = (vec![0; 1 << 16], 0);
+    loop {
+        let read = from.read(&mut buffer).map_err(Torn::Reading)?;
+        if read == 0 {
+            return Ok(copied);
+        }
+        to.write_all(&buffer[..read]).map_err(Torn::Writing)?;
+        copied += read as u64;
+    }
+}
+
+/// What is wrong with a file that was once right.
+fn torn() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the pack is damaged here")
+}
+
+/// Returns the number that the name of a run's folder is.
+fn number(id: &str) -> Option<u64> {
+    let is_plain = id.len() == 16 && id.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+    is_plain.then(|| u64::from_str_radix(id, 16).ok()).flatten()
+}
+
+/// The whole runs of a pack, each with where it begins and ends.
+type Runs = Vec<(u64, [u32; 2])>;
+
+/// Returns the whole runs of a pack that begin at `from` or later, and where the last one ends.
+fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(Runs, u64)> {
+    let mut found = Found { runs: Vec::new(), begun: None, end: from };
+    if let Some((mut entries, index)) = read_index(file, length)? {
+        entries.sort_unstable_by_key(|entry| entry.at);
+        let is_sound = entries.last().map_or(0, Entry::next) <= index;
+        if is_sound {
+            entries.iter().filter(|entry| from <= entry.at.into()).for_each(|it| found.note(it));
+            return Ok((found.runs, found.end));
+        }
+    }
+    let mut at = from;
+    while let Some(entry) = read_local(file, at, length)? {
+        found.note(&entry);
+        at = entry.next();
+    }
+    Ok((found.runs, found.end))
+}
+
+/// Runs that are found one file after the other.
+struct Found {
+    runs: Runs,
+    /// The run whose files are being passed, and where it began.
+    begun: Option<(u64, u32)>,
+    end: u64,
+}
+
+impl Found {
+    fn note(&mut self, entry: &Entry) {
+        let Some((id, name)) = entry.name.split_once('/') else { return };
+        let Some(id) = number(id) else { return };
+        if name == SUMMARY {
+            self.begun = Some((id, entry.at));
+        } else if name == RESOLVED {
+            let Ok(to) = u32::try_from(entry.next()) else { return };
+            if let Some((begun, from)) = self.begun.take()
+                && begun == id
+            {
+                self.runs.push((id, [from, to]));
+                self.end = to.into();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

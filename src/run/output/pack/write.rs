@@ -1,0 +1,304 @@
+//! A pack that grows.
+
+use std::fs::{self, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, CrcWriter};
+
+use super::zip::{self, Entry, before, read_index, read_local};
+use super::{PACK, PackedRun, Torn, copy, is_pack, number, open, runs_of, torn};
+use crate::output::OutputError;
+use crate::output::leftovers::machine;
+use mumakil_base::disk;
+use mumakil_base::files::{RESOLVED, SUMMARY};
+
+/// A pack has no more files, as its index counts them with 16 bits; no run has so many more.
+const MOST_FILES: usize = 60_000;
+/// A pack that is longer is closed; its offsets have 32 bits.
+const MOST_BYTES: u64 = 1 << 31;
+/// A larger run is not packed: small files are what packs are for. With it, offsets have 32 bits.
+const LARGEST_RUN: u64 = 1 << 30;
+
+/// Who adds runs to a pack.
+#[derive(Debug)]
+pub struct Packer {
+    folder: PathBuf,
+    /// What the packs of this process are called; a number tells further ones apart.
+    name: String,
+    open: Option<Open>,
+}
+
+/// The pack that is being filled.
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    file: BufWriter<disk::File>,
+    /// Held while we write.
+    lock: fs::File,
+    /// Where the last whole run ends.
+    end: u64,
+    files: usize,
+    /// Whether something stands behind the last whole run.
+    has_tail: bool,
+}
+
+impl Packer {
+    /// Begins to fill packs of this name in a folder; files are made with the first run.
+    pub fn new(folder: &Path, name: &str) -> Self {
+        Self { folder: folder.to_owned(), name: name.to_owned(), open: None }
+    }
+
+    /// Adds a run that is in a folder, unless that is too large for a pack.
+    ///
+    /// # Errors
+    /// If it cannot be read or written, or if it is not whole.
+    pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
+        let unread = |source| OutputError::Read { path: run.to_owned(), source };
+        let mut files = files_of(run).map_err(unread)?;
+        if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
+            return Ok(false);
+        }
+        // What is asked for most often first. By the first and the last the run is known to be whole.
+        files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
+        for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
+            if file.is_none_or(|file| file.0 != name) {
+                let source = io::ErrorKind::NotFound.into();
+                return Err(OutputError::Read { path: run.join(name), source });
+            }
+        }
+        self.grow(files.len(), |pack| {
+            for (name, _) in &files {
+                pack.add(&format!("{id}/{name}"), &run.join(name))?;
+            }
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// Adds a run of another pack.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn take(&mut self, run: &PackedRun) -> Result<(), OutputError> {
+        let unread = |source| OutputError::Read { path: run.path(""), source };
+        let mut file = fs::File::open(&run.pack).map_err(unread)?;
+        let entries: Vec<_> = run.entries(&mut file).collect::<Result<_, _>>().map_err(unread)?;
+        self.grow(entries.len(), |pack| {
+            for entry in entries {
+                // Looked at on the way, so that what is damaged is not handed on.
+                let content = open(file.try_clone().map_err(unread)?, entry.clone());
+                pack.add_content(&entry.name, content.map_err(unread)?, unread)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Closes the pack: writes its index.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn close(&mut self) -> Result<(), OutputError> {
+        self.open.take().map_or(Ok(()), Open::close)
+    }
+
+    /// Lets `fill` add a run of so many files. A run that is not whole is cut off again.
+    fn grow(
+        &mut self,
+        files: usize,
+        fill: impl FnOnce(&mut Open) -> Result<(), OutputError>,
+    ) -> Result<(), OutputError> {
+        if self.open.as_ref().is_some_and(|pack| pack.is_full()) {
+            self.close()?;
+        }
+        let pack = match &mut self.open {
+            Some(pack) => pack,
+            none => none.insert(Open::next(&self.folder, &self.name)?),
+        };
+        pack.cut()?;
+        pack.has_tail = true;
+        fill(pack)?;
+        pack.end = pack.flushed()?;
+        pack.files += files;
+        pack.has_tail = false;
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Opens the first pack of this name that has room and in which nobody writes.
+    fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
+        let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
+        disk::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
+        // Where there are no locks, nobody else has such a name.
+        let own = format!("{name}-{}-{}", machine().unwrap_or_default(), std::process::id());
+        let (mut name, mut number) = (name, 1);
+        loop {
+            let more = if number == 1 { String::new() } else { format!("-{number}") };
+            let path = folder.join(format!("{name}{more}{PACK}"));
+            let error = |source| unwritten(&path, source);
+            let file = disk::File::resume(&path).map_err(error)?;
+            let lock = fs::File::open(&path).map_err(error)?;
+            match lock.try_lock() {
+                Err(TryLockError::Error(_)) if name != own => {
+                    if lock.metadata().is_ok_and(|file| file.len() == 0) {
+                        let _ = fs::remove_file(&path);
+                    }
+                    (name, number) = (&own, 0);
+                }
+                Err(TryLockError::WouldBlock) => {}
+                Ok(()) | Err(TryLockError::Error(_)) => {
+                    let pack = Self::recover(path.clone(), file, lock).map_err(error)?;
+                    if !pack.is_full() {
+                        return Ok(pack);
+                    }
+                }
+            }
+            number += 1;
+        }
+    }
+
+    /// Finds the end of the last whole run.
+    fn recover(path: PathBuf, file: disk::File, lock: fs::File) -> io::Result<Self> {
+        let mut read = lock.try_clone()?;
+        let length = read.metadata()?.len();
+        let is_sealed = read_index(&mut read, length)?.is_some();
+        let (mut end, mut files) = (0, 0);
+        let runs = runs_of(&mut read, 0, length)?;
+        while let Some(entry) = read_local(&mut read, end, runs.1)? {
+            // Who was killed has written all before; only a loss of power leaves holes.
+            if !is_sealed
+                && io::copy(&mut open(read.try_clone()?, entry.clone())?, &mut io::sink()).is_err()
+            {
+                break;
+            }
+            end = entry.next();
+            files += 1;
+        }
+        let end = runs.0.iter().map(|(_, [_, to])| u64::from(*to)).filter(|to| *to <= end).max();
+        let end = end.unwrap_or(0);
+        let file = BufWriter::new(file);
+        Ok(Self { path, file, lock, end, files, has_tail: end < length })
+    }
+
+    fn is_full(&self) -> bool {
+        MOST_FILES <= self.files || MOST_BYTES <= self.end
+    }
+
+    /// Cuts off what stands behind the last whole run.
+    fn cut(&mut self) -> Result<(), OutputError> {
+        let Self { path, file, end, .. } = self;
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        if self.has_tail {
+            file.get_mut().cut(*end).map_err(error)?;
+            self.has_tail = false;
+        }
+        file.seek(SeekFrom::Start(*end)).map(drop).map_err(error)
+    }
+
+    /// Adds a file.
+    fn add(&mut self, name: &str, from: &Path) -> Result<(), OutputError> {
+        let unread = |source| OutputError::Read { path: from.to_owned(), source };
+        self.add_content(name, fs::File::open(from).map_err(unread)?, unread)
+    }
+
+    fn add_content(
+        &mut self,
+        name: &str,
+        mut content: impl io::Read,
+        unread: impl Fn(io::Error) -> OutputError,
+    ) -> Result<(), OutputError> {
+        let path = self.path.clone();
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        let at = self.file.stream_position().map_err(error)?;
+        // What stands before a file is written behind it: where it is missing, the pack ends.
+        let nothing = vec![0; before(name) as usize];
+        self.file.write_all(&nothing).map_err(error)?;
+        let mut packer =
+            CrcWriter::new(DeflateEncoder::new(&mut self.file, Compression::default()));
+        copy(&mut content, &mut packer).map_err(|why| match why {
+            Torn::Reading(source) => unread(source),
+            Torn::Writing(source) => error(source),
+        })?;
+        let (crc, size) = (packer.crc().sum(), packer.crc().amount());
+        packer.into_inner().finish().map_err(error)?;
+        let next = self.file.stream_position().map_err(error)?;
+        let packed = next - at - before(name);
+        let word = |bytes: u64| u32::try_from(bytes).map_err(|_| error(torn()));
+        let entry =
+            Entry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
+        self.file.seek(SeekFrom::Start(at)).map_err(error)?;
+        self.file.write_all(&entry.local()).map_err(error)?;
+        self.file.seek(SeekFrom::Start(next)).map(drop).map_err(error)
+    }
+
+    /// Hands on to the system what is written, and returns where it ends.
+    fn flushed(&mut self) -> Result<u64, OutputError> {
+        let flushed = self.file.flush().and_then(|()| self.file.stream_position());
+        flushed.map_err(|source| OutputError::Write { path: self.path.clone(), source })
+    }
+
+    /// Writes the index.
+    fn close(mut self) -> Result<(), OutputError> {
+        self.cut()?;
+        let Self { path, file, lock, end, .. } = &mut self;
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        let (mut at, mut entries, mut index) = (0, 0, 0);
+        while let Some(entry) = read_local(lock, at, *end).map_err(error)? {
+            let line = entry.central();
+            file.write_all(&line).map_err(error)?;
+            entries += 1;
+            index += line.len();
+            at = entry.next();
+        }
+        let [index, at] =
+            [index as u64, *end].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        file.write_all(&zip::end(entries, index, at)).map_err(error)?;
+        file.flush().map_err(error)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // A process that is just being begun has our open files for a moment, and with them the lock.
+        let _ = self.lock.unlock();
+    }
+}
+
+/// Writes the indices of packs that somebody was killed before he could close them. Whoever still
+/// writes is left alone.
+///
+/// # Errors
+/// If a pack cannot be read or written.
+pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
+    for name in names.iter().filter(|name| is_pack(name)) {
+        let path = folder.join(name);
+        let unread = |source| OutputError::Read { path: path.clone(), source };
+        let mut lock = fs::File::open(&path).map_err(unread)?;
+        let length = lock.metadata().map_err(unread)?.len();
+        if read_index(&mut lock, length).map_err(unread)?.is_some() || lock.try_lock().is_err() {
+            continue;
+        }
+        let unwritten = |source| OutputError::Write { path: path.clone(), source };
+        let file = disk::File::open(&path, fs::File::options().write(true)).map_err(unwritten)?;
+        Open::recover(path.clone(), file, lock).map_err(unread)?.close()?;
+    }
+    Ok(())
+}
+
+/// Returns the files in a folder and below, by their paths in it, with their sizes.
+fn files_of(folder: &Path) -> io::Result<Vec<(String, u64)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (name, about) = (entry.file_name().to_string_lossy().into_owned(), entry.metadata()?);
+        if about.is_dir() {
+            let below = files_of(&entry.path())?.into_iter();
+            files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
+        } else {
+            files.push((name, about.len()));
+        }
+    }
+    Ok(files)
+}

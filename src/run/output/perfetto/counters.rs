@@ -1,0 +1,138 @@
+//! What the JobTracker counts, over time: running attempts and pending tasks of the cluster and of
+//! each pool, and how long heartbeats wait for it.
+//!
+//! Counts are those of `timeline.csv`, summed; each instant has its last value. Of the heartbeats of
+//! a second, the longest wait is shown.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::mem;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::json;
+
+use super::event::{JOB_TRACKER, TraceEvents, TraceTrack};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Counts, JobId, PerSlot, SlotKind};
+
+const SECOND: u64 = 1_000_000;
+
+/// The counters.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    jobs: Vec<PerSlot<Counts>>,
+    /// Of the cluster, which comes first and has no name, and of each pool.
+    sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<Counts>)>,
+    /// The instant of what is not written yet, and the sums that it is about.
+    at: SimTime,
+    changed: BTreeSet<(usize, SlotKind)>,
+    /// The second at hand, the longest wait of a heartbeat in it, and the wait that was last written.
+    second: u64,
+    longest: SimSpan,
+    written: Option<SimSpan>,
+}
+
+impl Counters {
+    /// Writes zeros: they are where the trace begins.
+    pub(super) fn begin(events: &mut TraceEvents) -> io::Result<Self> {
+        let mut counters = Self::default();
+        counters.sums.insert(None, (JOB_TRACKER, PerSlot::default()));
+        counters.write_cluster(SimTime::ZERO, events)?;
+        counters.end_second(events)?;
+        Ok(counters)
+    }
+
+    /// Notes what the JobTracker counts for a job of a pool.
+    pub(super) fn change(
+        &mut self,
+        at: SimTime,
+        (job, pool): (JobId, &Arc<str>),
+        kind: SlotKind,
+        counts: Counts,
+        events: &mut TraceEvents,
+    ) -> io::Result<()> {
+        if self.at != at {
+            self.write(events)?;
+            self.at = at;
+        }
+        if self.jobs.len() <= job.index() {
+            self.jobs.resize_with(job.index() + 1, PerSlot::default);
+        }
+        let before = mem::replace(&mut self.jobs[job.index()][kind], counts);
+        if before == counts {
+            return Ok(());
+        }
+        let name = Some(pool.clone());
+        let place = match self.sums.get_index_of(&name) {
+            Some(place) => place,
+            None => {
+                let track = events.process(&format!("pool {pool}"), -1)?;
+                self.sums.insert_full(name, (track, PerSlot::default())).0
+            }
+        };
+        for place in [0, place] {
+            let now = &mut self.sums[place].1[kind];
+            now.running = now.running + counts.running - before.running;
+            now.pending = now.pending + counts.pending - before.pending;
+            self.changed.insert((place, kind));
+        }
+        Ok(())
+    }
+
+    /// Notes how long a heartbeat waited.
+    pub(super) fn hear(
+        &mut self,
+        at: SimTime,
+        waited: SimSpan,
+        events: &mut TraceEvents,
+    ) -> io::Result<()> {
+        let second = at.as_micros() / SECOND;
+        if self.second != second {
+            self.end_second(events)?;
+            if self.second + 1 < second {
+                self.second += 1;
+                self.end_second(events)?;
+            }
+            self.second = second;
+        }
+        self.longest = self.longest.max(waited);
+        Ok(())
+    }
+
+    /// Writes what is not written yet, and the last values once more: they are where the trace
+    /// ends.
+    pub(super) fn finish(&mut self, ended: SimTime, events: &mut TraceEvents) -> io::Result<()> {
+        self.write(events)?;
+        self.end_second(events)?;
+        self.write_cluster(ended, events)
+    }
+
+    fn write_cluster(&mut self, at: SimTime, events: &mut TraceEvents) -> io::Result<()> {
+        self.at = at;
+        self.changed.extend(SlotKind::BOTH.map(|kind| (0, kind)));
+        self.write(events)
+    }
+
+    fn write(&mut self, events: &mut TraceEvents) -> io::Result<()> {
+        for (place, kind) in mem::take(&mut self.changed) {
+            let (track, now) = &self.sums[place];
+            let Counts { running, pending } = now[kind];
+            let name = format!("{}s", kind.word());
+            let args = json!({ "running": running, "pending": pending });
+            events.count(*track, self.at, &name, args)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the second's longest wait, unless it was so long in the second before.
+    fn end_second(&mut self, events: &mut TraceEvents) -> io::Result<()> {
+        let longest = mem::take(&mut self.longest);
+        if self.written.replace(longest) == Some(longest) {
+            return Ok(());
+        }
+        let at = SimTime::from_micros(self.second * SECOND);
+        let args = json!({ "µs": longest.as_micros() });
+        events.count(JOB_TRACKER, at, "longest wait of a heartbeat", args)
+    }
+}

@@ -1,0 +1,175 @@
+//! The events of a trace, as Chrome's trace event format has them.
+//!
+//! Perfetto shows processes with their threads and counters. It puts the number of a process behind its name,
+//! so nodes have numbers of their own, and all other processes and threads those behind them.
+
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::OutputError;
+use mumakil_base::disk::File;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::TrackerId;
+
+/// The beginning of every trace of ours, by which it is known: it names the JobTracker.
+const HEAD: &str = concat!(
+    r#"{"metadata":{"emulated by":"Mumakil"},"traceEvents":["#,
+    "\n",
+    r#"{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"JobTracker"}}"#,
+);
+pub(super) const JOB_TRACKER: TraceTrack = TraceTrack { pid: 1, tid: 1 };
+const FIRST_NODE: usize = 1_001;
+
+/// The file, as far as it is written.
+#[derive(Debug)]
+pub(super) struct TraceEvents {
+    to: BufWriter<File>,
+    /// The number of the last process or thread that was named.
+    last: usize,
+    flows: u64,
+}
+
+/// One event, its fields called as in the format: of a phase, which is the kind of the event, at a microsecond.
+#[derive(Serialize)]
+struct TraceEvent<'a> {
+    ph: &'a str,
+    #[serde(flatten)]
+    track: TraceTrack,
+    ts: u64,
+    name: &'a str,
+    #[serde(flatten)]
+    more: Value,
+}
+
+/// Where something is shown: a thread of a process. For the process itself both numbers are its own.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct TraceTrack {
+    pid: usize,
+    tid: usize,
+}
+
+impl TraceTrack {
+    /// Returns the track of a node itself.
+    pub(super) const fn of(node: TrackerId) -> Self {
+        let pid = FIRST_NODE + node.index();
+        Self { pid, tid: pid }
+    }
+}
+
+impl TraceEvents {
+    /// Begins a trace, whose next processes are the nodes.
+    pub(super) fn begin(file: File) -> io::Result<Self> {
+        let mut to = BufWriter::with_capacity(1 << 16, file);
+        to.write_all(HEAD.as_bytes())?;
+        Ok(Self { to, last: FIRST_NODE - 1, flows: 0 })
+    }
+
+    /// Adds a process, which is shown among others by its rank.
+    pub(super) fn process(&mut self, name: &str, rank: i64) -> io::Result<TraceTrack> {
+        let pid = self.last + 1;
+        self.name("process", TraceTrack { pid, tid: pid }, name, rank)
+    }
+
+    /// Adds a thread to a process, within which it is shown by its rank.
+    pub(super) fn thread(
+        &mut self,
+        process: TraceTrack,
+        name: &str,
+        rank: i64,
+    ) -> io::Result<TraceTrack> {
+        self.name("thread", TraceTrack { tid: self.last + 1, ..process }, name, rank)
+    }
+
+    fn name(
+        &mut self,
+        what: &str,
+        track: TraceTrack,
+        name: &str,
+        rank: i64,
+    ) -> io::Result<TraceTrack> {
+        self.last = track.tid;
+        let (naming, ranking) = (format!("{what}_name"), format!("{what}_sort_index"));
+        let args = [(naming, json!({ "name": name })), (ranking, json!({ "sort_index": rank }))];
+        for (what, args) in args {
+            self.write("M", (track, SimTime::ZERO), &what, json!({ "args": args }))?;
+        }
+        Ok(track)
+    }
+
+    /// Adds a slice, within those that it lies in.
+    pub(super) fn slice(
+        &mut self,
+        track: TraceTrack,
+        (begin, end): (SimTime, SimTime),
+        [category, name]: [&str; 2],
+        args: Value,
+    ) -> io::Result<()> {
+        let dur = (end - begin).as_micros();
+        self.write("X", (track, begin), name, json!({ "dur": dur, "cat": category, "args": args }))
+    }
+
+    /// Marks an instant of a process.
+    pub(super) fn mark(&mut self, track: TraceTrack, at: SimTime, name: &str) -> io::Result<()> {
+        self.write("i", (track, at), name, json!({ "s": "p" }))
+    }
+
+    /// Sets counters of a process.
+    pub(super) fn count(
+        &mut self,
+        track: TraceTrack,
+        at: SimTime,
+        name: &str,
+        args: Value,
+    ) -> io::Result<()> {
+        self.write("C", (track, at), name, json!({ "args": args }))
+    }
+
+    /// Adds a flow between slices that begin at these instants.
+    pub(super) fn flow(
+        &mut self,
+        from: (TraceTrack, SimTime),
+        to: (TraceTrack, SimTime),
+    ) -> io::Result<()> {
+        self.flows += 1;
+        let id = self.flows;
+        self.write("s", from, "output", json!({ "cat": "flow", "id": id }))?;
+        // Bound to the slice around it, not to the next.
+        self.write("f", to, "output", json!({ "cat": "flow", "id": id, "bp": "e" }))
+    }
+
+    fn write(
+        &mut self,
+        ph: &str,
+        (track, at): (TraceTrack, SimTime),
+        name: &str,
+        more: Value,
+    ) -> io::Result<()> {
+        let event = TraceEvent { ph, track, ts: at.as_micros(), name, more };
+        self.to.write_all(b",\n")?;
+        Ok(serde_json::to_writer(&mut self.to, &event)?)
+    }
+
+    /// Ends the trace.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.to.write_all(b"\n]}\n")?;
+        self.to.flush()
+    }
+}
+
+/// Checks that nothing but an earlier trace is lost at `target`.
+pub(super) fn check_trace(target: &Path) -> Result<(), OutputError> {
+    let path = target.to_owned();
+    let mut head = Vec::new();
+    let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
+    match fs::File::open(target).and_then(read) {
+        Ok(_) if head == HEAD.as_bytes() => Ok(()),
+        Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),
+        _ => {
+            Err(OutputError::Foreign { path, why: "it is no trace that Mumakil wrote".to_owned() })
+        }
+    }
+}

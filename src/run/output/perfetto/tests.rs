@@ -1,0 +1,296 @@
+//! Traces of streams written by hand, read back as a reader of the format would.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+use crate::record::stream::{Stream, again, map, reduce};
+use crate::record::{Recorder, RunFacts, Setup};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{AttemptState, JobSpec, Phases};
+use mumakil_runtime::EventSink;
+use mumakil_scenario::scenario::RecordSpec;
+
+fn labels() -> [NodeLabel; 2] {
+    ["node-1", "node-2"].map(|node| NodeLabel { node: node.to_owned(), rack: "rack-1".to_owned() })
+}
+
+/// Records a stream that ends at this millisecond and returns its trace.
+fn trace(stream: Stream, millis: u64) -> String {
+    let room = TempDir::new().unwrap();
+    let target = room.path().join("run.json");
+    let file = create(&target, false).unwrap();
+    let watcher = Box::new(Perfetto::begin(&file, &labels()).unwrap());
+    let settings = RecordSpec::default();
+    let setup = Setup {
+        settings,
+        folder: None,
+        labels: labels().into(),
+        progress: None,
+        watchers: vec![watcher],
+        counts_losses: false,
+    };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
+    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
+    sender.flush();
+    let run = RunFacts {
+        scenario: "by-hand".to_owned(),
+        policy: "fifo".to_owned(),
+        precedence: mumakil_core::mapred::Precedence::default(),
+        later_policies: Vec::new(),
+        seed: 7,
+        version: "0.1.0".to_owned(),
+        nodes: 2,
+        messages: 40,
+        ended: SimTime::ZERO + SimSpan::from_millis(millis),
+        stop: None,
+    };
+    recorder.finish(run, None).unwrap();
+    file.put().unwrap();
+    fs::read_to_string(target).unwrap()
+}
+
+/// The events of a trace of these phases, each with where it is and the millisecond at which it begins; in the
+/// order of time, the longer first, as a reader sorts them.
+fn events(trace: &str, phases: &str) -> Vec<(String, u64, Value)> {
+    let mut trace: Value = serde_json::from_str(trace).unwrap();
+    let Value::Array(all) = trace["traceEvents"].take() else { panic!("no list of events") };
+    let named = |what, id: &str, of: &Value| {
+        let mut names = all.iter().filter(|one| one["name"] == what && one[id] == of[id]);
+        names.next().map(|one| one["args"]["name"].as_str().unwrap().to_owned())
+    };
+    let place = |one: &Value| match named("thread_name", "tid", one) {
+        Some(thread) => format!("{}/{thread}", named("process_name", "pid", one).unwrap()),
+        None => named("process_name", "pid", one).unwrap(),
+    };
+    let of_phase = all.iter().filter(|one| phases.contains(one["ph"].as_str().unwrap()));
+    let placed = of_phase.map(|one| (place(one), one["ts"].as_u64().unwrap() / 1_000, one.clone()));
+    let mut placed: Vec<_> = placed.collect();
+    placed.sort_by_key(|(_, _, one)| {
+        (one["ts"].as_u64(), std::cmp::Reverse(one["dur"].as_u64().unwrap_or_default()))
+    });
+    placed
+}
+
+/// Returns a line for each slice, indented by its depth: where, what, from and to which millisecond;
+/// and one for each mark.
+fn slices(trace: &str) -> Vec<String> {
+    let mut open: IndexMap<String, Vec<u64>> = IndexMap::new();
+    let line = |(place, begin, event): (String, u64, Value)| {
+        let name = event["name"].as_str().unwrap();
+        let Some(dur) = event["dur"].as_u64() else { return format!("{place}: {name} {begin}") };
+        let end = begin + dur / 1_000;
+        let around = open.entry(place.clone()).or_default();
+        around.retain(|outer| begin < *outer);
+        assert!(around.iter().all(|outer| end <= *outer), "{name} does not nest in {around:?}");
+        let indent = "  ".repeat(around.len());
+        around.push(end);
+        format!("{place}: {indent}{name} {begin}-{end}")
+    };
+    let mut lines: Vec<_> = events(trace, "Xi").into_iter().map(line).collect();
+    lines.sort_by_key(|line| line.split(':').next().map(str::to_owned));
+    lines
+}
+
+/// A job of two maps and a reduce. The reduce is suspended while it shuffles, and commits.
+fn small_run() -> Stream {
+    let phases = Phases {
+        start_up: SimSpan::from_millis(100),
+        shuffle: SimSpan::from_millis(2_000),
+        sort: SimSpan::from_millis(500),
+        ..Phases::default()
+    };
+    let tracker = TrackerId(0);
+    Stream::default()
+        .up(0, 2, 1)
+        .at(100)
+        .submit(JobSpec::bare(0, 2, 1))
+        .at(1_000)
+        .assign(map(0, 0), 0, (1, 1))
+        .assign(map(0, 1), 0, (2, 0))
+        .assign(reduce(0, 0), 0, (1, 0))
+        .at(1_001)
+        .start(map(0, 0), 0)
+        .start(map(0, 1), 0)
+        .start(reduce(0, 0), 0)
+        .at(2_000)
+        .suspend(reduce(0, 0), 0)
+        .end(map(0, 0), 0, Outcome::Succeeded)
+        .at(3_000)
+        .resume(reduce(0, 0), 0)
+        .end(map(0, 1), 0, Outcome::Succeeded)
+        .learn(map(0, 0), 0, AttemptState::Succeeded, (1, 0))
+        .at(6_000)
+        .fact(Fact::Attempt(reduce(0, 0), tracker, AttemptFact::CommitPending))
+        .at(7_000)
+        .end_after(reduce(0, 0), 0, Outcome::Succeeded, phases)
+        .job_ended(0, Outcome::Succeeded)
+}
+
+#[test]
+fn attempts_are_slices_in_the_lanes_of_their_node() {
+    let expected = [
+        "node-1 (rack-1)/map 0: job-0 m_0 1001-2000",
+        "node-1 (rack-1)/map 1: job-0 m_1 1001-3000",
+        "node-1 (rack-1)/reduce 0: job-0 r_0 1001-7000",
+        "node-1 (rack-1)/reduce 0:   shuffle 1101-4101",
+        "node-1 (rack-1)/reduce 0:     suspended 2000-3000",
+        "node-1 (rack-1)/reduce 0:   sort 4101-4601",
+        "node-1 (rack-1)/reduce 0:   reduce 4601-6000",
+        "node-1 (rack-1)/reduce 0:   commit-pending 6000-7000",
+    ];
+    assert_eq!(slices(&trace(small_run(), 8_000)), expected);
+}
+
+#[test]
+fn a_slice_says_whose_attempt_it_is_and_how_it_ended() {
+    let trace = trace(small_run(), 8_000);
+    let (_, _, slice) = events(&trace, "X").into_iter().next().unwrap();
+    assert_eq!(slice["cat"], "reduce", "of those that begin first, the longest");
+    let expected = json!({
+        "job": 0,
+        "task": 0,
+        "attempt": 0,
+        "reason": "head of line",
+        "outcome": "succeeded",
+    });
+    assert_eq!(slice["args"], expected);
+}
+
+#[test]
+fn what_befalls_a_machine_is_a_mark_on_its_node() {
+    let befalls = |incident| Fact::befell(TrackerId(1), incident);
+    let stream = Stream::default()
+        .at(1_000)
+        .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))
+        .at(2_000)
+        .fact(befalls(Incident::MachineOff));
+    let expected = [
+        "node-2 (rack-1): slow: cpu 0.5, disk 1, network 1 1000",
+        "node-2 (rack-1): machine off 2000",
+    ];
+    assert_eq!(slices(&trace(stream, 9_000)), expected);
+}
+
+#[test]
+fn a_lane_is_used_again_from_the_instant_at_which_it_is_free() {
+    let stream = Stream::default()
+        .submit(JobSpec::bare(0, 3, 0))
+        .at(1_000)
+        .start(map(0, 0), 1)
+        .start(map(0, 1), 1)
+        .at(2_000)
+        .end(map(0, 0), 1, Outcome::Killed)
+        .start(map(0, 2), 1);
+    let expected = [
+        "node-2 (rack-1)/map 0: job-0 m_0 1000-2000",
+        "node-2 (rack-1)/map 0: job-0 m_2 2000-9000",
+        "node-2 (rack-1)/map 1: job-0 m_1 1000-9000",
+    ];
+    assert_eq!(slices(&trace(stream, 9_000)), expected, "the last two run when the run stops");
+}
+
+#[test]
+fn counters_have_the_last_value_of_each_instant() {
+    let maps = |place: &str| -> Vec<_> {
+        let of_maps = events(&trace(small_run(), 8_000), "C").into_iter();
+        let of_maps = of_maps.filter(|(where_, _, one)| where_ == place && one["name"] == "maps");
+        let count = |args: &Value, what: &str| args[what].as_u64().unwrap();
+        of_maps
+            .map(|(_, at, one)| {
+                (at, count(&one["args"], "running"), count(&one["args"], "pending"))
+            })
+            .collect()
+    };
+    let pool = [(100, 0, 2), (1_000, 2, 0), (3_000, 1, 0), (7_000, 0, 0)];
+    assert_eq!(maps("pool research"), pool);
+    let ends = |at| [(at, 0, 0)];
+    assert_eq!(maps("JobTracker"), [&ends(0), &pool[..], &ends(8_000)].concat());
+}
+
+#[test]
+fn the_same_facts_are_the_same_bytes() {
+    assert_eq!(trace(small_run(), 8_000), trace(small_run(), 8_000));
+}
+
+/// Returns the flows of a trace: where each leaves and arrives, and when.
+fn flows(trace: &str) -> Vec<String> {
+    let mut flows: IndexMap<u64, String> = IndexMap::new();
+    for (place, at, event) in events(trace, "sf") {
+        let flow = flows.entry(event["id"].as_u64().unwrap()).or_default();
+        *flow += &format!("{} {place} {at} ", event["ph"].as_str().unwrap());
+    }
+    flows.into_values().collect()
+}
+
+#[test]
+fn a_flow_leads_from_each_map_to_the_sort_of_the_reduce() {
+    let expected = [
+        "s node-1 (rack-1)/map 0 1001 f node-1 (rack-1)/reduce 0 4101 ",
+        "s node-1 (rack-1)/map 1 1001 f node-1 (rack-1)/reduce 0 4101 ",
+    ];
+    assert_eq!(flows(&trace(small_run(), 8_000)), expected);
+}
+
+#[test]
+fn a_flow_leads_from_the_map_that_ran_again_if_that_was_before_the_sort() {
+    let ran_again = |at| {
+        let phases = Phases { shuffle: SimSpan::from_millis(4_000), ..Phases::default() };
+        let stream = Stream::default()
+            .submit(JobSpec::bare(0, 1, 1))
+            .at(1_000)
+            .start(map(0, 0), 0)
+            .start(reduce(0, 0), 1)
+            .at(2_000)
+            .end(map(0, 0), 0, Outcome::Succeeded)
+            .at(at)
+            .start(again(map(0, 0)), 1)
+            .at(at + 1_000)
+            .end(again(map(0, 0)), 1, Outcome::Succeeded)
+            .at(9_000)
+            .end_after(reduce(0, 0), 1, Outcome::Succeeded, phases);
+        flows(&trace(stream, 9_000))
+    };
+    let arrives = "f node-2 (rack-1)/reduce 0 5000 ";
+    assert_eq!(ran_again(3_000), [format!("s node-2 (rack-1)/map 0 3000 {arrives}")]);
+    assert_eq!(ran_again(6_000), [format!("s node-1 (rack-1)/map 0 1000 {arrives}")]);
+}
+
+/// Writes the trace of a run in which nothing happened.
+fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
+    let file = create(target, force)?;
+    Perfetto::begin(&file, &labels())?.events.end().unwrap();
+    file.put()
+}
+
+#[test]
+fn a_trace_is_replaced_only_by_force() {
+    let room = TempDir::new().unwrap();
+    let target = room.path().join("deep/run.json");
+    write(&target, false).unwrap();
+    assert!(matches!(write(&target, false), Err(OutputError::Exists { .. })));
+    write(&target, true).unwrap();
+    assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
+}
+
+#[test]
+fn somebodys_work_is_not_replaced() {
+    let room = TempDir::new().unwrap();
+    let target = room.path().join("thesis.tex");
+    fs::write(&target, "On Mumakil").unwrap();
+    let error = write(&target, true).unwrap_err();
+    let expected =
+        format!("{} is not replaced: it is no trace that Mumakil wrote", target.display());
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "On Mumakil");
+    assert!(matches!(write(room.path(), true), Err(OutputError::Foreign { .. })));
+}
+
+#[test]
+fn a_dropped_trace_leaves_nothing() {
+    let room = TempDir::new().unwrap();
+    drop(create(&room.path().join("run.json"), false).unwrap());
+    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,135 @@
+//! `report.html`: a run on one page.
+//!
+//! Made of the run's own files, which it reads row by row, and of what is known of the scenario.
+//! What was not recorded is left out, and what would be too much to draw says so. No wall clock has
+//! a part in it: the same scenario and seed give the same page.
+//!
+//! To add a chart is to write a file beside the others here, which makes it of the run's results, and
+//! to put its function into `SECTIONS`.
+//!
+//! The page is not among the files of the digest, and so can name it. It says nothing that those
+//! files do not say; a better chart in a later version then leaves a run the name that it had.
+
+mod attempts;
+mod faults;
+mod headlines;
+mod in_short;
+mod latency;
+mod locality;
+mod parties;
+mod repeat;
+mod slots;
+mod sojourn;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verdicts;
+mod warnings;
+mod waste;
+mod why;
+
+use super::results::RunResults;
+use crate::record::{NodeLabel, Summary};
+use mumakil_base::units::tell::counted;
+use mumakil_core::cluster::Topology;
+use mumakil_draw::chart::{Drawing, Unit};
+use mumakil_draw::page::{Block, Page, Section};
+use mumakil_results::expect::Verdict;
+use mumakil_results::results::{ReadError, RunJobs};
+use mumakil_scenario::scenario::Scenario;
+
+pub use locality::{SIZES, locality_by_size};
+pub use parties::Parties;
+pub use slots::{SlotsDrawing, slots_over_time};
+pub use sojourn::distribution;
+pub use verdicts::verdicts;
+
+/// Makes blocks of the page: of what the report is made of, of the run's jobs, and of how the page
+/// tells them apart and colours them. It returns none if what it would show was not recorded.
+type Make = fn(&RunReport<'_>, &RunJobs, &Parties) -> Result<Vec<Block>, ReadError>;
+
+/// The page from top to bottom: the title of each section, and what is in it. A section in which
+/// there is nothing is left out.
+const SECTIONS: [(&str, &[Make]); 9] = [
+    ("In short", &[in_short::blocks]),
+    ("Expectations", &[verdicts::blocks]),
+    ("Sojourn", &[sojourn::blocks]),
+    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, waste::blocks]),
+    ("Locality", &[locality::blocks]),
+    ("Latency", &[latency::blocks]),
+    ("Why jobs took so long", &[why::blocks]),
+    ("Jobs", &[table::blocks]),
+    ("How to repeat it", &[repeat::blocks]),
+];
+
+/// What a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct RunReport<'a> {
+    /// What was run.
+    pub scenario: &'a Scenario,
+    /// The nodes of its cluster.
+    pub topology: &'a Topology,
+    /// What outputs call them.
+    pub labels: &'a [NodeLabel],
+    /// The run in numbers.
+    pub summary: &'a Summary,
+    /// The run's files.
+    pub results: &'a RunResults,
+    /// What became of the scenario's expectations.
+    pub verdicts: &'a [Verdict],
+    /// What is to be thought of before the results are trusted.
+    pub warnings: &'a [String],
+    /// The name of the files' bytes, where another run could have the same.
+    pub digest: Option<&'a str>,
+}
+
+impl RunReport<'_> {
+    /// Returns the page.
+    ///
+    /// # Errors
+    /// If the run's files cannot be read.
+    pub fn page(&self) -> Result<Page, ReadError> {
+        let (scenario, summary) = (self.scenario, self.summary);
+        let jobs = RunJobs::read(self.results)?;
+        let parties = Parties::of([&jobs.all[..]]).with_classes(&jobs.all);
+        let mut sections = Vec::new();
+        for (title, makes) in SECTIONS {
+            let mut blocks: Vec<Block> = Vec::new();
+            for make in makes {
+                for block in make(self, &jobs, &parties)? {
+                    match (blocks.last_mut(), block) {
+                        // Charts stand beside one another, whoever made them.
+                        (Some(Block::Charts(charts)), Block::Charts(more)) => charts.extend(more),
+                        (_, block) => blocks.push(block),
+                    }
+                }
+            }
+            if !blocks.is_empty() {
+                sections.push(Section::new(title, blocks));
+            }
+        }
+        Ok(Page {
+            title: summary.scenario.clone(),
+            subtitle: format!(
+                "{} · {} · {} · seed {} · clock {}",
+                summary.policies(),
+                counted(u64::from(summary.nodes), "node"),
+                counted(jobs.all.len() as u64, "job"),
+                summary.seed,
+                scenario.clock
+            ),
+            sections,
+            version: summary.version.clone(),
+        })
+    }
+}
+
+/// Returns the charts beside one another, if there are any.
+fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<Block> {
+    let drawings: Vec<Drawing> = drawings.into_iter().collect();
+    if drawings.is_empty() { Vec::new() } else { vec![Block::Charts(drawings)] }
+}
+
+fn count(count: impl Into<f64>) -> String {
+    Unit::Count.text(count.into())
+}

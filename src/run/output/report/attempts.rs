@@ -1,0 +1,306 @@
+//! What ran where and when, from `tasks.csv`: attempts in the slots of their nodes, in the colour of
+//! their pool, user, job or class. Where they are too many, how busy each node was.
+//!
+//! The table does not say which slot of its node an attempt had, and nobody cares: it is shown on
+//! the lowest lane that is free. A suspended attempt keeps its lane, so that a node can have more
+//! lanes than slots.
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::parties::{Parties, called};
+use super::{RunReport, charted, count};
+use crate::record::{NodeLabel, Summary};
+use mumakil_core::cluster::Topology;
+use mumakil_core::mapred::{PerSlot, SlotKind};
+use mumakil_draw::chart::{
+    Axis, BarOwner, Caption, Density, Drawing, Fate, Gantt, GanttBar, GanttRow, Unit,
+};
+use mumakil_draw::page::Block;
+use mumakil_results::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results, RunJobs};
+
+/// Of more attempts the page would be large, and of more slots the lanes too low.
+const MOST_ATTEMPTS: u64 = 5_000;
+const MOST_SLOTS: u64 = 300;
+
+/// What the chart is made of, beside the table.
+struct Attempts<'a> {
+    jobs: FxHashMap<u32, &'a JobRow>,
+    parties: &'a Parties,
+    topology: &'a Topology,
+    /// What outputs call the nodes.
+    labels: &'a [NodeLabel],
+    /// When the run ended, in milliseconds.
+    until: f64,
+}
+
+/// An attempt; times are in milliseconds.
+struct Attempt {
+    node: usize,
+    slot: SlotKind,
+    start: f64,
+    end: f64,
+    fate: Fate,
+    suspended: f64,
+    /// The number of whom it belongs to.
+    owner: usize,
+    name: String,
+    number: String,
+}
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &RunJobs,
+    parties: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.tasks {
+        return Ok(Vec::new());
+    }
+    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
+    let all: u64 = jobs.all.iter().flat_map(tasks).sum();
+    let attempts = Attempts {
+        jobs: jobs.all.iter().map(|job| (job.job, job)).collect(),
+        parties,
+        topology: run.topology,
+        labels: run.labels,
+        until: virtual_s * 1e3,
+    };
+    let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
+    let drawing =
+        if is_small { attempts.bars(run.results) } else { attempts.density(run.results) }?;
+    Ok(charted([drawing]))
+}
+
+impl Attempts<'_> {
+    /// Draws each attempt.
+    fn bars(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+        let mut attempts = Vec::new();
+        self.read(results, |attempt| attempts.push(attempt))?;
+        // Of an instant the table's order holds.
+        attempts.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let mut ends: Vec<PerSlot<Vec<f64>>> = self.idle();
+        let lanes: Vec<usize> = attempts
+            .iter()
+            .map(|attempt| take_lane(&mut ends[attempt.node][attempt.slot], attempt))
+            .collect();
+        let (rows, first) = self.rows(&ends);
+        let suspended = attempts.iter().filter(|attempt| 0.0 < attempt.suspended).count();
+        let bar = |(attempt, lane): (Attempt, usize)| GanttBar {
+            row: first[attempt.node][attempt.slot] + lane,
+            owner: attempt.owner,
+            fate: attempt.fate,
+            start: attempt.start / 1e3,
+            end: attempt.end / 1e3,
+            name: attempt.name,
+            number: attempt.number,
+        };
+        let chart = Gantt {
+            caption: self.caption("The attempts of each slot over time"),
+            x: Axis::linear("Time", Unit::Seconds),
+            rows,
+            shaded: "slots of reduces".to_owned(),
+            owners: self.owners(),
+            bars: attempts.into_iter().zip(lanes).map(bar).collect(),
+            notes: note_suspended(suspended).into_iter().collect(),
+        };
+        Ok(chart.draw())
+    }
+
+    /// Draws how busy nodes were.
+    fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+        let mut rows = Vec::new();
+        let mut capacity = Vec::new();
+        let mut place = vec![0; self.labels.len()];
+        let nodes: Vec<u32> =
+            self.topology.nodes().map(|(_, node)| node.slots.map + node.slots.reduce).collect();
+        for (rack, of_rack) in self.racks() {
+            for node in of_rack {
+                place[node] = rows.len();
+                let (group, owner) = (rack.to_owned(), self.labels[node].node.clone());
+                rows.push(GanttRow { group, owner, ..GanttRow::default() });
+                capacity.push(nodes.get(node).copied().unwrap_or_default().into());
+            }
+        }
+        let mut suspended = 0;
+        let mut chart = Density::new(rows, capacity, self.until / 1e3);
+        chart.caption =
+            self.caption("How many slots of each node were held over time, and by whom");
+        (chart.held, chart.bars_are) = ("slots".to_owned(), "attempts".to_owned());
+        chart.owners = self.owners();
+        self.read(results, |attempt| {
+            suspended += usize::from(0.0 < attempt.suspended);
+            chart.add(place[attempt.node], attempt.owner, attempt.start / 1e3, attempt.end / 1e3);
+        })?;
+        chart.notes.extend(note_suspended(suspended));
+        Ok(chart.draw())
+    }
+
+    fn caption(&self, description: &str) -> Caption {
+        Caption {
+            id: "attempts".to_owned(),
+            title: format!("What ran where and when, by {}", self.parties.word()),
+            description: format!("{description}, rack by rack and node by node."),
+            ..Caption::default()
+        }
+    }
+
+    fn owners(&self) -> Vec<BarOwner> {
+        let owner = |name: &str| BarOwner {
+            name: called(name, self.parties.word()).to_owned(),
+            look: self.parties.look(name),
+        };
+        self.parties.names().map(owner).collect()
+    }
+
+    /// Gives all attempts that ever started, in the table's order.
+    fn read(&self, results: &dyn Results, mut give: impl FnMut(Attempt)) -> Result<(), ReadError> {
+        let nodes: FxHashMap<&str, usize> = self
+            .labels
+            .iter()
+            .enumerate()
+            .map(|(node, place)| (place.node.as_str(), node))
+            .collect();
+        results.rows(|row: AttemptRow| {
+            // An attempt that never started was nowhere.
+            if let (Some(node), Some(start)) = (nodes.get(&*row.node), row.start_ms)
+                && let Some(job) = self.jobs.get(&row.job)
+            {
+                give(self.attempt(&row, *node, start as f64, job));
+            }
+            Ok(())
+        })
+    }
+
+    fn attempt(&self, row: &AttemptRow, node: usize, start: f64, job: &JobRow) -> Attempt {
+        let AttemptRow { task, attempt, .. } = row;
+        let suspended = row.suspended_ms.unwrap_or_default() as f64;
+        let again = if *attempt == 0 { String::new() } else { format!(", attempt {attempt}") };
+        Attempt {
+            node,
+            slot: row.slot(),
+            start,
+            end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
+            fate: match row.outcome {
+                AttemptEnd::Succeeded => Fate::Succeeded,
+                AttemptEnd::Failed => Fate::Failed,
+                AttemptEnd::Killed => Fate::Killed,
+                AttemptEnd::Lost | AttemptEnd::Unfinished => Fate::Running,
+            },
+            suspended,
+            owner: self.parties.number(job),
+            name: format!("{} {}", job.name, row.kind.word()),
+            number: format!("{task}{again}{}", tell_suspended(suspended)),
+        }
+    }
+
+    /// Returns the lanes of each node, one for each of its slots.
+    fn idle(&self) -> Vec<PerSlot<Vec<f64>>> {
+        let lanes = |slots: u32| vec![0.0; slots as usize];
+        let nodes = self.topology.nodes();
+        nodes
+            .map(|(_, node)| PerSlot {
+                map: lanes(node.slots.map),
+                reduce: lanes(node.slots.reduce),
+            })
+            .collect()
+    }
+
+    /// Returns the nodes of each rack.
+    fn racks(&self) -> IndexMap<&str, Vec<usize>> {
+        let mut racks: IndexMap<&str, Vec<usize>> = IndexMap::new();
+        for (node, place) in self.labels.iter().enumerate() {
+            racks.entry(&place.rack).or_default().push(node);
+        }
+        racks
+    }
+
+    /// Returns the rows of the chart, rack by rack, and where those of each node begin.
+    fn rows(&self, lanes: &[PerSlot<Vec<f64>>]) -> (Vec<GanttRow>, Vec<PerSlot<usize>>) {
+        let mut rows = Vec::new();
+        let mut first = vec![PerSlot::default(); lanes.len()];
+        for (rack, nodes) in self.racks() {
+            for node in nodes {
+                for kind in SlotKind::BOTH {
+                    first[node][kind] = rows.len();
+                    let row = GanttRow {
+                        group: rack.to_owned(),
+                        owner: self.labels[node].node.clone(),
+                        name: kind.word().to_owned(),
+                        is_shaded: kind == SlotKind::Reduce,
+                    };
+                    rows.extend(vec![row; lanes[node][kind].len()]);
+                }
+            }
+        }
+        (rows, first)
+    }
+}
+
+/// Returns how long an attempt was suspended, if it was.
+fn tell_suspended(millis: f64) -> String {
+    match millis {
+        span if 0.0 < span => format!(", suspended for {} of it", Unit::Seconds.text(span / 1e3)),
+        _ => String::new(),
+    }
+}
+
+/// Says how many attempts were suspended. When they were is not known, so that it cannot be drawn.
+fn note_suspended(attempts: usize) -> Option<String> {
+    let (were, bars) = match attempts {
+        0 => return None,
+        1 => ("was", "it is drawn"),
+        _ => ("were", "they are drawn"),
+    };
+    let attempts = count(attempts as f64);
+    Some(format!(
+        "{attempts} of the attempts {were} suspended in between; {bars} on over that time."
+    ))
+}
+
+/// Takes the lowest lane that is free for an attempt, or a new one.
+fn take_lane(ends: &mut Vec<f64>, attempt: &Attempt) -> usize {
+    let lane = ends.iter().position(|end| *end <= attempt.start).unwrap_or(ends.len());
+    if lane == ends.len() {
+        ends.push(0.0);
+    }
+    ends[lane] = attempt.end;
+    lane
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suspended_attempts_are_told() {
+        assert_eq!(tell_suspended(20e3), ", suspended for 20 s of it");
+        assert_eq!(tell_suspended(0.0), "");
+        assert_eq!(note_suspended(0), None);
+        for (attempts, note) in [
+            (1, "1 of the attempts was suspended in between; it is drawn on over that time."),
+            (2, "2 of the attempts were suspended in between; they are drawn on over that time."),
+        ] {
+            assert_eq!(note_suspended(attempts).as_deref(), Some(note));
+        }
+    }
+
+    #[test]
+    fn attempts_that_overlap_have_lanes_of_their_own() {
+        let attempt = |start, end| Attempt {
+            node: 0,
+            slot: SlotKind::Map,
+            start,
+            end,
+            fate: Fate::Running,
+            suspended: 0.0,
+            owner: 0,
+            name: String::new(),
+            number: String::new(),
+        };
+        let mut ends = vec![0.0];
+        let attempts = [attempt(0.0, 5.0), attempt(2.0, 3.0), attempt(3.0, 9.0), attempt(5.0, 6.0)];
+        let lanes = attempts.iter().map(|attempt| take_lane(&mut ends, attempt));
+        assert_eq!(lanes.collect::<Vec<_>>(), [0, 1, 1, 0]);
+    }
+}

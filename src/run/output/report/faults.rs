@@ -1,0 +1,129 @@
+//! What befell the machines over time, from `faults.csv`.
+
+use rustc_hash::FxHashMap;
+
+use super::parties::Parties;
+use super::slots::{GRAINS, Level};
+use super::{RunReport, charted};
+use mumakil_core::cluster::Speeds;
+use mumakil_core::mapred::Incident;
+use mumakil_draw::chart::{Axis, Caption, Drawing, Layer, Look, Stack, Unit};
+use mumakil_draw::page::Block;
+use mumakil_results::results::{FaultRow, ReadError, Results, RunJobs, Text};
+
+/// What a node counts as: the first that holds. Who is off counts as nothing else.
+const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
+
+/// What a node is at an instant.
+#[derive(Clone, Copy, Default)]
+struct State {
+    is_off: bool,
+    has_no_tracker: bool,
+    cuts: u32,
+    is_unhealthy: bool,
+    is_excluded: bool,
+    is_slow: bool,
+}
+
+impl State {
+    /// Returns the place among [`STATES`]; none, if all is well.
+    fn place(self) -> Option<usize> {
+        let is_unused = self.is_unhealthy || self.is_excluded;
+        let states = [self.is_off, is_unused, self.has_no_tracker, 0 < self.cuts, self.is_slow];
+        states.iter().position(|is| *is)
+    }
+
+    fn change(&mut self, what: &str) {
+        let is = |incident: Incident| incident.words() == what;
+        if is(Incident::MachineOff) {
+            *self = Self { is_off: true, has_no_tracker: false, ..*self };
+        } else if is(Incident::MachineOn) {
+            self.is_off = false;
+        } else if is(Incident::TrackerGone) {
+            self.has_no_tracker = true;
+        } else if is(Incident::TrackerBack) {
+            self.has_no_tracker = false;
+        } else if is(Incident::CutOff) {
+            self.cuts += 1;
+        } else if is(Incident::Reconnected) {
+            self.cuts = self.cuts.saturating_sub(1);
+        } else if is(Incident::Unhealthy) || is(Incident::Healthy) {
+            self.is_unhealthy = is(Incident::Unhealthy);
+        } else if is(Incident::Excluded) || is(Incident::Included) {
+            self.is_excluded = is(Incident::Excluded);
+        } else if what == SLOW || what == USUAL {
+            self.is_slow = what == SLOW;
+        }
+    }
+}
+
+const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
+const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    if !run.results.has_faults() {
+        return Ok(Vec::new());
+    }
+    let drawing = draw(run.results, run.summary.virtual_s)?;
+    Ok(drawing.map_or_else(Vec::new, |drawing| charted([drawing])))
+}
+
+/// Draws how many nodes were in trouble; nothing, if none was.
+fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
+    let mut nodes: FxHashMap<Text, State> = FxHashMap::default();
+    let mut levels = STATES.map(|_| Level::default());
+    results.rows(|row: FaultRow| {
+        if row.node == Incident::OF_JOBTRACKER {
+            return Ok(());
+        }
+        let state = nodes.entry(row.node.clone()).or_default();
+        let was = state.place();
+        state.change(&row.what);
+        let mut count = |place: Option<usize>, by| {
+            if let Some(place) = place {
+                levels[place].change(row.at_ms as f64 / 1e3, by, until / GRAINS);
+            }
+        };
+        count(was, -1.0);
+        count(state.place(), 1.0);
+        Ok(())
+    })?;
+    if levels.iter().all(|level| level.steps.is_empty()) {
+        return Ok(None);
+    }
+    let states = STATES.iter().zip(levels).enumerate();
+    let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
+    let layer = |(place, (name, level)): (usize, (&&str, Level))| Layer {
+        name: (*name).to_owned(),
+        look: Look(place),
+        steps: level.steps,
+        ..Layer::default()
+    };
+    let layers: Vec<Layer> = states.map(layer).collect();
+    if layers.is_empty() {
+        return Ok(None);
+    }
+    let stack = Stack {
+        caption: Caption {
+            id: "faults".to_owned(),
+            title: "Nodes in trouble".to_owned(),
+            description:
+                "How many nodes are off, not used, without a tracker, cut off or slow over \
+                          time."
+                    .to_owned(),
+            ..Caption::default()
+        },
+        x: Axis::linear("Time", Unit::Seconds),
+        y: Axis::linear("Nodes", Unit::Count),
+        layers,
+        capacity: None,
+        waiting: None,
+        until,
+        mark: None,
+    };
+    Ok(Some(stack.draw()))
+}

@@ -1,0 +1,57 @@
+//! The numbers that come first.
+
+use std::iter;
+
+use super::count;
+use crate::record::Summary;
+use mumakil_draw::chart::Unit;
+use mumakil_draw::page::Headline;
+
+/// Returns what is known of them.
+pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
+    let seconds = |value: Option<f64>| value.map(|value| Unit::Seconds.text(value));
+    let share = |value: Option<f64>| value.map(|value| Unit::Share.text(value));
+    let locality = &summary.locality;
+    let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
+        .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));
+    let slots = |slots: u64| format!("of {} slots", count(slots as f64));
+    let numbers = [
+        ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
+        ("Mean sojourn", seconds(summary.mean_sojourn_s), String::new()),
+        ("Median sojourn", seconds(summary.median_sojourn_s), String::new()),
+        ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
+        ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),
+        ("Makespan", seconds(summary.makespan_s), String::new()),
+        ("Node-local maps", share(locality.node), beyond.join(", ")),
+        ("Map slots held", share(summary.slot_utilisation.map), slots(summary.map_slots)),
+        ("Reduce slots held", share(summary.slot_utilisation.reduce), slots(summary.reduce_slots)),
+        ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
+    ];
+    let number = |(label, value, note): (&str, Option<String>, String)| {
+        Some(Headline { label: label.to_owned(), value: value?, note })
+    };
+    numbers.into_iter().filter_map(number).collect()
+}
+
+fn outcomes(summary: &Summary) -> String {
+    if summary.jobs_succeeded == summary.jobs {
+        return "all succeeded".to_owned();
+    }
+    some(summary.outcomes()).join(", ")
+}
+
+/// Returns whose the attempts are, and what became of them besides success.
+fn tasks(summary: &Summary) -> String {
+    let of = format!(
+        "of {} maps, {} reduces",
+        count(summary.maps as f64),
+        count(summary.reduces as f64)
+    );
+    iter::once(of).chain(some(summary.mishaps())).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints how many there are of each, if any.
+fn some<const N: usize>(parts: [(u64, &str); N]) -> Vec<String> {
+    let some = parts.into_iter().filter(|(number, _)| 0 < *number);
+    some.map(|(number, word)| format!("{} {word}", count(number as f64))).collect()
+}

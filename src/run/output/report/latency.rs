@@ -1,0 +1,54 @@
+//! Latencies up to their rarest values, from `latency.hlog`.
+
+use super::parties::Parties;
+use super::{RunReport, charted};
+use mumakil_draw::chart::{Axis, Caption, Curve, Percentiles, Unit};
+use mumakil_draw::page::Block;
+use mumakil_results::expect::in_words;
+use mumakil_results::results::{ReadError, RunJobs};
+
+/// The histograms that are drawn together, since they are of like size: their charts.
+const LATENCIES: [(&str, &str, &[&str]); 2] = [
+    (
+        "latency-messages",
+        "Latency of messages",
+        &["heartbeat_rtt", "jobtracker_queue", "clock_lag"],
+    ),
+    (
+        "latency-waits",
+        "Waits of slots, tasks and jobs",
+        &["slot_idle", "task_wait", "job_wait", "locality_wait", "commit_delay", "suspension"],
+    ),
+];
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.histograms {
+        return Ok(Vec::new());
+    }
+    let is_drawn = |name: &str| LATENCIES.iter().any(|(.., names)| names.contains(&name));
+    let histograms = run.results.histograms(is_drawn)?;
+    let mut drawings = Vec::new();
+    for (id, title, names) in LATENCIES {
+        let y = Axis::log("Virtual time", Unit::Seconds);
+        let (mut curves, mut shown) = (Vec::new(), Vec::new());
+        for name in names {
+            let Some(histogram) = histograms.get(*name) else { continue };
+            if 0 < histogram.max() {
+                shown.push(*name);
+                curves.push(Curve::of(in_words(name), histogram, &y));
+            }
+        }
+        if !curves.is_empty() {
+            let description = format!("A percentile plot of {}.", names.join(", "));
+            let (id, title) = (id.to_owned(), title.to_owned());
+            let beneath = shown.join(", ");
+            let caption = Caption { id, title, beneath, description };
+            drawings.push(Percentiles { caption, y, curves }.draw());
+        }
+    }
+    Ok(charted(drawings))
+}

@@ -1,0 +1,90 @@
+//! Where maps ran, by the size of their job.
+
+use super::parties::Parties;
+use super::{RunReport, charted};
+use mumakil_draw::chart::{Arrangement, Axis, Bar, BarSeries, Bars, Caption, Unit};
+use mumakil_draw::page::Block;
+use mumakil_results::results::{ReadError, RunJobs};
+
+/// The sizes by which jobs are grouped: the most maps of each, and its name.
+pub const SIZES: [(u32, &str); 5] = [
+    (1, "1 map"),
+    (10, "2–10"),
+    (100, "11–100"),
+    (1_000, "101–1,000"),
+    (u32::MAX, "more than 1,000"),
+];
+
+/// Returns for each of the [`SIZES`] the shares of maps that succeeded on the node, in the rack and
+/// elsewhere; `None` where no map had input.
+pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
+    let mut sums = [[0.0; 3]; SIZES.len()];
+    for job in jobs.counted() {
+        let size = SIZES.partition_point(|(most, _)| *most < job.maps);
+        let maps = job.maps_by_distance();
+        sums[size].iter_mut().zip(maps).for_each(|(sum, maps)| *sum += maps as f64);
+    }
+    sums.map(|maps| {
+        let all: f64 = maps.iter().sum();
+        (0.0 < all).then(|| maps.map(|maps| maps / all))
+    })
+}
+
+pub(super) fn blocks(
+    _: &RunReport<'_>,
+    jobs: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    let shares = locality_by_size(jobs);
+    let sizes: Vec<(&str, &[f64; 3])> = SIZES
+        .iter()
+        .zip(&shares)
+        .filter_map(|((_, name), of)| Some((*name, of.as_ref()?)))
+        .collect();
+    let series = |(level, name): (usize, &str)| BarSeries {
+        name: name.to_owned(),
+        bars: sizes
+            .iter()
+            .map(|(_, shares)| Some(Bar { value: shares[level], whisker: None }))
+            .collect(),
+        published: Vec::new(),
+    };
+    let bars = Bars {
+        caption: Caption {
+            id: "locality".to_owned(),
+            title: "Locality by size of job".to_owned(),
+            description: "The shares of maps that ran on a node with their input, in its rack and \
+                          elsewhere, by the number of the job's maps."
+                .to_owned(),
+            ..Caption::default()
+        },
+        y: Axis::linear("Share of maps", Unit::Share),
+        x: "Maps of the job".to_owned(),
+        groups: sizes.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        series: ["node", "rack", "off-rack"].into_iter().enumerate().map(series).collect(),
+        arrangement: Arrangement::Stacked,
+        whisker: String::new(),
+    };
+    Ok(charted((!sizes.is_empty()).then(|| bars.draw())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_results::results::JobRow;
+
+    fn job(maps: u32, [node_local, rack_local, off_rack]: [u64; 3]) -> JobRow {
+        JobRow { maps, node_local, rack_local, off_rack, ..JobRow::default() }
+    }
+
+    #[test]
+    fn maps_of_a_size_are_put_together() {
+        let all =
+            vec![job(10, [9, 1, 0]), job(2, [0, 1, 1]), job(11, [0, 0, 11]), job(1_001, [0; 3])];
+        let shares = locality_by_size(&RunJobs { all, ..RunJobs::default() });
+        assert_eq!(
+            shares,
+            [None, Some([0.75, 2.0 / 12.0, 1.0 / 12.0]), Some([0.0, 0.0, 1.0]), None, None]
+        );
+    }
+}

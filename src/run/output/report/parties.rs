@@ -1,0 +1,184 @@
+//! By what a page tells its jobs apart, and the colours of all that it names.
+//!
+//! A page has one of it, and each of its charts asks it: a pool, a user, a job or a class has one
+//! colour on the whole page. Two runs of the same jobs give the same answers, so that a pool has the
+//! same colour in the reports of both and where they are compared.
+
+use indexmap::{IndexMap, IndexSet};
+
+use mumakil_draw::chart::{Look, Looks};
+use mumakil_results::results::JobRow;
+
+/// So many have a colour that nobody else has; of more jobs than this no chart is by job.
+const FEW: usize = 8;
+
+/// How a page tells jobs apart, and how all that it names looks.
+#[derive(Clone, Debug)]
+pub struct Parties {
+    by: By,
+    names: IndexSet<String>,
+    looks: Looks,
+}
+
+/// What jobs are told apart by: the first of these of which there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Pool,
+    User,
+    Job,
+    Class,
+}
+
+impl By {
+    fn of(self, job: &JobRow) -> &str {
+        match self {
+            Self::Pool => &job.pool,
+            Self::User => &job.user,
+            Self::Job => &job.name,
+            Self::Class => &job.class,
+        }
+    }
+}
+
+impl Parties {
+    /// Returns how the jobs of some runs are told apart, those of the first one first.
+    pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
+        let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
+        let several = |by: By| {
+            let mut names = jobs.iter().map(|job| by.of(job));
+            let first = names.next();
+            names.any(|name| Some(name) != first)
+        };
+        let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+        let by = match [By::Pool, By::User].into_iter().find(|by| several(*by)) {
+            Some(by) => by,
+            None if numbers.len() <= FEW => By::Job,
+            None => By::Class,
+        };
+        let names = in_order(&jobs, by);
+        let mut looks = Looks::default();
+        looks.add(names.iter().map(String::as_str));
+        Self { by, names, looks }
+    }
+
+    /// Returns them with looks for the classes of jobs as well.
+    pub fn with_classes(mut self, jobs: &[JobRow]) -> Self {
+        self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), By::Class));
+        self
+    }
+
+    /// Returns what they are: `pool`, `user`, `job` or `class`.
+    pub const fn word(&self) -> &'static str {
+        match self.by {
+            By::Pool => "pool",
+            By::User => "user",
+            By::Job => "job",
+            By::Class => "class",
+        }
+    }
+
+    /// Returns their names, in the order of their looks.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Returns the number of the one to which a job belongs.
+    ///
+    /// # Panics
+    /// If the job is of no run that these are of.
+    pub fn number(&self, job: &JobRow) -> usize {
+        self.names.get_index_of(self.by.of(job)).expect("each job belongs to somebody")
+    }
+
+    /// Returns the look of a name of the page: one of these, or a class.
+    pub fn look(&self, name: &str) -> Look {
+        self.looks.of(name)
+    }
+
+    /// Adds further names, such as those of runs, which get looks of their own.
+    pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
+        self.looks.add(names);
+    }
+}
+
+/// Returns the names in the order in which jobs have them. If they are more than there are colours,
+/// those with most tasks come first: how many these are is the same under every policy.
+fn in_order(jobs: &[&JobRow], by: By) -> IndexSet<String> {
+    let mut tasks: IndexMap<&str, u64> = IndexMap::new();
+    for job in jobs {
+        *tasks.entry(by.of(job)).or_default() += u64::from(job.maps) + u64::from(job.reduces);
+    }
+    if FEW < tasks.len() {
+        // Stable: of two with as many the earlier comes first.
+        tasks.sort_by(|_, a, _, b| b.cmp(a));
+    }
+    tasks.into_keys().map(str::to_owned).collect()
+}
+
+/// Returns what a chart calls somebody: of all jobs together the name is empty.
+pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
+    match (name, word) {
+        ("", "class") => "no class",
+        ("", _) => "all jobs",
+        (name, _) => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_results::results::Text;
+
+    fn job(name: &str, pool: &str, user: &str, maps: u32) -> JobRow {
+        let class = if maps < 10 { "small" } else { "large" };
+        let [name, pool, user, class] = [name, pool, user, class].map(Text::from);
+        JobRow { name, pool, user, class, maps, ..JobRow::default() }
+    }
+
+    fn of(jobs: &[JobRow]) -> (&'static str, Vec<String>) {
+        let parties = Parties::of([jobs]);
+        (parties.word(), parties.names().map(str::to_owned).collect())
+    }
+
+    fn many(count: u32, pool: &str) -> Vec<JobRow> {
+        (0..count).map(|i| job(&format!("j{i}"), pool, "u", i)).collect()
+    }
+
+    #[test]
+    fn jobs_are_told_apart_by_pool_or_user_or_name_or_class() {
+        assert_eq!(of(&[job("a", "p", "u", 1), job("b", "q", "u", 1)]).0, "pool");
+        assert_eq!(of(&[job("a", "p", "u", 1), job("b", "p", "v", 1)]).0, "user");
+        assert_eq!(of(&many(8, "p")).0, "job");
+        assert_eq!(of(&many(9, "p")), ("class", ["small"].map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn a_name_has_one_look_in_all_charts_and_in_both_of_two_runs() {
+        let [a, b, c] = [job("a", "p", "u", 3), job("b", "q", "u", 30), job("c", "r", "u", 5)];
+        let (fifo, fair) = ([a.clone(), b.clone()], [b.clone(), a.clone(), c]);
+        let one = Parties::of([&fifo[..]]).with_classes(&fifo);
+        let both = Parties::of([&fifo[..], &fair[..]]).with_classes(&fair);
+        for name in ["p", "q"] {
+            assert_eq!(one.look(name), both.look(name), "{name}");
+        }
+        let looks: IndexSet<usize> =
+            ["p", "q", "r", "small", "large"].map(|name| both.look(name).0).into_iter().collect();
+        assert_eq!(looks.len(), 5, "no two names have the same look");
+        assert_eq!((both.number(&fair[0]), both.look("q")), (1, Look(1)));
+    }
+
+    #[test]
+    fn of_more_pools_than_colours_those_with_most_tasks_come_first() {
+        let jobs: Vec<JobRow> =
+            (0..9).map(|i| job("j", &format!("p{i}"), "u", if i == 8 { 99 } else { 5 })).collect();
+        assert_eq!(of(&jobs).1[..3], ["p8", "p0", "p1"]);
+        assert_eq!(of(&jobs[..8]).1[0], "p0");
+    }
+
+    #[test]
+    fn runs_get_looks_behind_those_of_pools() {
+        let mut parties = Parties::of([&[job("a", "p", "u", 3), job("b", "q", "u", 3)][..]]);
+        parties.add(["fifo", "fair"]);
+        assert_eq!(["fifo", "fair"].map(|name| parties.look(name)), [Look(2), Look(3)]);
+    }
+}

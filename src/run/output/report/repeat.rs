@@ -1,0 +1,23 @@
+//! How to have the run again, and what is promised of it.
+
+use super::RunReport;
+use super::parties::Parties;
+use mumakil_base::files::RESOLVED;
+use mumakil_draw::page::Block;
+use mumakil_results::results::{ReadError, RunJobs};
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    let promise = match run.digest {
+        Some(digest) => format!(
+            "In the folder of this report; it gives the same bytes, whose digest is `{digest}`."
+        ),
+        None => "In the folder of this report; on a scaled clock no run is like another, but with \
+                 `--clock virtual` they are."
+            .to_owned(),
+    };
+    Ok(vec![Block::Code(format!("mumakil run {RESOLVED}")), Block::Text(promise)])
+}

@@ -1,0 +1,202 @@
+//! Who held how many slots over time, how many tasks waited for one, from `timeline.csv`, and what
+//! each pool was promised.
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::parties::{Parties, called};
+use super::{RunReport, charted};
+use crate::record::Summary;
+use mumakil_core::mapred::{PerSlot, SlotKind};
+use mumakil_draw::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
+use mumakil_draw::page::Block;
+use mumakil_policies::scheduler::promised;
+use mumakil_results::results::{ReadError, Results, RunJobs, SlotsRow};
+
+/// Of changes that come closer than this part of the run the last one stands for all: far less than
+/// can be seen, and what bounds the memory.
+pub(super) const GRAINS: f64 = 20_000.0;
+
+/// What the charts are made of, beside the timeline.
+struct SlotsOverTime<'a> {
+    jobs: &'a RunJobs,
+    parties: &'a Parties,
+    /// How many slots there are.
+    capacity: PerSlot<u64>,
+    /// The minimum shares of pools.
+    promised: IndexMap<String, PerSlot<f64>>,
+    /// When the run ended, in seconds.
+    until: f64,
+}
+
+/// A number over time, in seconds.
+#[derive(Clone, Default)]
+pub(super) struct Level {
+    now: f64,
+    pub(super) steps: Vec<(f64, f64)>,
+}
+
+/// The slots that somebody held, and the tasks that waited.
+#[derive(Clone, Default)]
+struct Levels {
+    held: Level,
+    waiting: Level,
+}
+
+/// Which slots are drawn, and under which name.
+#[derive(Clone, Debug)]
+pub struct SlotsDrawing {
+    /// The kind of slots.
+    pub kind: SlotKind,
+    /// The id and the title.
+    pub caption: Caption,
+    /// When the axis of time ends, in seconds; at the end of the run unless this is given.
+    pub until: Option<f64>,
+    /// An instant to be marked, in seconds, and what it is.
+    pub mark: Option<(f64, String)>,
+}
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &RunJobs,
+    parties: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.timeline {
+        return Ok(Vec::new());
+    }
+    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
+    // Those of a policy that gives way hold only for a while.
+    let promised = match run.summary.later_policies.is_empty() {
+        true => promised(&run.scenario.scheduler.options, capacity),
+        false => IndexMap::new(),
+    };
+    let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
+    Ok(charted(slots.draw(run.results)?))
+}
+
+impl SlotsOverTime<'_> {
+    /// Returns a chart for each kind of slot that there is.
+    fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
+        let levels = self.levels(results)?;
+        let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
+        let draw = |kind: SlotKind| {
+            let word = kind.word();
+            let caption = Caption {
+                id: format!("slots-{word}"),
+                title: format!("Slots that {word}s hold, by {}", self.parties.word()),
+                ..Caption::default()
+            };
+            self.stack(kind, &levels[kind], caption).draw()
+        };
+        Ok(kinds.map(draw).collect())
+    }
+
+    /// Returns what each party held and waited for.
+    fn levels(&self, results: &dyn Results) -> Result<PerSlot<Vec<Levels>>, ReadError> {
+        let of: FxHashMap<u32, usize> =
+            self.jobs.all.iter().map(|job| (job.job, self.parties.number(job))).collect();
+        let none = vec![Levels::default(); self.parties.names().len()];
+        let mut levels = PerSlot { map: none.clone(), reduce: none };
+        let mut before: PerSlot<FxHashMap<u32, (f64, f64)>> = PerSlot::default();
+        let grain = self.until / GRAINS;
+        results.rows(|row: SlotsRow| {
+            let Some(party) = of.get(&row.job) else { return Ok(()) };
+            let now = (f64::from(row.slots), f64::from(row.pending));
+            let (held, waiting) = before[row.kind].insert(row.job, now).unwrap_or_default();
+            let Levels { held: slot, waiting: line } = &mut levels[row.kind][*party];
+            let at = row.time_ms as f64 / 1e3;
+            slot.change(at, now.0 - held, grain);
+            line.change(at, now.1 - waiting, grain);
+            Ok(())
+        })?;
+        Ok(levels)
+    }
+
+    fn stack(&self, kind: SlotKind, levels: &[Levels], caption: Caption) -> Stack {
+        let (word, by) = (kind.word(), self.parties.word());
+        let layer = |(name, levels): (&str, &Levels)| Layer {
+            name: called(name, by).to_owned(),
+            look: self.parties.look(name),
+            steps: levels.held.steps.clone(),
+            waiting: levels.waiting.steps.clone(),
+            promised: self.promised.get(name).filter(|_| by == "pool").map(|of| of[kind]),
+        };
+        let used = |(_, levels): &(&str, &Levels)| {
+            let steps = levels.held.steps.iter().chain(&levels.waiting.steps);
+            steps.into_iter().any(|step| step.1 != 0.0)
+        };
+        let mut layers: Vec<Layer> =
+            self.parties.names().zip(levels).filter(used).map(layer).collect();
+        // Those with a promise stand below, where the ground of their line is steady.
+        layers.sort_by_key(|layer| layer.promised.is_none_or(|slots| slots == 0.0));
+        let all = self.capacity[kind] as f64;
+        Stack {
+            caption: Caption {
+                description: format!(
+                    "The {word} slots held over time, stacked by {by}; a dashed line at all {all}. \
+                     Above it, how many {word}s waited for a slot."
+                ),
+                ..caption
+            },
+            x: Axis::linear("Time", Unit::Seconds),
+            y: Axis::linear(format!("Slots held by {word}s"), Unit::Count),
+            layers,
+            capacity: Some(Layer {
+                name: format!("all {} slots", Unit::Count.text(all)),
+                steps: vec![(0.0, all)],
+                ..Layer::default()
+            }),
+            waiting: Some(Axis::linear(
+                format!("{} that wait for a slot", if word == "map" { "Maps" } else { "Reduces" }),
+                Unit::Count,
+            )),
+            until: self.until,
+            mark: None,
+        }
+    }
+}
+
+/// Draws who held the slots of a kind over the time of a run.
+///
+/// # Errors
+/// If what the run left cannot be read.
+pub fn slots_over_time(
+    results: &dyn Results,
+    parties: &Parties,
+    promised: IndexMap<String, PerSlot<f64>>,
+    SlotsDrawing { kind, caption, until, mark }: SlotsDrawing,
+) -> Result<Drawing, ReadError> {
+    let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());
+    let jobs = RunJobs::read(results)?;
+    let capacity =
+        PerSlot { map: number("map_slots")? as u64, reduce: number("reduce_slots")? as u64 };
+    let until = until.unwrap_or(number("virtual_s")?);
+    let slots = SlotsOverTime { jobs: &jobs, parties, capacity, promised, until };
+    let levels = slots.levels(results)?;
+    Ok(Stack { mark, ..slots.stack(kind, &levels[kind], caption) }.draw())
+}
+
+impl Level {
+    pub(super) fn change(&mut self, at: f64, by: f64, grain: f64) {
+        self.now += by;
+        match self.steps.last_mut() {
+            Some(last) if at - last.0 <= grain => last.1 = self.now,
+            _ => self.steps.push((at, self.now)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_within_a_grain_are_one() {
+        let mut level = Level::default();
+        for (at, by) in [(0.0, 2.0), (0.5, 1.0), (3.0, -1.0)] {
+            level.change(at, by, 1.0);
+        }
+        assert_eq!(level.steps, [(0.0, 3.0), (3.0, 2.0)]);
+    }
+}

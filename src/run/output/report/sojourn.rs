@@ -1,0 +1,91 @@
+//! How long jobs take: the distribution of their sojourn times, and a box for each class.
+
+use indexmap::IndexMap;
+
+use super::parties::{Parties, called};
+use super::{RunReport, charted};
+use mumakil_draw::chart::{Axis, BoxSeries, Boxes, Caption, Drawing, Ecdf, Sample, Unit};
+use mumakil_draw::page::Block;
+use mumakil_results::results::{ReadError, RunJobs};
+
+/// Times that differ by more than this factor are drawn on a logarithmic axis.
+const WIDE: f64 = 30.0;
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &RunJobs,
+    parties: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    let mut classes = jobs.sojourns_by_class();
+    // In the scenario's order; those that only jobs name come after.
+    let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
+    classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
+    if classes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let caption = Caption {
+        id: "sojourn".to_owned(),
+        title: "How long jobs take".to_owned(),
+        description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
+        ..Caption::default()
+    };
+    let several = 1 < classes.len();
+    let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
+        name: if several { called(class, "class").to_owned() } else { String::new() },
+        values: values.clone(),
+        look: parties.look(class),
+        published: Vec::new(),
+    };
+    let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
+    Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties)))))
+}
+
+/// Returns how times of several samples are distributed.
+pub fn distribution(caption: Caption, title: &str, samples: Vec<Sample>) -> Drawing {
+    let x = axis(title, samples.iter().flat_map(|sample| &sample.values));
+    Ecdf { caption, x, of: "jobs".to_owned(), samples }.draw()
+}
+
+/// Returns an axis of times, logarithmic if they differ much.
+fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> Axis {
+    let positive = values.copied().filter(|value| 0.0 < *value);
+    let (low, high) =
+        positive.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+    match WIDE * low < high {
+        true => Axis::log(title, Unit::Seconds),
+        false => Axis::linear(title, Unit::Seconds),
+    }
+}
+
+/// Returns the sojourn times of each class as boxes.
+fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &Parties) -> Drawing {
+    let caption = Caption {
+        id: "sojourn-boxes".to_owned(),
+        title: "Sojourn time by class".to_owned(),
+        description: "A box plot of the jobs' sojourn times for each class.".to_owned(),
+        ..Caption::default()
+    };
+    let samples = classes.values().cloned().collect();
+    Boxes {
+        caption,
+        y: axis("Sojourn time", classes.values().flatten()),
+        x: String::new(),
+        groups: classes.keys().map(|class| called(class, "class").to_owned()).collect(),
+        series: vec![BoxSeries { name: String::new(), samples }],
+        looks: classes.keys().map(|class| parties.look(class)).collect(),
+    }
+    .draw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_draw::chart::Spacing;
+
+    #[test]
+    fn times_that_differ_much_have_a_logarithmic_axis() {
+        assert_eq!(axis("", [0.0, 10.0, 300.0].iter()).spacing, Spacing::Linear);
+        assert_eq!(axis("", [0.0, 10.0, 301.0].iter()).spacing, Spacing::Log);
+        assert_eq!(axis("", [].iter()).spacing, Spacing::Linear);
+    }
+}

@@ -1,0 +1,71 @@
+//! The table of jobs.
+
+use super::parties::Parties;
+use super::{RunReport, count};
+use mumakil_draw::chart::Unit;
+use mumakil_draw::page::{Block, Column, PageCell, PageTable};
+use mumakil_results::results::{JobRow, ReadError, RunJobs, TableRow};
+
+/// It has so many rows: a page with all of a large trace would be slow.
+const MOST: usize = 1_000;
+
+pub(super) fn blocks(
+    _: &RunReport<'_>,
+    jobs: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    Ok(vec![Block::Table(table(&jobs.all))])
+}
+
+/// Returns the jobs in the order of their numbers.
+fn table(jobs: &[JobRow]) -> PageTable {
+    let caption = match jobs.len() {
+        ..=MOST => "All jobs".to_owned(),
+        _ => format!("The first {} jobs; {} has all", count(MOST as f64), JobRow::FILE),
+    };
+    let texts = ["Name", "Pool", "Class"].map(Column::text);
+    let numbers =
+        ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
+    let columns = texts.into_iter().chain(numbers.map(|title| Column::number(title, None)));
+    PageTable {
+        caption,
+        columns: columns.chain([Column::text("Outcome")]).collect(),
+        rows: jobs.iter().take(MOST).map(row).collect(),
+    }
+}
+
+fn row(job: &JobRow) -> Vec<PageCell> {
+    let number = |number: u32| PageCell::number(number.into(), count(number));
+    let seconds = |value| PageCell::maybe(value, |seconds| Unit::Seconds.text(seconds));
+    let maps: u64 = job.maps_by_distance().iter().sum();
+    let local = (0 < maps).then(|| job.node_local as f64 / maps as f64);
+    vec![
+        PageCell::text(&*job.name),
+        PageCell::text(&*job.pool),
+        PageCell::text(&*job.class),
+        number(job.maps),
+        number(job.reduces),
+        seconds(Some(job.submit_s())),
+        seconds(job.wait_s()),
+        seconds(job.sojourn_s()),
+        PageCell::maybe(local, |share| Unit::Share.text(share)),
+        number(job.failed + job.killed),
+        PageCell::text(job.outcome.word()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_table_ends_early_and_says_so() {
+        let table = table(&vec![JobRow::default(); MOST + 1]);
+        assert_eq!(
+            (table.rows.len(), table.caption.as_str()),
+            (MOST, "The first 1,000 jobs; jobs.csv has all")
+        );
+        assert_eq!(table.columns.len(), table.rows[0].len());
+        assert_eq!(super::table(&[]).caption, "All jobs");
+    }
+}

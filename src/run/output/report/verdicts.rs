@@ -1,0 +1,65 @@
+//! Expectations and what became of them, as a page shows them.
+
+use super::parties::Parties;
+use super::{RunReport, counted};
+use mumakil_draw::page::{Beside, Block, Judged, Judgement};
+use mumakil_results::expect::{Expectation, Figure, GapClass, State, Verdict};
+use mumakil_results::results::{ReadError, RunJobs};
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    Ok(match run.verdicts {
+        [] => Vec::new(),
+        found => vec![Block::Verdicts(verdicts(&run.scenario.expect, found))],
+    })
+}
+
+/// Returns the verdicts beside what was expected.
+pub fn verdicts(expected: &[Expectation], found: &[Verdict]) -> Vec<Judged> {
+    expected.iter().zip(found).map(|(expected, found)| verdict(expected, found)).collect()
+}
+
+fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
+    let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
+        format!(
+            "holds in {} of {} cells; shown is the worst, {}",
+            found.held, found.cells, found.worst
+        )
+    });
+    let left_out = (0 < found.left_out)
+        .then(|| format!("the study leaves {} out", counted(found.left_out as u64, "more cell")));
+    let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
+    let gap = expected.known_gap.as_ref();
+    let note: Vec<String> =
+        [gap.map(|gap| gap.why.clone()), place, left_out, closed].into_iter().flatten().collect();
+    Judged {
+        judgement: match found.state {
+            State::Holds => Judgement::Holds,
+            State::Fails => Judgement::Fails,
+            State::KnownGap => Judgement::KnownGap,
+            State::Reported => Judgement::Reported,
+        },
+        class: gap
+            .filter(|_| found.state == State::KnownGap)
+            .and_then(|gap| gap.class)
+            .map(GapClass::word),
+        expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
+        expression: expected.what.is_some().then(|| expected.that.clone()),
+        published: expected.published.as_ref().map(ToString::to_string),
+        measured: Some(found.measured.clone()),
+        figures: found.figures.iter().map(beside).collect(),
+        note: (!note.is_empty()).then(|| note.join("; ")),
+    }
+}
+
+fn beside(figure: &Figure) -> Beside {
+    Beside {
+        what: figure.what.clone(),
+        published: figure.published.text.clone(),
+        ours: figure.told(),
+        difference: figure.difference(),
+    }
+}

@@ -1,0 +1,95 @@
+//! What the jobs of a run give to think about: those that did not succeed, those that starved.
+
+use super::counted;
+use mumakil_base::statistics::quantile;
+use mumakil_draw::chart::Unit;
+use mumakil_results::results::{JobEnd, JobRow};
+
+/// So many jobs are named; of the others only their number is.
+const NAMED: usize = 3;
+
+/// A job starves that waits so many times as long as the median job, and at least
+/// [`LONG`] seconds: where most start at once, a minute is much and no harm.
+const STARVED: f64 = 10.0;
+const LONG: f64 = 600.0;
+
+/// Returns the warnings; the run ended at `until` seconds.
+pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
+    let ended = |outcome: JobEnd, what: &str| {
+        let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
+        (!found.is_empty())
+            .then(|| format!("{} {what}: {}.", counted(found.len() as u64, "job"), named(&found)))
+    };
+    let ends = [
+        (JobEnd::Failed, "failed"),
+        (JobEnd::Killed, "killed"),
+        (JobEnd::Unfinished, "left unfinished"),
+    ];
+    ends.into_iter()
+        .filter_map(|(outcome, what)| ended(outcome, what))
+        .chain(starvation(jobs, until))
+        .collect()
+}
+
+fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
+    // One that never launched has waited to its end, or to that of the run.
+    let waited = |job: &JobRow| {
+        job.wait_s().or(job.sojourn_s()).unwrap_or((until - job.submit_s()).max(0.0))
+    };
+    let waits: Vec<f64> = jobs.iter().map(waited).collect();
+    let median = quantile(&waits, 0.5)?;
+    let mut starved: Vec<&JobRow> =
+        jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
+    starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
+    let longest = waited(starved.first()?);
+    Some(format!(
+        "{} starved: waited for a first slot ten times as long as the median job ({}), and up to \
+         {}: {}.",
+        counted(starved.len() as u64, "job"),
+        Unit::Seconds.text(median),
+        Unit::Seconds.text(longest),
+        named(&starved)
+    ))
+}
+
+/// Returns the names of the first few.
+fn named(jobs: &[&JobRow]) -> String {
+    let names: Vec<String> = jobs.iter().take(NAMED).map(|job| format!("`{}`", job.name)).collect();
+    let more = jobs.len() - names.len();
+    let more = if 0 < more { format!(" and {more} more") } else { String::new() };
+    names.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(job: u32, wait_s: Option<u64>, outcome: JobEnd) -> JobRow {
+        let (name, wait_ms) = (format!("j{job}").into(), wait_s.map(|wait| wait * 1_000));
+        JobRow { job, name, wait_ms, outcome, ..JobRow::default() }
+    }
+
+    #[test]
+    fn a_job_that_waits_much_longer_than_others_starves() {
+        let mut jobs: Vec<JobRow> = (0..9).map(|id| job(id, Some(20), JobEnd::Succeeded)).collect();
+        assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new());
+        jobs.push(job(9, Some(599), JobEnd::Succeeded));
+        assert_eq!(warnings(&jobs, 5e3), Vec::<String>::new(), "that is not long");
+        jobs.push(job(10, Some(601), JobEnd::Succeeded));
+        jobs.push(job(11, None, JobEnd::Unfinished));
+        assert_eq!(
+            warnings(&jobs, 5e3),
+            [
+                "1 job left unfinished: `j11`.",
+                "2 jobs starved: waited for a first slot ten times as long as the median job \
+                 (20 s), and up to 1 h 23 min: `j11`, `j10`.",
+            ]
+        );
+    }
+
+    #[test]
+    fn only_a_few_jobs_are_named() {
+        let jobs: Vec<JobRow> = (0..5).map(|id| job(id, Some(1), JobEnd::Failed)).collect();
+        assert_eq!(warnings(&jobs, 9.0), ["5 jobs failed: `j0`, `j1`, `j2` and 2 more."]);
+    }
+}

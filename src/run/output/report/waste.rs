@@ -1,0 +1,47 @@
+//! What slots were held for, if that was recorded.
+
+use super::parties::Parties;
+use super::{RunReport, count};
+use crate::record::{Fate, WasteSummary};
+use mumakil_draw::chart::Unit;
+use mumakil_draw::page::{Block, Column, PageCell, PageTable};
+use mumakil_results::results::{ReadError, RunJobs, TableRow, WasteRow};
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
+    let mut blocks = vec![Block::Table(table(waste))];
+    if 0 < waste.second_attempts {
+        let [launched, won] =
+            [waste.second_attempts, waste.second_attempts_won].map(|number| count(number as f64));
+        blocks.push(Block::Text(format!(
+            "Slow tasks got {launched} second attempts, of which {won} were the first to end."
+        )));
+    }
+    Ok(blocks)
+}
+
+fn table(waste: &WasteSummary) -> PageTable {
+    let row = |fate: Fate| {
+        let seconds = waste.by_fate[fate];
+        let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
+        vec![
+            PageCell::text(fate.word()),
+            PageCell::number(seconds, Unit::Seconds.text(seconds)),
+            PageCell::maybe(share, |share| Unit::Share.text(share)),
+        ]
+    };
+    let fates = Fate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
+    PageTable {
+        caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
+        columns: vec![
+            Column::text("Slot time"),
+            Column::number("Slots × time", None),
+            Column::number("Share", None),
+        ],
+        rows: fates.map(row).collect(),
+    }
+}

@@ -1,0 +1,150 @@
+//! What the time of jobs went into: a bar for each, which opens to the story that `explain` tells.
+
+use super::parties::Parties;
+use super::{RunReport, count};
+use mumakil_base::units::tell;
+use mumakil_draw::chart::{Look, Unit};
+use mumakil_draw::page::{Block, Column, PageCell, PageTable, Slice};
+use mumakil_results::explain::{Explained, Part, Sum, Told};
+use mumakil_results::results::{ReadError, RunJobs};
+
+/// It has so many rows: a page with all of a large trace would be slow.
+const MOST: usize = 1_000;
+/// Of so many it is told who held the slots that they waited for.
+const STORIES: usize = 100;
+
+/// Runs of more attempts are not explained here: all of them are in memory at once for that.
+const MOST_ATTEMPTS: u64 = 100_000;
+
+/// What the parts of a job's time are drawn as, in the order of the key.
+const KINDS: [(&str, Look, &[Part]); 7] = [
+    ("maps", Look(0), &[Part::Mapping]),
+    ("waiting for slots", Look(1), &[Part::FirstMapWait, Part::MapWait, Part::ReduceWait]),
+    ("fetching", Look(5), &[Part::FetchingBehindMaps, Part::Fetching]),
+    ("sorting and reducing", Look(2), &[Part::Sorting, Part::Reducing]),
+    ("heartbeats and commits", Look(4), &[Part::Heartbeats]),
+    (
+        "lost: done again, suspended, without the JobTracker",
+        Look(3),
+        &[Part::Redone, Part::Unnoticed, Part::Suspended, Part::JobTrackerAway],
+    ),
+    (
+        "initialisation, setup and cleanup",
+        Look(6),
+        &[Part::Initialisation, Part::Setup, Part::Cleanup],
+    ),
+];
+
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &RunJobs,
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.tasks || jobs.all.is_empty() {
+        return Ok(Vec::new());
+    }
+    if MOST_ATTEMPTS < run.summary.attempts {
+        let text = format!(
+            "With {} attempts this run is not explained here; `mumakil explain` on its folder does it.",
+            count(run.summary.attempts as f64)
+        );
+        return Ok(vec![Block::Text(text)]);
+    }
+    let told = run.results.told()?;
+    let holders = told.holders();
+    let mut all: Vec<Explained> =
+        (0..told.jobs.len()).map(|place| Explained::of(&told, place, &holders)).collect();
+    let whole = Explained::whole(&all, &holders);
+    let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
+    // A stable sort: of equals the order of the numbers holds.
+    all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
+    // Where thousands of jobs share the slots this costs a look at each of them, and nobody reads so much.
+    all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
+    let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
+    Ok(vec![
+        Block::Text("What all jobs together spent their time on:".to_owned()),
+        Block::Sentences(together),
+        Block::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
+        Block::Table(table(&told, &all)),
+    ])
+}
+
+/// Returns the jobs, those first that were delayed most.
+fn table(told: &Told, all: &[Explained]) -> PageTable {
+    let jobs = match all.len() {
+        ..=MOST => "All jobs".to_owned(),
+        _ => format!("The {} most delayed jobs", count(MOST as f64)),
+    };
+    let columns = vec![
+        Column::text("Name"),
+        Column::text("Group"),
+        Column::number("Took", None),
+        Column::number("Times undelayed", None),
+        Column::text("What it spent its time on"),
+    ];
+    let rows = all.iter().take(MOST).map(|one| {
+        let job = &told.jobs[one.place];
+        vec![
+            PageCell::text(&*job.row.name),
+            PageCell::text(told.group_of(job)),
+            PageCell::number(
+                one.sojourn_ms as f64,
+                Unit::Seconds.text(one.sojourn_ms as f64 / 1e3),
+            ),
+            PageCell::number(one.times_undelayed(), tell::times(one.times_undelayed())),
+            PageCell::split(slices(&one.sums), story(told, one)),
+        ]
+    });
+    PageTable {
+        caption: match all.len() {
+            ..=STORIES => format!("{jobs}; a bar opens to its story"),
+            _ => format!(
+                "{jobs}; a bar opens to its story, which says of the first {STORIES} who held the slots"
+            ),
+        },
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+/// Returns what a job's time was, kind by kind.
+fn slices(sums: &[Sum]) -> Vec<Slice> {
+    let total: u64 = sums.iter().map(|sum| sum.ms).sum();
+    let of = |(name, look, parts): &(&str, Look, &[Part])| {
+        let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
+        let share = ms as f64 / total.max(1) as f64;
+        let name = format!("{name}: {}", tell::percent(share));
+        (0 < ms).then_some(Slice { look: *look, share, name })
+    };
+    KINDS.iter().filter_map(of).collect()
+}
+
+fn story(told: &Told, one: &Explained) -> Vec<String> {
+    one.sums.iter().map(|sum| sum.line(told, one.sojourn_ms)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_drawn_as_one_kind() {
+        for part in Part::ALL {
+            let kinds = KINDS.iter().filter(|(.., parts)| parts.contains(&part)).count();
+            assert_eq!(kinds, 1, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn the_slices_of_a_job_are_all_of_it() {
+        let sum = |part, ms| Sum { part, rule: None, ms, held: 0, own: 0, jobs: Vec::new() };
+        let sums = [sum(Part::Setup, 10), sum(Part::Mapping, 60), sum(Part::Cleanup, 30)];
+        let slices = slices(&sums);
+        let told: Vec<(&str, f64)> =
+            slices.iter().map(|slice| (slice.name.as_str(), slice.share)).collect();
+        assert_eq!(
+            told,
+            [("maps: 60.0 %", 0.6), ("initialisation, setup and cleanup: 40.0 %", 0.4)]
+        );
+    }
+}

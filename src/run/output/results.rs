@@ -1,0 +1,356 @@
+//! What a run left, read back.
+//!
+//! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
+//! kept once it has been read, of a study's runs for the last ones only ([`Recent`]). Histograms are
+//! not: those of one run take a megabyte, and a study has thousands of runs.
+
+mod log;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use hdrhistogram::Histogram;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::output::Place;
+use mumakil_base::files::{LATENCY, SUMMARY};
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{PerSlot, Precedence};
+use mumakil_results::expect::Runs;
+use mumakil_results::explain::{self, About, Told};
+use mumakil_results::results::{
+    AloneRow, DecisionRow, FaultRow, ReadError, Results, SlotsRow, TableRow,
+};
+
+/// The files of a run.
+#[derive(Debug)]
+pub struct RunResults {
+    place: Place,
+    /// Its number among the runs whose summaries are kept together.
+    number: usize,
+    recent: Rc<Recent>,
+}
+
+/// The summaries that were read last, so that those of a hundred thousand runs need not be in memory
+/// at once.
+#[derive(Debug)]
+pub struct Recent {
+    most: usize,
+    kept: RefCell<FxHashMap<usize, Rc<Value>>>,
+    /// Their numbers, the oldest first.
+    order: RefCell<VecDeque<usize>>,
+}
+
+impl RunResults {
+    /// Returns the results in a folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self::of(Place::Folder(folder.into()), 0, Recent::new(1))
+    }
+
+    /// Returns the results of one of many runs.
+    pub fn of(place: Place, number: usize, recent: Rc<Recent>) -> Self {
+        Self { place, number, recent }
+    }
+
+    fn summary(&self) -> Result<Rc<Value>, ReadError> {
+        self.recent.get(self.number, || {
+            let path = || self.place.path(SUMMARY);
+            let text = self.text_of(SUMMARY)?;
+            serde_json::from_str(&text)
+                .map_err(|error| ReadError::row(&path(), error.line() as u64, error.to_string()))
+        })
+    }
+
+    fn text_of(&self, file: &str) -> Result<String, ReadError> {
+        let path = || self.place.path(file);
+        self.place.text(file).map_err(|source| cannot_read(&path(), source))
+    }
+
+    /// Returns a text of the summary.
+    ///
+    /// # Errors
+    /// If the summary cannot be read or has no such text.
+    pub fn text(&self, key: &str) -> Result<String, ReadError> {
+        let summary = self.summary()?;
+        let text = summary.get(key).and_then(Value::as_str);
+        text.map(str::to_owned).ok_or_else(|| {
+            ReadError::row(&self.place.path(SUMMARY), 1, format!("there is no text `{key}`"))
+        })
+    }
+
+    /// Returns the policies that decided, each with the millisecond from which on it did.
+    ///
+    /// # Errors
+    /// If the summary cannot be read or names none.
+    pub fn policies(&self) -> Result<Vec<(u64, String)>, ReadError> {
+        let name = |one: &Value| Some(one.get("policy")?.as_str()?.to_owned());
+        self.in_turn(self.text("policy")?, name)
+    }
+
+    /// Returns by what the policies put jobs in order, each from its millisecond on; what they do not say
+    /// is an order of their own.
+    fn precedences(&self) -> Result<Vec<(u64, Precedence)>, ReadError> {
+        let of = |one: &Value| {
+            let told = one.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
+            told.unwrap_or_default()
+        };
+        self.in_turn(of(&*self.summary()?), |one| Some(of(one)))
+    }
+
+    /// Returns something of the first policy and of those that took over, each from its millisecond on.
+    fn in_turn<T>(
+        &self,
+        first: T,
+        of: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Vec<(u64, T)>, ReadError> {
+        let summary = self.summary()?;
+        let later = summary.get("later_policies").and_then(Value::as_array);
+        let told =
+            |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)?));
+        let later = later.into_iter().flatten().filter_map(told);
+        Ok(std::iter::once((0, first)).chain(later).collect())
+    }
+
+    /// Returns what is known of the jobs and attempts, to be explained.
+    ///
+    /// # Errors
+    /// If the run's files cannot be read.
+    pub fn told(&self) -> Result<Told, ReadError> {
+        let ended = self.number("virtual_s")?.unwrap_or_default();
+        let whole = |key| Ok(self.number(key)?.unwrap_or_default().max(0.0) as u64);
+        let about = About {
+            orders: self.precedences()?,
+            slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
+            heartbeat: (ended * 1e3) as u64 * whole("nodes")? / whole("heartbeats")?.max(1),
+            ended: (ended * 1e3) as u64,
+            has_decisions: self.has_decisions(),
+            has_faults: self.has_faults(),
+        };
+        explain::read(self, &about)
+    }
+
+    /// Returns how many milliseconds each job took alone, where the run has looked.
+    ///
+    /// # Errors
+    /// If that table is there and cannot be read.
+    pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
+        let mut alone = BTreeMap::new();
+        if self.place.has(AloneRow::FILE) {
+            self.rows(|row: AloneRow| {
+                alone.extend(row.alone_ms.map(|took| (row.job, took)));
+                Ok(())
+            })?;
+        }
+        Ok(alone)
+    }
+
+    /// Returns whether the run has recorded histograms.
+    pub fn has_histograms(&self) -> bool {
+        self.place.has(LATENCY)
+    }
+
+    /// Returns whether the run has recorded a timeline.
+    pub fn has_timeline(&self) -> bool {
+        self.place.has(SlotsRow::FILE)
+    }
+
+    /// Returns whether the run has recorded decisions.
+    pub fn has_decisions(&self) -> bool {
+        self.place.has(DecisionRow::FILE)
+    }
+
+    /// Returns whether something befell a machine in the run.
+    pub fn has_faults(&self) -> bool {
+        self.place.has(FaultRow::FILE)
+    }
+
+    /// Returns the histograms whose names are wanted.
+    ///
+    /// # Errors
+    /// If their log cannot be read.
+    pub fn histograms(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, Histogram<u64>>, ReadError> {
+        let text = self.text_of(LATENCY)?;
+        let read = log::read_log(&text, is_wanted);
+        read.map_err(|(line, message)| ReadError::row(&self.place.path(LATENCY), line, message))
+    }
+}
+
+impl Recent {
+    /// Keeps so many.
+    pub fn new(most: usize) -> Rc<Self> {
+        Rc::new(Self { most, kept: RefCell::default(), order: RefCell::default() })
+    }
+
+    fn get(
+        &self,
+        number: usize,
+        read: impl FnOnce() -> Result<Value, ReadError>,
+    ) -> Result<Rc<Value>, ReadError> {
+        if let Some(summary) = self.kept.borrow().get(&number) {
+            return Ok(summary.clone());
+        }
+        let summary = Rc::new(read()?);
+        let (mut kept, mut order) = (self.kept.borrow_mut(), self.order.borrow_mut());
+        if order.len() == self.most
+            && let Some(oldest) = order.pop_front()
+        {
+            kept.remove(&oldest);
+        }
+        order.push_back(number);
+        kept.insert(number, summary.clone());
+        Ok(summary)
+    }
+}
+
+impl RunResults {
+    /// Reads all rows of a table, which must not be a large one.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
+        (self as &dyn Results).all()
+    }
+
+    /// Shows the rows of a table in their order.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or `see` refuses a row.
+    pub fn rows<R: TableRow>(
+        &self,
+        see: impl FnMut(R) -> Result<(), String>,
+    ) -> Result<(), ReadError> {
+        (self as &dyn Results).rows(see)
+    }
+}
+
+impl Results for RunResults {
+    fn open(&self, file: &str) -> io::Result<Box<dyn Read + '_>> {
+        self.place.open(file)
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.place.path(file)
+    }
+
+    fn number(&self, path: &str) -> Result<Option<f64>, ReadError> {
+        let summary = self.summary()?;
+        let mut value = &*summary;
+        for key in path.split('.') {
+            value = value.get(key).ok_or_else(|| {
+                let file = self.place.path(SUMMARY);
+                ReadError::row(&file, 1, format!("there is no number `{path}`"))
+            })?;
+        }
+        Ok(value.as_f64())
+    }
+
+    fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
+        let empty = || Histogram::new(3).expect("three digits are possible");
+        Ok(self.histograms(|other| other == name)?.remove(name).unwrap_or_else(empty))
+    }
+
+    fn warm_up(&self) -> Result<SimTime, ReadError> {
+        let seconds = self.number("warm_up_s")?.unwrap_or_default();
+        Ok(SimTime::from_micros((seconds * 1e6).round() as u64))
+    }
+}
+
+/// A run alone is a study without axes.
+impl Runs for RunResults {
+    fn seeds(&self) -> usize {
+        1
+    }
+
+    fn has(&self, _: &[usize]) -> bool {
+        true
+    }
+
+    fn run(&self, _: &[usize], _: usize) -> Result<&dyn Results, ReadError> {
+        Ok(self)
+    }
+}
+
+fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {
+    ReadError::Read { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Returns the results of a folder with these files.
+    fn results(files: &[(&str, &str)]) -> (TempDir, RunResults) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let results = RunResults::new(folder.path());
+        (folder, results)
+    }
+
+    fn names(results: &RunResults) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let read = results.rows(|row: AloneRow| {
+            names.push(format!("{} {:?}", row.name, row.alone_ms));
+            Ok(())
+        });
+        let file = |error: ReadError| {
+            let text = error.to_string();
+            text.rsplit_once('/').map_or(text.clone(), |(_, file)| file.to_owned())
+        };
+        read.map(|()| names).map_err(file)
+    }
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        let (_folder, results) = results(&[("alone.csv", "job,alone_ms,name\n0,3,a\n1,,b\n")]);
+        assert_eq!(names(&results).unwrap(), ["a Some(3)", "b None"]);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_line() {
+        for (table, error) in [
+            (
+                "job,alone_ms,name\n0,3,a\n1,x,b\n",
+                "alone.csv:3: column `alone_ms`: `x` is not a whole number",
+            ),
+            ("alone_ms,name\n3,a\n", "alone.csv:1: there is no column `job`"),
+            ("job,name\n3\n", "alone.csv:2: 1 fields where 2 are expected"),
+        ] {
+            let (_folder, results) = results(&[("alone.csv", table)]);
+            assert_eq!(names(&results).unwrap_err(), error);
+        }
+        let (_folder, results) = results(&[]);
+        assert_eq!(names(&results).unwrap_err(), "alone.csv");
+    }
+
+    #[test]
+    fn numbers_of_the_summary_are_found_by_their_paths() {
+        let summary = r#"{"nodes": 20, "makespan_s": null, "slot_utilisation": {"map": 0.5}}"#;
+        let (_folder, results) = results(&[("summary.json", summary)]);
+        assert_eq!(results.number("nodes").unwrap(), Some(20.0));
+        assert_eq!(results.number("makespan_s").unwrap(), None);
+        assert_eq!(results.number("slot_utilisation.map").unwrap(), Some(0.5));
+        let error = results.number("map_slots").unwrap_err().to_string();
+        assert!(error.ends_with("summary.json:1: there is no number `map_slots`"), "{error}");
+    }
+
+    #[test]
+    fn a_broken_summary_names_its_line() {
+        let (_folder, results) = results(&[("summary.json", "{\n  \"nodes\": }\n")]);
+        let error = results.number("nodes").unwrap_err().to_string();
+        assert!(error.contains("summary.json:2: "), "{error}");
+    }
+}

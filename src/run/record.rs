@@ -1,0 +1,162 @@
+//! What a run leaves: tables, histograms and timelines, made from the stream of facts.
+//!
+//! The actors push [`Event`]s; a writer thread of its own takes them, in chunks, over a bounded
+//! channel ([`EventSender`], [`Recorder`]). There every event passes the [`Books`], which keep what
+//! several watchers ask for (jobs, open attempts, who holds a slot), and then each [`Watcher`] in
+//! turn. A watcher has one subject and one file of output; another output is another watcher.
+//!
+//! Whose truth a column is stands in [`mumakil_core::mapred::Fact`]. Nothing here needs the events to be
+//! in the order of time: on a scaled clock several threads send them, each in its own order, and
+//! the writer takes what comes.
+//!
+//! Memory is bounded by the jobs and by the attempts that are open at one time, not by the tasks; but where what
+//! is in vain is counted, by the tasks of the jobs that have not ended.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hdrhistogram::Histogram;
+use parking_lot::Mutex;
+
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Event, Precedence, Stop};
+
+mod alone;
+mod beats;
+mod books;
+mod chains;
+mod channel;
+mod decisions;
+mod events;
+mod faults;
+mod hdr;
+mod histograms;
+mod incident;
+mod jobs;
+mod past;
+#[cfg(test)]
+pub(crate) mod stream;
+mod summary;
+mod table;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod waste;
+
+pub use alone::Alone;
+pub use beats::Beats;
+pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
+pub use chains::Chains;
+pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
+pub use hdr::write_log;
+pub use histograms::tame;
+pub use past::Past;
+pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
+pub use table::TableWriter;
+pub use waste::{Fate, PerFate, WasteSummary};
+
+/// One subject's view of the stream.
+pub trait Watcher: Send {
+    /// An event has happened, and the books know of it.
+    ///
+    /// # Errors
+    /// If an output cannot be written; the recorder then stops.
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError>;
+
+    /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
+    fn count(&mut self, _beats: &Beats) {}
+
+    /// Returns whether this watcher is shown each heartbeat as an event. They are most of all events and
+    /// concern few, so the others are spared them.
+    fn hears_heartbeats(&self) -> bool {
+        false
+    }
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// If an output cannot be written.
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError>;
+}
+
+/// What is known when a run is over.
+#[derive(Debug)]
+pub struct End<'a> {
+    /// The jobs, and the attempts that are still open.
+    pub books: &'a Books,
+    /// The run.
+    pub run: &'a RunFacts,
+    /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
+    pub clock_lag: Option<&'a Histogram<u64>>,
+    /// What slots were held for, if that is recorded.
+    pub waste: Option<&'a WasteSummary>,
+    /// The same, if anybody has counted it.
+    pub losses: Option<&'a WasteSummary>,
+}
+
+/// What no event says of a run.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The policy's name.
+    pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
+    /// Those that took over from it, in the order of time.
+    pub later_policies: Vec<LaterPolicy>,
+    /// The seed.
+    pub seed: u64,
+    /// The version of Mumakil.
+    pub version: String,
+    /// How many nodes the cluster has.
+    pub nodes: u32,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// The instant at which the run stopped.
+    pub ended: SimTime,
+    /// Why it stopped, unless it broke down.
+    pub stop: Option<Stop>,
+}
+
+/// Why a run could not be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// A file cannot be created or written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system gives no thread.
+    #[error("cannot start the recorder's thread")]
+    Thread(#[source] io::Error),
+}
+
+impl RecordError {
+    /// Returns what turns an I/O error at `path` into this error.
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| Self::Write { path: path.to_owned(), source }
+    }
+}
+
+/// Watches for somebody who asks it when the run is over.
+impl<W: Watcher> Watcher for Arc<Mutex<W>> {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        self.lock().see(event, books)
+    }
+    fn count(&mut self, beats: &Beats) {
+        self.lock().count(beats);
+    }
+    fn hears_heartbeats(&self) -> bool {
+        self.lock().hears_heartbeats()
+    }
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        self.lock().finish(end)
+    }
+}

@@ -1,0 +1,152 @@
+//! Heartbeats, counted where they are told of.
+//!
+//! They are most of all events by far, and nearly all that anybody makes of them is how often each span was
+//! seen. So equal ones are put together before they go to the writer, and only for watchers who want
+//! [each](super::Watcher::hears_heartbeats) do they go there one by one as well.
+
+use std::mem;
+
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Event, Fact, TrackerFact};
+
+/// How many kinds are counted at once: with constant latencies there are few.
+const PLACES: usize = 64;
+/// So many heartbeats are told at once, or fewer: what people are shown of a run should not stand still.
+const AT_ONCE: u64 = 8_192;
+
+/// Heartbeats that were alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beats {
+    /// How many.
+    pub count: u64,
+    /// How long each took to be answered.
+    pub rtt: SimSpan,
+    /// How long of that it waited for the JobTracker.
+    pub queued: SimSpan,
+}
+
+/// Heartbeats that were not handed on yet.
+#[derive(Debug)]
+pub(super) struct Counter {
+    /// Each kind has one place, which it may share with others: the last one has it.
+    places: Box<[Beats; PLACES]>,
+    /// What had a place before.
+    displaced: Vec<Beats>,
+    heard: u64,
+    /// When the last one was.
+    now: SimTime,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        let places = Box::new([Beats::default(); PLACES]);
+        Self { places, displaced: Vec::new(), heard: 0, now: SimTime::ZERO }
+    }
+}
+
+impl Counter {
+    /// Counts an event if it is a heartbeat; returns whether it is.
+    pub(super) fn counts(&mut self, event: &Event) -> bool {
+        let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact else {
+            return false;
+        };
+        let place = &mut self.places[place(rtt, queued)];
+        if (place.rtt, place.queued) != (rtt, queued) || place.count == 0 {
+            let before = mem::replace(place, Beats { count: 0, rtt, queued });
+            if 0 < before.count {
+                self.displaced.push(before);
+            }
+        }
+        place.count += 1;
+        self.heard += 1;
+        self.now = event.at;
+        true
+    }
+
+    /// Returns whether enough have come together.
+    pub(super) fn is_full(&self) -> bool {
+        AT_ONCE <= self.heard
+    }
+
+    /// Returns how many there are.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard
+    }
+
+    /// Returns all that were counted and when the last one was, and begins anew.
+    pub(super) fn take(&mut self) -> (SimTime, Vec<Beats>) {
+        let mut beats = mem::take(&mut self.displaced);
+        for place in &mut self.places[..] {
+            if 0 < place.count {
+                beats.push(mem::take(place));
+            }
+        }
+        self.heard = 0;
+        (self.now, beats)
+    }
+}
+
+/// Returns the place of a kind: by the upper bits of a product, in which all bits of both have a part.
+fn place(rtt: SimSpan, queued: SimSpan) -> usize {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = rtt.as_micros().wrapping_add(queued.as_micros().rotate_left(32));
+    (mixed.wrapping_mul(GOLDEN) >> (64 - PLACES.trailing_zeros())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use mumakil_core::mapred::{MemberFact, TrackerId};
+
+    fn heartbeat(at: u64, rtt: u64, queued: u64) -> Event {
+        let [rtt, queued] = [rtt, queued].map(SimSpan::from_micros);
+        let fact = Fact::Tracker(TrackerId(0), TrackerFact::Heartbeat { rtt, queued });
+        Event { at: SimTime::from_micros(at), fact }
+    }
+
+    #[test]
+    fn what_is_no_heartbeat_is_not_counted() {
+        let mut counter = Counter::default();
+        let event =
+            Event { at: SimTime::ZERO, fact: Fact::Member(TrackerId(0), MemberFact::Joined) };
+        assert!(!counter.counts(&event));
+        assert_eq!(counter.take(), (SimTime::ZERO, Vec::new()));
+    }
+
+    #[test]
+    fn equal_heartbeats_are_one_entry() {
+        let mut counter = Counter::default();
+        for at in 0..100 {
+            assert!(counter.counts(&heartbeat(at, 1_400, 0)));
+        }
+        let (now, beats) = counter.take();
+        assert_eq!(now, SimTime::from_micros(99));
+        let rtt = SimSpan::from_micros(1_400);
+        assert_eq!(beats, [Beats { count: 100, rtt, queued: SimSpan::ZERO }]);
+        assert_eq!(counter.heard(), 0);
+    }
+
+    proptest! {
+        /// However many kinds share a place, each is counted as often as it came.
+        #[test]
+        fn none_is_lost_and_none_counted_twice(
+            kinds in prop::collection::vec((0u64..300, 0u64..5), 0..2_000)
+        ) {
+            let mut counter = Counter::default();
+            let mut expected = BTreeMap::<_, u64>::new();
+            for (rtt, queued) in kinds {
+                counter.counts(&heartbeat(0, rtt, queued));
+                *expected.entry((rtt, queued)).or_default() += 1;
+            }
+            let mut found = BTreeMap::<_, u64>::new();
+            for Beats { count, rtt, queued } in counter.take().1 {
+                *found.entry((rtt.as_micros(), queued.as_micros())).or_default() += count;
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,563 @@
+//! What several watchers ask for, kept once: the jobs, the attempts that are open, and what the
+//! event at hand changed in what trackers hold and in what the JobTracker counts.
+//!
+//! A job stays in the books to the end of the run. An attempt is *open* from its first event until
+//! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
+//! has given its verdict or has ended the job. It is then *closed*: watchers see it once more, and
+//! it is forgotten. An attempt that never reached its tracker stays open to the end of the run.
+
+use std::mem;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, Counts, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality,
+    Order, Outcome, PerSlot, Phases, Reason, Role, SlotKind, TaskId, TrackerId,
+};
+
+/// The jobs, the open attempts, and what the event at hand changed.
+#[derive(Debug, Default)]
+pub struct Books {
+    jobs: Vec<Option<Job>>,
+    /// In any order, but in the same one for the same events.
+    open: IndexMap<AttemptId, Attempt, FxBuildHasher>,
+    /// How many attempts of each job are open: none, for most jobs when they end.
+    open_of_job: Vec<u32>,
+    closed: Vec<(AttemptId, Attempt)>,
+    shift: Option<Shift>,
+    tallies: Vec<(JobId, SlotKind, Counts)>,
+    /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
+    /// a job that is begun anew.
+    lost: Option<(AttemptId, TrackerId)>,
+    /// Jobs that arrive before this are in no statistics.
+    warm_up: SimTime,
+    submitted: u32,
+    ended: u32,
+    attempts: u64,
+}
+
+/// A job.
+#[derive(Debug)]
+pub struct Job {
+    /// As it was submitted.
+    pub spec: Arc<JobSpec>,
+    /// When it arrived at the JobTracker.
+    pub submitted: SimTime,
+    /// When its splits were read; the last time, if it was begun anew.
+    pub initialised: Option<SimTime>,
+    /// From when on it gave tasks; the last time, if it was begun anew.
+    pub running: Option<SimTime>,
+    /// When its first map or reduce was assigned.
+    pub first_launch: Option<SimTime>,
+    /// When the JobTracker knew that its last map had succeeded; the last time, if maps were lost.
+    pub maps_done: Option<SimTime>,
+    /// When and how the JobTracker ended it.
+    pub ended: Option<(SimTime, Outcome)>,
+    /// Its map attempts that succeeded.
+    pub maps_by_locality: ByLocality,
+    /// Its map and reduce attempts that failed.
+    pub failed: u32,
+    /// Its map and reduce attempts that were killed, completed maps that were lost among them.
+    pub killed: u32,
+    /// How often its attempts were suspended, by their trackers.
+    pub suspended: u32,
+}
+
+/// So many at each locality level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByLocality {
+    /// On the node.
+    pub node: u64,
+    /// In the rack.
+    pub rack: u64,
+    /// Elsewhere.
+    pub off_rack: u64,
+}
+
+/// An attempt.
+#[derive(Debug)]
+pub struct Attempt {
+    /// The tracker that it was given to.
+    pub tracker: TrackerId,
+    /// The JobTracker's decision to launch it.
+    pub grant: Option<Grant>,
+    /// When its work started.
+    pub started: Option<SimTime>,
+    /// When and how its work ended, by its tracker.
+    pub ending: Option<Ending>,
+    /// When and how it ended, by the JobTracker.
+    pub verdict: Option<(SimTime, Outcome)>,
+    /// Why its end was ordered, if it was.
+    pub killed_for: Option<Reason>,
+    /// From when it was stopped, and to when, if that is over.
+    pub stops: Vec<(SimTime, Option<SimTime>)>,
+    /// How many slots its work takes.
+    width: u32,
+    /// The slots that it holds to work, and to be cleaned up after.
+    holds: [u32; 2],
+}
+
+/// Why and how an attempt was launched.
+#[derive(Clone, Copy, Debug)]
+pub struct Grant {
+    /// When.
+    pub at: SimTime,
+    /// How far its input is.
+    pub locality: Option<Locality>,
+    /// Whether another attempt of the task was running.
+    pub speculative: bool,
+    /// Why the policy chose it.
+    pub reason: Reason,
+}
+
+/// How an attempt's work ended on its tracker.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// When.
+    pub at: SimTime,
+    /// How.
+    pub outcome: Outcome,
+    /// How long its phases took.
+    pub phases: Phases,
+}
+
+/// What an event changed in what a tracker holds for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shift {
+    /// The tracker.
+    pub tracker: TrackerId,
+    /// The task.
+    pub task: TaskId,
+    /// Slots taken (above zero) or given up (below).
+    pub slots: i32,
+    /// An attempt stopped (1), or no longer stopped (-1).
+    pub suspended: i32,
+}
+
+impl Books {
+    /// Returns the instant before which jobs are of the warm-up.
+    pub(super) fn warm_up(&self) -> SimTime {
+        self.warm_up
+    }
+
+    /// Returns empty books.
+    pub fn new(warm_up: SimTime) -> Self {
+        Self { warm_up, ..Self::default() }
+    }
+
+    /// Returns a job that was submitted.
+    pub fn job(&self, job: JobId) -> Option<&Job> {
+        self.jobs.get(job.index())?.as_ref()
+    }
+
+    /// Returns all submitted jobs in the order of their ids.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().flatten()
+    }
+
+    /// Returns the jobs that statistics are made of: those that arrived after the warm-up.
+    pub fn counted(&self) -> impl Iterator<Item = &Job> {
+        self.jobs().filter(|job| self.warm_up <= job.submitted)
+    }
+
+    /// Returns whether statistics are made of a job.
+    pub fn counts(&self, job: JobId) -> bool {
+        self.job(job).is_none_or(|job| self.warm_up <= job.submitted)
+    }
+
+    /// Returns an open attempt.
+    pub fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
+        self.open.get(&attempt)
+    }
+
+    /// Returns the open attempts in the order of their ids.
+    pub fn open(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
+        let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
+        open.sort_unstable_by_key(|&(id, _)| id);
+        open.into_iter()
+    }
+
+    /// Returns the attempts that the event at hand closed.
+    pub fn closed(&self) -> &[(AttemptId, Attempt)] {
+        &self.closed
+    }
+
+    /// Returns what the event at hand changed in what a tracker holds.
+    pub const fn shift(&self) -> Option<Shift> {
+        self.shift
+    }
+
+    /// Returns what the JobTracker counts for jobs since the event at hand, where that told a count. For a job
+    /// that has ended it counts nothing any more.
+    pub fn tallies(&self) -> &[(JobId, SlotKind, Counts)] {
+        &self.tallies
+    }
+
+    /// Returns the attempt that had succeeded, and is in vain by the event at hand, and where it ran.
+    pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
+        self.lost
+    }
+
+    /// Returns how many jobs were submitted.
+    pub const fn submitted(&self) -> u32 {
+        self.submitted
+    }
+
+    /// Returns how many jobs have ended.
+    pub const fn ended(&self) -> u32 {
+        self.ended
+    }
+
+    /// Returns how many map and reduce attempts were assigned, of the jobs that count.
+    pub const fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// Enters an event. Costs a look-up among the open attempts, for most.
+    pub fn enter(&mut self, event: &Event) {
+        self.closed.clear();
+        self.tallies.clear();
+        (self.shift, self.lost) = (None, None);
+        match event.fact {
+            Fact::Job(job, ref fact) => self.enter_job(event.at, job, fact),
+            Fact::Ledger(attempt, tracker, fact) => {
+                self.enter_ledger(event.at, attempt, tracker, fact);
+            }
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.enter_attempt(event.at, attempt, tracker, fact);
+            }
+            Fact::Member(..) | Fact::Tracker(..) | Fact::World(_) => {}
+        }
+    }
+
+    fn enter_job(&mut self, at: SimTime, id: JobId, fact: &JobFact) {
+        match *fact {
+            JobFact::Submitted(ref spec) => self.submit(at, spec),
+            JobFact::Initialised => self.note_job(id, |job| job.initialised = Some(at)),
+            JobFact::Running => {
+                self.note_job(id, |job| job.running = Some(at));
+                let tasks = self.job(id).map_or_else(PerSlot::default, |job| PerSlot {
+                    map: job.spec.maps,
+                    reduce: job.spec.reduces,
+                });
+                self.count_pending(id, tasks);
+            }
+            JobFact::MapsDone => self.note_job(id, |job| job.maps_done = Some(at)),
+            JobFact::Ended(outcome) => {
+                self.end_job(at, id, outcome);
+                self.count_pending(id, PerSlot::default());
+            }
+            JobFact::BegunAnew => self.count_pending(id, PerSlot::default()),
+            JobFact::Refused { .. } => {}
+        }
+    }
+
+    fn enter_ledger(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+    ) {
+        if let LedgerFact::Assigned { counts, .. } | LedgerFact::Learned { counts, .. } = fact {
+            self.count(attempt, counts);
+        }
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, locality, speculative, reason, .. } => {
+                let grant = Grant { at, locality, speculative, reason };
+                self.attempt_mut(attempt, tracker).grant = Some(grant);
+                self.count_launch(at, attempt.task);
+            }
+            // Removing an attempt's output is no launch of a task.
+            LedgerFact::Assigned { role: Role::TaskCleanup, .. } => {}
+            LedgerFact::Learned { state, .. } => {
+                if let Some(verdict) = state.outcome() {
+                    if self.has_succeeded(attempt) {
+                        self.lost = Some((attempt, tracker));
+                    }
+                    self.judge(at, attempt, verdict);
+                }
+            }
+            LedgerFact::Ordered { order: Order::Kill, reason } => {
+                if let Some(known) = self.open.get_mut(&attempt) {
+                    known.killed_for.get_or_insert(reason);
+                }
+            }
+            LedgerFact::Ordered { order: Order::Suspend | Order::Resume, .. } => {}
+        }
+    }
+
+    fn enter_attempt(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+    ) {
+        match fact {
+            AttemptFact::Started { role, slots } => {
+                if role == Role::Work {
+                    let known = self.attempt_mut(attempt, tracker);
+                    (known.started, known.width) = (Some(at), slots);
+                }
+                self.attempt_mut(attempt, tracker).holds[role as usize] = slots;
+                self.note_shift(attempt, tracker, slots as i32, 0);
+            }
+            AttemptFact::Suspended => self.suspend(at, attempt, tracker),
+            AttemptFact::Resumed => {
+                let known = self.attempt_mut(attempt, tracker);
+                let stopped = known.end_stop(at);
+                let width = known.width;
+                known.holds[Role::Work as usize] = width;
+                self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
+            }
+            AttemptFact::Ended { role, outcome, phases } => {
+                self.let_go(at, attempt, tracker, role);
+                if role == Role::Work
+                    && let Some(known) = self.open.get_mut(&attempt)
+                {
+                    known.ending = Some(Ending { at, outcome, phases });
+                }
+                self.close_if_done(attempt);
+            }
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::FetchFailed { .. } => {}
+        }
+    }
+
+    /// Notes that so many tasks of a job wait, and that none runs.
+    fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
+        let counts = |kind| (job, kind, Counts { running: 0, pending: tasks[kind] });
+        self.tallies.extend(SlotKind::BOTH.map(counts));
+    }
+
+    fn count(&mut self, attempt: AttemptId, counts: Counts) {
+        if self.job(attempt.job()).is_none_or(|job| job.ended.is_none()) {
+            self.tallies.push((attempt.job(), attempt.slot(), counts));
+        }
+    }
+
+    fn submit(&mut self, at: SimTime, spec: &Arc<JobSpec>) {
+        let index = spec.id.index();
+        if self.jobs.len() <= index {
+            self.jobs.resize_with(index + 1, || None);
+        }
+        self.submitted += 1;
+        self.jobs[index] = Some(Job {
+            spec: Arc::clone(spec),
+            submitted: at,
+            initialised: None,
+            running: None,
+            first_launch: None,
+            maps_done: None,
+            ended: None,
+            maps_by_locality: ByLocality::default(),
+            failed: 0,
+            killed: 0,
+            suspended: 0,
+        });
+    }
+
+    /// Ends a job and closes those of its attempts that have ended: the JobTracker will say
+    /// nothing more of them.
+    fn end_job(&mut self, at: SimTime, id: JobId, outcome: Outcome) {
+        let Some(job) = self.job_mut(id) else { return };
+        job.ended = Some((at, outcome));
+        self.ended += 1;
+        if self.open_of_job.get(id.index()).is_none_or(|&open| open == 0) {
+            return;
+        }
+        let over =
+            self.open.iter().filter(|(attempt, known)| attempt.job() == id && known.is_over());
+        let mut over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
+        over.sort_unstable();
+        over.into_iter().for_each(|attempt| self.close(attempt));
+    }
+
+    fn count_launch(&mut self, at: SimTime, task: TaskId) {
+        if !task.is_work() {
+            return;
+        }
+        self.attempts += u64::from(self.counts(task.job));
+        if let Some(job) = self.job_mut(task.job) {
+            job.first_launch.get_or_insert(at);
+        }
+    }
+
+    /// Returns whether an attempt had succeeded of which the JobTracker tells another end: before that it was
+    /// assigned, and it is closed, or open with a verdict.
+    fn has_succeeded(&self, attempt: AttemptId) -> bool {
+        let has_ended = |job: &Job| job.ended.is_some();
+        let is_open_still = |known: &Attempt| known.verdict.is_none();
+        attempt.task.is_work()
+            && !self.job(attempt.job()).is_none_or(has_ended)
+            && !self.open.get(&attempt).is_some_and(is_open_still)
+    }
+
+    fn judge(&mut self, at: SimTime, attempt: AttemptId, verdict: Outcome) {
+        let mut locality = None;
+        if let Some(known) = self.open.get_mut(&attempt) {
+            known.verdict = Some((at, verdict));
+            locality = known.grant.and_then(|grant| grant.locality);
+        }
+        // What the JobTracker says of a job that has ended is no count of that job any more.
+        if attempt.task.is_work()
+            && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
+        {
+            match verdict {
+                Outcome::Succeeded => job.maps_by_locality.count(locality),
+                Outcome::Failed => job.failed += 1,
+                Outcome::Killed => job.killed += 1,
+            }
+        }
+        self.close_if_done(attempt);
+    }
+
+    fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
+        let known = self.attempt_mut(attempt, tracker);
+        let held = mem::take(&mut known.holds[Role::Work as usize]);
+        known.stops.push((at, None));
+        self.note_shift(attempt, tracker, -(held as i32), 1);
+        if let Some(job) = self.job_mut(attempt.job()) {
+            job.suspended += 1;
+        }
+    }
+
+    /// Gives up the slots of an attempt that has ended, if it held any, and the memory of one that
+    /// was stopped.
+    fn let_go(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
+        let Some(known) = self.open.get_mut(&attempt) else { return };
+        let held = mem::take(&mut known.holds[role as usize]);
+        let stopped = role == Role::Work && known.end_stop(at);
+        if 0 < held || stopped {
+            self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
+        }
+    }
+
+    fn note_shift(&mut self, attempt: AttemptId, tracker: TrackerId, slots: i32, suspended: i32) {
+        self.shift = Some(Shift { tracker, task: attempt.task, slots, suspended });
+    }
+
+    fn close_if_done(&mut self, id: AttemptId) {
+        let Some(attempt) = self.open.get(&id) else { return };
+        let settled =
+            attempt.verdict.is_some() || self.job(id.job()).is_some_and(|job| job.ended.is_some());
+        if settled && attempt.is_over() {
+            self.close(id);
+        }
+    }
+
+    fn close(&mut self, id: AttemptId) {
+        self.closed.extend(self.open.swap_remove_entry(&id));
+        self.open_of_job[id.job().index()] -= 1;
+    }
+
+    fn job_mut(&mut self, job: JobId) -> Option<&mut Job> {
+        self.jobs.get_mut(job.index())?.as_mut()
+    }
+
+    fn note_job(&mut self, job: JobId, note: impl FnOnce(&mut Job)) {
+        if let Some(job) = self.job_mut(job) {
+            note(job);
+        }
+    }
+
+    /// Returns the attempt, opened if this is the first that is heard of it. That need not be its
+    /// assignment: on a scaled clock the tracker's word may come first.
+    fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut Attempt {
+        let open_of_job = &mut self.open_of_job;
+        self.open.entry(attempt).or_insert_with(|| {
+            let job = attempt.job().index();
+            if open_of_job.len() <= job {
+                open_of_job.resize(job + 1, 0);
+            }
+            open_of_job[job] += 1;
+            Attempt::on(tracker)
+        })
+    }
+}
+
+impl Job {
+    /// Returns the time from its arrival to its end.
+    pub fn sojourn(&self) -> Option<SimSpan> {
+        self.ended.map(|(at, _)| at.saturating_since(self.submitted))
+    }
+
+    /// Returns the time from its arrival to its first launch.
+    pub fn wait(&self) -> Option<SimSpan> {
+        self.first_launch.map(|at| at.saturating_since(self.submitted))
+    }
+}
+
+impl Attempt {
+    /// Returns an attempt of which nothing is known but its tracker.
+    pub(crate) const fn on(tracker: TrackerId) -> Self {
+        Self {
+            tracker,
+            grant: None,
+            started: None,
+            ending: None,
+            verdict: None,
+            killed_for: None,
+            stops: Vec::new(),
+            width: 0,
+            holds: [0; 2],
+        }
+    }
+
+    /// Ends its stop, if it is stopped; returns whether it was.
+    fn end_stop(&mut self, at: SimTime) -> bool {
+        match self.stops.last_mut() {
+            Some((_, to @ None)) => to.replace(at).is_none(),
+            _ => false,
+        }
+    }
+
+    /// Returns how long it was stopped the last time that it was resumed.
+    pub fn suspension(&self) -> SimSpan {
+        let last = self.stops.iter().rev().find_map(|(from, to)| Some((*from, (*to)?)));
+        last.map_or(SimSpan::ZERO, |(from, to)| to.saturating_since(from))
+    }
+
+    /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
+    /// tracker.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
+    }
+
+    /// Returns how many slots its work takes, or took; none if it never started.
+    pub const fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only
+    /// the cleaning up may still be heard of.
+    pub const fn has_work(&self) -> bool {
+        self.grant.is_some() || self.started.is_some()
+    }
+
+    /// Returns whether its tracker has ended it and it holds no slot.
+    fn is_over(&self) -> bool {
+        (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
+    }
+}
+
+impl ByLocality {
+    /// Returns how many there are at all levels together.
+    pub const fn total(self) -> u64 {
+        self.node + self.rack + self.off_rack
+    }
+
+    const fn count(&mut self, locality: Option<Locality>) {
+        match locality {
+            Some(Locality::Node) => self.node += 1,
+            Some(Locality::Rack) => self.rack += 1,
+            Some(Locality::OffRack) => self.off_rack += 1,
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `chains.csv`: how long chains of jobs take, in the order of their first jobs.
+//!
+//! A chain takes from the first arrival to the last end of its jobs, the times between them
+//! included. One of which a job has not ended, or has not even come, has no end.
+
+use std::path::Path;
+
+use super::table::TableWriter;
+use super::{Books, End, RecordError, Watcher};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Event, JobId};
+use mumakil_results::results::ChainRow;
+
+/// Writes `chains.csv`.
+#[derive(Debug)]
+pub struct Chains {
+    chains: Vec<Vec<JobId>>,
+    table: TableWriter<ChainRow>,
+}
+
+impl Chains {
+    /// Creates the table of these chains, each of which has a job.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(folder: &Path, chains: Vec<Vec<JobId>>) -> Result<Self, RecordError> {
+        Ok(Self { chains, table: TableWriter::create(folder)? })
+    }
+}
+
+impl Watcher for Chains {
+    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        for chain in &self.chains {
+            // One that has not begun is no more in this table than its job is in that of the jobs.
+            if let Some(row) = row(chain, end.books) {
+                self.table.row(&row)?;
+            }
+        }
+        self.table.finish()
+    }
+}
+
+fn row(chain: &[JobId], books: &Books) -> Option<ChainRow> {
+    let first = books.job(*chain.first()?)?;
+    let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
+    let submitted = arrivals.min()?;
+    let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
+    let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
+    let finish = ends.and_then(|ends| ends.into_iter().max());
+    Some(ChainRow {
+        job: first.spec.id.0,
+        name: (&*first.spec.name).into(),
+        jobs: chain.len() as u32,
+        submit_ms: submitted.as_millis(),
+        finish_ms: finish.map(SimTime::as_millis),
+        sojourn_ms: finish.map(|at| at.saturating_since(submitted)).map(SimSpan::as_millis),
+    })
+}

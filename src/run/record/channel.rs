@@ -1,0 +1,394 @@
+//! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
+//!
+//! Heartbeats are counted on the way ([`beats`](super::beats)). A chunk that has been read goes back over a second channel and is filled again, so that a run
+//! allocates a handful of them. A sender that finds the channel full waits: the writer holds the
+//! run back, never the memory. If the writer stops, senders no longer wait; they say that they are
+//! broken, the run stops, and [`Recorder::finish`] says why.
+
+use std::mem;
+use std::panic;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use hdrhistogram::Histogram;
+
+use super::beats::{Beats, Counter};
+use super::decisions::Decisions;
+use super::events::Events;
+use super::faults::Faults;
+use super::histograms::Histograms;
+use super::jobs::Jobs;
+use super::summary::{Summary, Tally};
+use super::tasks::Tasks;
+use super::timeline::Timeline;
+use super::waste::Waste;
+use super::{Books, End, RecordError, RunFacts, Watcher};
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
+use mumakil_runtime::EventSink;
+use mumakil_scenario::scenario::RecordSpec;
+
+/// Events in a chunk: about 80 KiB, which stay in a core's own cache.
+const CHUNK: usize = 1_024;
+/// Chunks on their way. A few smooth the writer's pace; more would only be memory.
+const CHUNKS: usize = 8;
+/// How long a writer naps that has read all there is while events come fast. In that time a run fills a
+/// chunk or two.
+const NAP: Duration = Duration::from_millis(1);
+/// The shortest time between two reports of progress.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// What the writer is to make.
+pub struct Setup {
+    /// The outputs.
+    pub settings: RecordSpec,
+    /// An empty folder for them; without one, there is only the [`Summary`].
+    pub folder: Option<PathBuf>,
+    /// What each tracker is called.
+    pub labels: Arc<[NodeLabel]>,
+    /// Called from the writer's thread, a few times a second.
+    pub progress: Option<OnProgress>,
+    /// Who else watches, after them.
+    pub watchers: Vec<Box<dyn Watcher>>,
+    /// Whether the summary is to say what faults cost.
+    pub counts_losses: bool,
+}
+
+/// What tables call a tracker's node and rack: its host's name, or its number.
+#[derive(Clone, Debug)]
+pub struct NodeLabel {
+    /// The node.
+    pub node: String,
+    /// The rack.
+    pub rack: String,
+}
+
+/// What is called to tell of progress.
+pub type OnProgress = Box<dyn FnMut(&Progress) + Send>;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The instant of the latest event.
+    pub now: SimTime,
+    /// How many jobs were submitted.
+    pub submitted: u32,
+    /// How many jobs have ended.
+    pub ended: u32,
+    /// How many map and reduce attempts were assigned.
+    pub attempts: u64,
+    /// How many events were recorded.
+    pub events: u64,
+}
+
+/// What the recorder has when a run is over.
+#[derive(Debug)]
+pub struct Recording {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
+    /// The jobs that were submitted.
+    pub submitted: Vec<JobId>,
+}
+
+/// Where actors put their events. The default one leads nowhere.
+///
+/// They are in their order; a chunk is allocated with its first event, sent when full, when flushed
+/// and when dropped.
+#[derive(Debug, Default)]
+pub struct EventSender {
+    chunk: Vec<Event>,
+    heartbeats: Counter,
+    writer: Option<ToWriter>,
+}
+
+/// The two channels between a sender and the writer.
+#[derive(Clone, Debug)]
+struct ToWriter {
+    full: Sender<Parcel>,
+    empty: Receiver<Vec<Event>>,
+    /// Whether somebody is shown each heartbeat.
+    tells_heartbeats: bool,
+    broken: bool,
+}
+
+/// What goes to the writer.
+enum Parcel {
+    /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
+    Events(Vec<Event>, SimTime, Vec<Beats>),
+    End(Box<(RunFacts, Option<Histogram<u64>>)>),
+}
+
+/// The recorder at work: a handle on the writer's thread.
+#[derive(Debug)]
+pub struct Recorder {
+    full: Sender<Parcel>,
+    writer: JoinHandle<Result<Option<Recording>, RecordError>>,
+}
+
+/// The writer, on its own thread.
+struct Writer {
+    books: Books,
+    tally: Tally,
+    waste: Option<Waste>,
+    /// Whether that is an output; if not, it only counts what faults cost.
+    tells_waste: bool,
+    /// Those that hear heartbeats stand first.
+    watchers: Vec<Box<dyn Watcher>>,
+    hearers: usize,
+    folder: Option<PathBuf>,
+    now: SimTime,
+    events: u64,
+}
+
+impl Recorder {
+    /// Creates the files and starts the writer.
+    ///
+    /// # Errors
+    /// If a file cannot be created.
+    pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
+        let Setup { settings, folder, labels, progress, watchers: more, counts_losses } = setup;
+        let mut watchers = open(&settings, folder.as_ref(), &labels)?;
+        let table = folder.as_deref().filter(|_| settings.waste);
+        let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
+        watchers.extend(more);
+        watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
+        let writer = Writer {
+            books: Books::new(SimTime::ZERO + settings.warm_up),
+            tally: Tally::default(),
+            waste,
+            tells_waste: settings.waste,
+            hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
+            watchers,
+            folder,
+            now: SimTime::ZERO,
+            events: 0,
+        };
+        let tells_heartbeats = 0 < writer.hearers;
+        let (full, parcels) = bounded(CHUNKS);
+        let (used, empty) = bounded(CHUNKS);
+        let writer = thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || writer.run(&parcels, &used, progress))
+            .map_err(RecordError::Thread)?;
+        let to = ToWriter { full: full.clone(), empty, tells_heartbeats, broken: false };
+        let (chunk, heartbeats) = Default::default();
+        Ok((EventSender { chunk, heartbeats, writer: Some(to) }, Self { full, writer }))
+    }
+
+    /// Ends the recording and completes the files. What senders have not flushed by now is lost.
+    ///
+    /// # Errors
+    /// If an output could not be written, now or earlier.
+    pub fn finish(
+        self,
+        run: RunFacts,
+        clock_lag: Option<Histogram<u64>>,
+    ) -> Result<Recording, RecordError> {
+        // A writer that has stopped takes nothing, and says why below.
+        let _ = self.full.send(Parcel::End(Box::new((run, clock_lag))));
+        match self.writer.join() {
+            Ok(recording) => Ok(recording?.expect("the writer stops at the end or at an error")),
+            Err(panic) => panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl EventSender {
+    /// Sends what has been pushed.
+    pub fn flush(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
+            return;
+        }
+        let (now, beats) = self.heartbeats.take();
+        if writer.broken {
+            self.chunk.clear();
+            return;
+        }
+        let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
+        writer.broken = writer.full.send(Parcel::Events(chunk, now, beats)).is_err();
+    }
+
+    /// Returns whether the writer has stopped, so that the run has no use any more.
+    pub fn is_broken(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.broken)
+    }
+}
+
+impl EventSink for EventSender {
+    /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
+    fn take(&mut self, events: &mut Vec<Event>) {
+        let Some(writer) = &self.writer else { return events.clear() };
+        let tells_heartbeats = writer.tells_heartbeats;
+        events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
+        if self.heartbeats.is_full() {
+            Self::flush(self);
+        }
+        if events.is_empty() {
+            return;
+        }
+        if CHUNK < self.chunk.len() + events.len() {
+            Self::flush(self);
+        }
+        if self.chunk.capacity() == 0 {
+            self.chunk.reserve_exact(CHUNK);
+        }
+        self.chunk.append(events);
+    }
+    fn flush(&mut self) {
+        Self::flush(self);
+    }
+    fn is_broken(&self) -> bool {
+        Self::is_broken(self)
+    }
+}
+
+impl Drop for EventSender {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// Waits for the next parcel; returns none when nobody is left to send one.
+#[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
+fn next(parcels: &Receiver<Parcel>, is_busy: bool) -> Option<Parcel> {
+    if is_busy && parcels.is_empty() {
+        // Who sleeps until there is something has to be woken by the sender: a call to the kernel for each
+        // chunk, and a thirtieth of a fast run.
+        thread::sleep(NAP);
+    }
+    parcels.recv().ok()
+}
+
+impl Writer {
+    /// Runs until the end of the run, or until nobody is left to tell of it.
+    fn run(
+        mut self,
+        parcels: &Receiver<Parcel>,
+        used: &Sender<Vec<Event>>,
+        mut progress: Option<OnProgress>,
+    ) -> Result<Option<Recording>, RecordError> {
+        let mut told = wall_clock();
+        let mut is_busy = false;
+        while let Some(parcel) = next(parcels, is_busy) {
+            match parcel {
+                Parcel::Events(mut chunk, now, beats) => {
+                    is_busy = CHUNK / 2 < chunk.len();
+                    self.see(&chunk)?;
+                    self.count(now, &beats);
+                    chunk.clear();
+                    // When enough are waiting to be filled, this one is freed.
+                    let _ = used.try_send(chunk);
+                }
+                Parcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
+            }
+            if let Some(progress) = &mut progress
+                && PROGRESS <= told.elapsed()
+            {
+                progress(&self.progress());
+                told = wall_clock();
+            }
+        }
+        Ok(None)
+    }
+
+    fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
+        for event in chunk {
+            self.now = self.now.max(event.at);
+            self.books.enter(event);
+            // Heartbeats are counted elsewhere.
+            let is_heartbeat =
+                matches!(event.fact, Fact::Tracker(_, TrackerFact::Heartbeat { .. }));
+            let hearers = if is_heartbeat { self.hearers } else { self.watchers.len() };
+            self.events += u64::from(!is_heartbeat);
+            self.tally.see(event, &self.books)?;
+            if let Some(waste) = &mut self.waste {
+                waste.see(event, &self.books);
+            }
+            for watcher in &mut self.watchers[..hearers] {
+                watcher.see(event, &self.books)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, now: SimTime, beats: &[Beats]) {
+        self.now = self.now.max(now);
+        for beats in beats {
+            self.events += beats.count;
+            self.tally.count(beats);
+            for watcher in &mut self.watchers {
+                watcher.count(beats);
+            }
+        }
+    }
+
+    fn finish(
+        mut self,
+        run: &RunFacts,
+        clock_lag: Option<&Histogram<u64>>,
+    ) -> Result<Recording, RecordError> {
+        let end = End { books: &self.books, run, clock_lag, waste: None, losses: None };
+        let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
+        let losses = waste.as_ref();
+        let end = End { waste: losses.filter(|_| self.tells_waste), losses, ..end };
+        let summary = self.tally.summary(&end);
+        for watcher in &mut self.watchers {
+            watcher.finish(&end)?;
+        }
+        if let Some(folder) = &self.folder {
+            summary.write(folder)?;
+        }
+        let submitted = self.books.jobs().map(|job| job.spec.id).collect();
+        Ok(Recording { summary, ended: self.books.ended(), submitted })
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            now: self.now,
+            submitted: self.books.submitted(),
+            ended: self.books.ended(),
+            attempts: self.books.attempts(),
+            events: self.events,
+        }
+    }
+}
+
+/// Creates the files of all outputs that are wanted: a folder that cannot be written is found out
+/// before the run.
+fn open(
+    settings: &RecordSpec,
+    folder: Option<&PathBuf>,
+    labels: &Arc<[NodeLabel]>,
+) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
+    let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
+    let Some(folder) = folder else { return Ok(watchers) };
+    watchers.push(Box::new(Jobs::create(folder)?));
+    watchers.push(Box::new(Faults::new(folder, labels.clone())));
+    if settings.tasks {
+        watchers.push(Box::new(Tasks::create(folder, labels.clone())?));
+    }
+    if settings.timeline {
+        watchers.push(Box::new(Timeline::create(folder, settings.sample)?));
+    }
+    if settings.histograms {
+        watchers.push(Box::new(Histograms::create(folder)?));
+    }
+    if settings.decisions {
+        watchers.push(Box::new(Decisions::create(folder)?));
+    }
+    if settings.events {
+        watchers.push(Box::new(Events::create(folder, labels.clone())?));
+    }
+    Ok(watchers)
+}
+
+#[expect(clippy::disallowed_methods, reason = "progress is for people, who live by the wall clock")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,83 @@
+//! `decisions.csv`: what was refused, and what was ordered of running attempts, with the reasons.
+//!
+//! A refusal is a row for the time in which a job with something to launch was refused a slot for one
+//! cause, again and again, with those jobs that held most slots of the kind the last time. Kills,
+//! suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows are in the order in
+//! which they were told: refusals when they are over, or with the run.
+
+use std::path::Path;
+
+use super::table::TableWriter;
+use super::{Books, End, RecordError, Watcher};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Event, Fact, JobFact, LedgerFact, Reason};
+use mumakil_results::results::{Decided, DecisionRow};
+
+/// Writes `decisions.csv`.
+#[derive(Debug)]
+pub(super) struct Decisions {
+    table: TableWriter<DecisionRow>,
+}
+
+impl Decisions {
+    /// Creates the table.
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        Ok(Self { table: TableWriter::create(folder)? })
+    }
+
+    fn row(&mut self, reason: Reason, row: DecisionRow) -> Result<(), RecordError> {
+        let weighed = reason.weighed();
+        self.table.row(&DecisionRow {
+            code: reason.code().into(),
+            waited_ms: weighed.waited.map(SimSpan::as_millis),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            for_job: weighed.for_job.map(|job| job.0),
+            reason: reason.to_string().into(),
+            ..row
+        })
+    }
+}
+
+impl Watcher for Decisions {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }) => {
+                let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
+                let held_by = named.collect::<Vec<String>>().join(" ");
+                let row = DecisionRow {
+                    what: Decided::Refuse,
+                    job: job.0,
+                    kind: kind.into(),
+                    from_ms: from.as_millis(),
+                    to_ms: to.as_millis(),
+                    times,
+                    held_by: held_by.into(),
+                    ..DecisionRow::default()
+                };
+                self.row(reason, row)
+            }
+            Fact::Ledger(attempt, _, LedgerFact::Ordered { order, reason }) => {
+                let at = SimTime::as_millis(event.at);
+                let row = DecisionRow {
+                    what: order.into(),
+                    job: attempt.job().0,
+                    kind: attempt.task.kind.into(),
+                    task: Some(attempt.task.index),
+                    attempt: Some(attempt.number),
+                    from_ms: at,
+                    to_ms: at,
+                    times: 1,
+                    ..DecisionRow::default()
+                };
+                self.row(reason, row)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        self.table.finish()
+    }
+}

@@ -1,0 +1,61 @@
+//! `faults.csv`: what befell machines and the JobTracker's process, a row for each change, in the order
+//! of time. A run in which nothing does has no such file.
+//!
+//! The speeds are those from then on, of what they usually are. The blocks and bytes are those that are
+//! copied again because of the node.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::incident::Details;
+use super::table::TableWriter;
+use super::{Books, End, NodeLabel, RecordError, Watcher};
+use mumakil_core::cluster::Speeds;
+use mumakil_core::mapred::{Event, Fact, Incident, WorldFact};
+use mumakil_results::results::{FaultRow, Text};
+
+/// Writes `faults.csv`.
+#[derive(Debug)]
+pub(super) struct Faults {
+    folder: PathBuf,
+    labels: Arc<[NodeLabel]>,
+    /// Created with the first row.
+    table: Option<TableWriter<FaultRow>>,
+}
+
+impl Faults {
+    /// Returns the table of a folder, which is not there yet.
+    pub(super) fn new(folder: &Path, labels: Arc<[NodeLabel]>) -> Self {
+        Self { folder: folder.to_owned(), labels, table: None }
+    }
+}
+
+impl Watcher for Faults {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        let Fact::World(WorldFact::Incident { tracker, incident }) = event.fact else {
+            return Ok(());
+        };
+        let what = Details::of(incident);
+        let label = tracker.map(|tracker| &self.labels[tracker.index()]);
+        let table = match &mut self.table {
+            Some(table) => table,
+            None => self.table.insert(TableWriter::create(&self.folder)?),
+        };
+        table.row(&FaultRow {
+            at_ms: event.at.as_millis(),
+            node: label.map_or(Incident::OF_JOBTRACKER, |label| &label.node).into(),
+            rack: label.map_or("", |label| &label.rack).into(),
+            what: incident.words().into(),
+            cpu: what.speeds.map(|Speeds { cpu, .. }| cpu),
+            disk: what.speeds.map(|Speeds { disk, .. }| disk),
+            network: what.speeds.map(|Speeds { network, .. }| network),
+            attempt: what.attempt.map_or_else(Text::default, |attempt| attempt.to_string().into()),
+            blocks: what.copies.map(|(blocks, _)| blocks),
+            bytes: what.copies.map(|(_, bytes)| bytes.get()),
+        })
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        self.table.as_mut().map_or(Ok(()), TableWriter::finish)
+    }
+}

@@ -1,0 +1,205 @@
+//! The two text forms of a histogram that HdrHistogram's tools of every language read: the
+//! percentile table and the interval log.
+//!
+//! Neither holds a date: virtual time begins at second 0 of the epoch.
+
+use std::borrow::Borrow;
+use std::io::{self, Write};
+use std::time::{Duration, UNIX_EPOCH};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
+};
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use hdrhistogram::{Counter, Histogram};
+
+use mumakil_base::units::SimTime;
+
+/// How many rows the percentile table has for each halving of what is above: the usual number.
+const TICKS_PER_HALF_DISTANCE: u32 = 5;
+
+/// What the columns of the interval log are.
+const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
+                      \"Interval_Compressed_Histogram\"";
+
+/// Writes the percentile table, as `outputPercentileDistribution` of the Java library does.
+///
+/// Most bins hold nothing. The library would walk over all of them four times, for the rows, the mean
+/// and the deviation with a mean of its own; here they are walked over once.
+pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>) -> io::Result<()> {
+    writeln!(
+        to,
+        "{:>12} {:>14} {:>10} {:>14}\n",
+        "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+    )?;
+    let bins = histogram.iter_recorded().map(|bin| (bin.value_iterated_to(), bin.count_at_value()));
+    let bins: Vec<(u64, u64)> = bins.collect();
+    let count = histogram.len();
+    let (mut quantile, mut total) = (0.0, 0);
+    for (place, (value, in_bin)) in bins.iter().enumerate() {
+        total += in_bin;
+        let value = *value as f64;
+        while quantile < 1.0 && quantile <= total as f64 / count as f64 {
+            let inverse = 1.0 / (1.0 - quantile);
+            writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
+            // What is finer than the last bin says nothing.
+            quantile = if place + 1 == bins.len() { 1.0 } else { next_tick(quantile) };
+        }
+        if place + 1 == bins.len() {
+            writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
+        }
+    }
+    let middle = |value: u64| histogram.median_equivalent(value) as f64;
+    let mean = bins
+        .iter()
+        .fold(0.0, |sum, (value, in_bin)| sum + middle(*value) * *in_bin as f64 / count as f64);
+    let squares = bins.iter().fold(0.0, |sum, (value, in_bin)| {
+        let off = middle(*value) - mean;
+        sum + (off * off) * *in_bin as f64
+    });
+    let deviation = (squares / count as f64).sqrt();
+    writeln!(to, "#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]")?;
+    let max = histogram.max() as f64;
+    writeln!(to, "#[Max     = {max:12.3}, Total count    = {count:12}]")?;
+    let (buckets, parts) = (histogram.buckets(), sub_buckets(histogram.sigfig()));
+    writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]")
+}
+
+/// Returns the quantile of the next row: there are as many from each halving of what is above to the
+/// next, until numbers cannot tell them apart.
+fn next_tick(quantile: f64) -> f64 {
+    let halvings = (1.0 / (1.0 - quantile)).log2() as u32;
+    let ticks = u64::from(TICKS_PER_HALF_DISTANCE) << (halvings + 1);
+    let next = quantile + 1.0 / ticks as f64;
+    if next == quantile { 1.0 } else { next }
+}
+
+/// Writes the interval log: one interval as long as the run, with a tag for each histogram.
+pub fn write_log(
+    to: &mut impl Write,
+    ended: SimTime,
+    histograms: impl Iterator<Item = (impl AsRef<str>, impl Borrow<Histogram<u64>>)>,
+) -> io::Result<()> {
+    let mut serializer = Deflated::new();
+    let mut log = IntervalLogWriterBuilder::new()
+        .add_comment("[Histogram log format version 1.3]")
+        .add_comment("[Values are microseconds of virtual time]")
+        .with_start_time(UNIX_EPOCH)
+        .begin_log_with(to, &mut serializer)?;
+    log.write_comment(LEGEND)?;
+    let length = Duration::from_micros(ended.as_micros());
+    for (name, histogram) in histograms {
+        let tag = Tag::new(name.as_ref()).expect("names of histograms have no blank and no comma");
+        log.write_histogram(histogram.borrow(), Duration::ZERO, length, Some(tag)).map_err(
+            |error| match error {
+                IntervalLogWriterError::IoError(error) => error,
+                IntervalLogWriterError::SerializeError(error) => error,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the bytes of the library's `V2DeflateSerializer`, which makes a compressor for every
+/// histogram: a third of a megabyte, while a histogram is some hundred bytes.
+struct Deflated {
+    plain: V2Serializer,
+    compressor: ZlibEncoder<Vec<u8>>,
+}
+
+impl Deflated {
+    /// What such bytes begin with.
+    const COOKIE: u32 = 0x1c84_9314;
+
+    fn new() -> Self {
+        let compressor = ZlibEncoder::new(Vec::new(), Compression::default());
+        Self { plain: V2Serializer::new(), compressor }
+    }
+}
+
+impl Serializer for Deflated {
+    type SerializeError = io::Error;
+
+    fn serialize<T: Counter, W: Write>(
+        &mut self,
+        histogram: &Histogram<T>,
+        to: &mut W,
+    ) -> io::Result<usize> {
+        self.plain.serialize(histogram, &mut self.compressor).map_err(io::Error::other)?;
+        let packed = self.compressor.reset(Vec::new())?;
+        let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
+        to.write_all(&Self::COOKIE.to_be_bytes())?;
+        to.write_all(&length.to_be_bytes())?;
+        to.write_all(&packed)?;
+        Ok(8 + packed.len())
+    }
+}
+
+/// Returns into how many parts a bucket is divided for so many significant digits.
+fn sub_buckets(digits: u8) -> u64 {
+    (2 * 10_u64.pow(u32::from(digits))).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::V2DeflateSerializer;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn histogram(values: Vec<(u32, u32, u64)>) -> Histogram<u64> {
+        let mut histogram = Histogram::new(3).unwrap();
+        for (size, value, count) in values {
+            histogram.record_n(u64::from(value) >> size, count).unwrap();
+        }
+        histogram
+    }
+
+    fn histograms() -> impl Strategy<Value = Histogram<u64>> {
+        let value = (0u32..32, any::<u32>(), 1u64..3_000);
+        prop::collection::vec(value, 1..40).prop_map(histogram)
+    }
+
+    /// Returns the rows, the mean and the deviation, as the library computes them.
+    fn by_the_library(histogram: &Histogram<u64>) -> String {
+        let (mut text, mut total) = (String::new(), 0);
+        for step in histogram.iter_quantiles(TICKS_PER_HALF_DISTANCE) {
+            total += step.count_since_last_iteration();
+            let (value, quantile) = (step.value_iterated_to() as f64, step.quantile_iterated_to());
+            text += &if quantile < 1.0 {
+                let inverse = 1.0 / (1.0 - quantile);
+                format!("{value:12.3} {quantile:.12} {total:10} {inverse:14.2}\n")
+            } else {
+                format!("{value:12.3} {quantile:.12} {total:10}\n")
+            };
+        }
+        let (mean, deviation) = (histogram.mean(), histogram.stdev());
+        text + &format!("#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]\n")
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_is_that_of_the_library(histogram in histograms()) {
+            let mut text = Vec::new();
+            write_percentiles(&mut text, &histogram).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let library = by_the_library(&histogram);
+            prop_assert!(text.contains(&format!("\n\n{library}#[Max")), "{text}\n{library}");
+        }
+
+        #[test]
+        fn one_compressor_packs_as_one_for_each(
+            histograms in prop::collection::vec(histograms(), 1..4),
+        ) {
+            let mut one = Deflated::new();
+            for histogram in histograms {
+                let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+                one.serialize(&histogram, &mut ours).unwrap();
+                V2DeflateSerializer::new().serialize(&histogram, &mut theirs).unwrap();
+                prop_assert_eq!(ours, theirs);
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! `histograms/NAME.hgrm` and `latency.hlog`: how long things took, in virtual microseconds, to
+//! three significant digits.
+//!
+//! A histogram without values leaves no file. Spans of jobs are taken from the books when the run
+//! is over; everything else is recorded as it happens, at a few nanoseconds each.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use hdrhistogram::Histogram;
+use rustc_hash::FxHashMap;
+
+use super::hdr;
+use super::table::Text;
+use super::{Beats, Books, End, RecordError, Shift, Watcher};
+use mumakil_base::disk;
+use mumakil_base::files;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, Event, Fact, LedgerFact, PerSlot, Reason, Role, SlotKind, TrackerFact,
+    TrackerId,
+};
+
+/// How many letters of a class stand in the name of a file.
+const CLASS_LETTERS: usize = 48;
+
+/// Writes the histograms.
+#[derive(Debug)]
+pub(super) struct Histograms {
+    folder: PathBuf,
+    heartbeat_rtt: Histogram<u64>,
+    jobtracker_queue: Histogram<u64>,
+    slot_idle: Histogram<u64>,
+    task_wait: Histogram<u64>,
+    locality_wait: Histogram<u64>,
+    commit_delay: Histogram<u64>,
+    suspension: Histogram<u64>,
+    preemption_to_launch: Histogram<u64>,
+    /// The attempts for which a slot was taken, and when.
+    awaited: FxHashMap<AttemptId, SimTime>,
+    /// Since when each free slot of each tracker is free, the longest free first.
+    free: Vec<PerSlot<VecDeque<SimTime>>>,
+}
+
+impl Histograms {
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        let tables = folder.join(files::HISTOGRAMS);
+        disk::create_dir(&tables).map_err(RecordError::at(&tables))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            heartbeat_rtt: empty(),
+            jobtracker_queue: empty(),
+            slot_idle: empty(),
+            task_wait: empty(),
+            locality_wait: empty(),
+            commit_delay: empty(),
+            suspension: empty(),
+            preemption_to_launch: empty(),
+            awaited: FxHashMap::default(),
+            free: Vec::new(),
+        })
+    }
+
+    fn tracker_up(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
+        if self.free.len() <= tracker.index() {
+            self.free.resize_with(tracker.index() + 1, PerSlot::default);
+        }
+        for kind in SlotKind::BOTH {
+            self.free[tracker.index()][kind] = (0..slots[kind]).map(|_| at).collect();
+        }
+    }
+
+    /// The slots that were free for longest are taken first: which they really were makes no
+    /// difference to anybody.
+    fn slot_moved(&mut self, at: SimTime, shift: Shift) {
+        let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
+        let free = &mut tracker[shift.task.slot()];
+        for _ in shift.slots..0 {
+            free.push_back(at);
+        }
+        for _ in 0..shift.slots {
+            if let Some(since) = free.pop_front() {
+                record(&mut self.slot_idle, at.saturating_since(since));
+            }
+        }
+    }
+
+    /// Leaves out jobs that came before the warm-up was over.
+    fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &Books) {
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, waited, reason, .. }
+                if books.counts(attempt.job()) =>
+            {
+                self.assigned(attempt, waited, reason);
+            }
+            LedgerFact::Ordered { reason: Reason::PreemptedFor(by), .. }
+                if books.counts(by.job()) =>
+            {
+                self.awaited.insert(by, at);
+            }
+            LedgerFact::Assigned { .. }
+            | LedgerFact::Learned { .. }
+            | LedgerFact::Ordered { .. } => {}
+        }
+    }
+
+    /// Leaves out jobs that came before the warm-up was over.
+    fn see_attempt(&mut self, at: SimTime, attempt: AttemptId, fact: AttemptFact, books: &Books) {
+        match fact {
+            AttemptFact::Started { .. } => self.has_slot(at, attempt),
+            AttemptFact::Resumed if books.counts(attempt.job()) => {
+                self.has_slot(at, attempt);
+                if let Some(attempt) = books.attempt(attempt) {
+                    record(&mut self.suspension, attempt.suspension());
+                }
+            }
+            AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
+                self.awaited.remove(&attempt);
+                if let Some(commit) = phases.commit {
+                    record(&mut self.commit_delay, commit);
+                }
+            }
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::Suspended
+            | AttemptFact::Resumed
+            | AttemptFact::FetchFailed { .. }
+            | AttemptFact::Ended { .. } => {}
+        }
+    }
+
+    fn assigned(&mut self, attempt: AttemptId, waited: SimSpan, reason: Reason) {
+        if !attempt.task.is_work() {
+            return;
+        }
+        record(&mut self.task_wait, waited);
+        if let Reason::Waited(span) = reason {
+            record(&mut self.locality_wait, span);
+        }
+    }
+
+    fn has_slot(&mut self, at: SimTime, attempt: AttemptId) {
+        if let Some(since) = self.awaited.remove(&attempt) {
+            record(&mut self.preemption_to_launch, at.saturating_since(since));
+        }
+    }
+
+    /// Returns every histogram under its name, in the order of the names.
+    fn named<'h>(&'h self, end: &'h End<'_>) -> BTreeMap<String, Cow<'h, Histogram<u64>>> {
+        let mut named = BTreeMap::from(
+            [
+                ("heartbeat_rtt", &self.heartbeat_rtt),
+                ("jobtracker_queue", &self.jobtracker_queue),
+                ("slot_idle", &self.slot_idle),
+                ("task_wait", &self.task_wait),
+                ("locality_wait", &self.locality_wait),
+                ("commit_delay", &self.commit_delay),
+                ("suspension", &self.suspension),
+                ("preemption_to_launch", &self.preemption_to_launch),
+            ]
+            .map(|(name, histogram)| (name.to_owned(), Cow::Borrowed(histogram))),
+        );
+        let mut note = |name: String, span| {
+            record(named.entry(name).or_insert_with(|| Cow::Owned(empty())).to_mut(), span);
+        };
+        for job in end.books.counted() {
+            if let Some(wait) = job.wait() {
+                note("job_wait".to_owned(), wait);
+            }
+            if let Some(sojourn) = job.sojourn() {
+                note("job_sojourn".to_owned(), sojourn);
+                if !job.spec.class.is_empty() {
+                    note(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+                }
+            }
+        }
+        if let Some(lag) = end.clock_lag {
+            named.insert("clock_lag".to_owned(), Cow::Borrowed(lag));
+        }
+        named.retain(|_, histogram| !histogram.is_empty());
+        named
+    }
+}
+
+impl Watcher for Histograms {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Ledger(attempt, _, fact) => self.see_ledger(event.at, attempt, fact, books),
+            Fact::Attempt(attempt, _, fact) => self.see_attempt(event.at, attempt, fact, books),
+            Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
+                self.tracker_up(event.at, tracker, slots);
+            }
+            Fact::Tracker(tracker, TrackerFact::Down) => {
+                self.tracker_up(event.at, tracker, PerSlot::default());
+            }
+            Fact::Tracker(_, TrackerFact::Heartbeat { .. })
+            | Fact::Job(..)
+            | Fact::Member(..)
+            | Fact::World(_) => {}
+        }
+        if let Some(shift) = books.shift() {
+            self.slot_moved(event.at, shift);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, beats: &Beats) {
+        record_all(&mut self.heartbeat_rtt, beats.rtt, beats.count);
+        record_all(&mut self.jobtracker_queue, beats.queued, beats.count);
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        let named = self.named(end);
+        let tables = self.folder.join(files::HISTOGRAMS);
+        for (name, histogram) in &named {
+            let mut table = Text::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
+            table.write(|to| hdr::write_percentiles(to, histogram))?;
+            table.finish()?;
+        }
+        let mut log = Text::create(&self.folder, files::LATENCY)?;
+        let entries = named.iter().map(|(name, histogram)| (name.as_str(), &**histogram));
+        log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
+        log.finish()
+    }
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are possible")
+}
+
+fn record(histogram: &mut Histogram<u64>, span: SimSpan) {
+    record_all(histogram, span, 1);
+}
+
+fn record_all(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
+    histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
+}
+
+/// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in
+/// other signs only share a histogram.
+pub fn tame(class: &str) -> String {
+    let tame = |letter: char| {
+        if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }
+    };
+    class.chars().take(CLASS_LETTERS).map(tame).collect()
+}

@@ -1,0 +1,67 @@
+//! `jobs.csv`: a row for each submitted job, in the order of their ids.
+//!
+//! Written when the run is over, from the books, since jobs end in any order. Instants are truncated to
+//! milliseconds; spans are what lies between two of them, so that they add up.
+
+use std::path::Path;
+
+use super::table::TableWriter;
+use super::{Books, End, Job, RecordError, Watcher};
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Event;
+use mumakil_results::results::{JobEnd, JobRow};
+
+/// Writes `jobs.csv`.
+#[derive(Debug)]
+pub(super) struct Jobs {
+    table: TableWriter<JobRow>,
+}
+
+impl Jobs {
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        Ok(Self { table: TableWriter::create(folder)? })
+    }
+}
+
+impl Watcher for Jobs {
+    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        for job in end.books.jobs() {
+            self.table.row(&row(job))?;
+        }
+        self.table.finish()
+    }
+}
+
+fn row(job: &Job) -> JobRow {
+    let spec = &*job.spec;
+    let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
+    JobRow {
+        job: spec.id.0,
+        name: (&*spec.name).into(),
+        user: (&*spec.user).into(),
+        pool: (&*spec.pool).into(),
+        class: (&*spec.class).into(),
+        priority: spec.priority.word().into(),
+        maps: spec.maps,
+        reduces: spec.reduces,
+        submit_ms: job.submitted.as_millis(),
+        initialised_ms: job.initialised.map(SimTime::as_millis),
+        running_ms: job.running.map(SimTime::as_millis),
+        first_launch_ms: job.first_launch.map(SimTime::as_millis),
+        maps_done_ms: job.maps_done.map(SimTime::as_millis),
+        finish_ms: job.ended.map(|(at, _)| at.as_millis()),
+        sojourn_ms: job.ended.map(|(at, _)| since(at)),
+        wait_ms: job.first_launch.map(since),
+        node_local: job.maps_by_locality.node,
+        rack_local: job.maps_by_locality.rack,
+        off_rack: job.maps_by_locality.off_rack,
+        failed: job.failed,
+        killed: job.killed,
+        suspended: job.suspended,
+        outcome: job.ended.map_or(JobEnd::Unfinished, |(_, outcome)| outcome.into()),
+    }
+}

@@ -1,0 +1,183 @@
+//! What a run was up to an instant, short enough to be compared with another's.
+//!
+//! Two runs had the same past if all of their events up to there were the same, heartbeats too.
+
+use std::fmt::{self, Write as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Books, End, RecordError, Watcher};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Event, Fact, TrackerFact};
+
+/// So many events have a mark each, those after them only each so manieth: enough to say when two runs
+/// part, and little to keep.
+const MARKED: u64 = 1 << 16;
+const STRIDE: u64 = 1 << 10;
+
+/// What a run was up to an instant.
+#[derive(Clone, Debug)]
+pub struct Past {
+    until: SimTime,
+    events: u64,
+    hash: DefaultHasher,
+    /// The hash of all up to an event, with that event's instant.
+    marks: Vec<(SimTime, u64)>,
+    /// After how many events their hash is to be known, and it, when they have come.
+    goal: Option<(u64, Option<u64>)>,
+}
+
+impl Past {
+    /// Returns an empty past up to an instant, without it, and a watcher that fills it.
+    pub fn until(until: SimTime) -> (Arc<Mutex<Self>>, Box<dyn Watcher>) {
+        let past = Arc::new(Mutex::new(Self { until, ..Self::open(None) }));
+        (past.clone(), Box::new(past))
+    }
+
+    /// Returns an empty past without an end, for who fills it; it can tell later whether it begins as
+    /// another does.
+    pub fn open(other: Option<&Self>) -> Self {
+        let mut past = Self {
+            until: SimTime::NEVER,
+            events: 0,
+            hash: DefaultHasher::default(),
+            marks: Vec::new(),
+            goal: other.map(|other| (other.events, None)),
+        };
+        past.arrive();
+        past
+    }
+
+    /// Returns how many events it has.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns where another past is not this one: an instant up to which they are the same, if they
+    /// differ at all.
+    pub fn parts_from(&self, other: &Self) -> Option<SimTime> {
+        if (self.events, self.hash.finish()) == (other.events, other.hash.finish()) {
+            return None;
+        }
+        Some(self.same_as(other))
+    }
+
+    /// Returns where this past, of which there may be more, is not as the shorter one that it was opened
+    /// with.
+    pub fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
+        let goal = Some((shorter.events, Some(shorter.hash.finish())));
+        (self.goal != goal).then(|| self.same_as(shorter))
+    }
+
+    /// Returns the last instant that is known up to which two are the same.
+    fn same_as(&self, other: &Self) -> SimTime {
+        let pairs = self.marks.iter().zip(&other.marks);
+        let same = pairs.take_while(|(own, others)| own == others);
+        same.last().map_or(SimTime::ZERO, |((at, _), _)| *at)
+    }
+
+    fn arrive(&mut self) {
+        if let Some((events, hash)) = &mut self.goal
+            && *events == self.events
+        {
+            *hash = Some(self.hash.finish());
+        }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, event: &Event) {
+        if event.at < self.until {
+            match event.fact {
+                // They are most of all events, and to write them takes longer than all else.
+                Fact::Tracker(tracker, TrackerFact::Heartbeat { rtt, queued }) => {
+                    let spans = [rtt, queued].map(SimSpan::as_micros);
+                    (event.at.as_micros(), tracker.0, spans).hash(&mut self.hash);
+                }
+                // Events are written for people only; within a process that is always the same.
+                _ => drop(write!(HashWriter(&mut self.hash), "{event:?}")),
+            }
+            self.events += 1;
+            if self.events <= MARKED || self.events.is_multiple_of(STRIDE) {
+                self.marks.push((event.at, self.hash.finish()));
+            }
+            self.arrive();
+        }
+    }
+}
+
+impl Watcher for Arc<Mutex<Past>> {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        self.lock().add(event);
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// A hash of what is written.
+struct HashWriter<'h>(&'h mut DefaultHasher);
+
+impl fmt::Write for HashWriter<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::{JobFact, JobId};
+
+    fn past(jobs: impl Iterator<Item = u32>, until: u64) -> Past {
+        let (past, _) = Past::until(SimTime::ZERO + SimSpan::from_secs(until));
+        let mut past = past.lock().clone();
+        for (second, job) in (0..).zip(jobs) {
+            let at = SimTime::ZERO + SimSpan::from_secs(second);
+            past.add(&Event { at, fact: Fact::Job(JobId(job), JobFact::Running) });
+        }
+        past
+    }
+
+    #[test]
+    fn pasts_part_where_one_event_differs_and_what_comes_after_the_instant_does_not_count() {
+        let odd_at = |place: u32| past((0..100_000).map(|n| n + u32::from(n == place)), 90_000);
+        let plain = past(0..100_000, 90_000);
+        let secs = |secs: u64| Some(SimTime::ZERO + SimSpan::from_secs(secs));
+        assert_eq!(plain.events(), 90_000);
+        assert_eq!(plain.parts_from(&odd_at(95_000)), None);
+        assert_eq!(plain.parts_from(&odd_at(3_000)), secs(2_999));
+        assert_eq!(plain.parts_from(&odd_at(0)), secs(0));
+        // The last mark before is at the 79,872th event.
+        assert_eq!(plain.parts_from(&odd_at(80_000)), secs(79_871));
+        assert_eq!(past(0..10, 99).parts_from(&past(0..11, 99)), secs(9));
+    }
+
+    #[test]
+    fn a_past_begins_as_a_shorter_one_or_parts_from_it() {
+        let shorter = past(0..10, 99);
+        let longer = |jobs: &mut dyn Iterator<Item = u32>| {
+            let mut past = Past::open(Some(&shorter));
+            for (second, job) in (0..).zip(jobs) {
+                let at = SimTime::ZERO + SimSpan::from_secs(second);
+                past.add(&Event { at, fact: Fact::Job(JobId(job), JobFact::Running) });
+            }
+            past.parts_before(&shorter)
+        };
+        assert_eq!(longer(&mut (0..10)), None);
+        assert_eq!(longer(&mut (0..15)), None);
+        let secs = |secs: u64| Some(SimTime::ZERO + SimSpan::from_secs(secs));
+        assert_eq!(longer(&mut (0..9)), secs(8), "it is not as long");
+        assert_eq!(longer(&mut (0..15).map(|n| n + u32::from(n == 5))), secs(4));
+        let nothing = past(0..0, 99);
+        assert_eq!(Past::open(Some(&nothing)).parts_before(&nothing), None);
+    }
+}

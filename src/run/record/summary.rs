@@ -1,0 +1,379 @@
+//! `summary.json`: a run in some thirty numbers, which a caller gets as a [`Summary`] too.
+//!
+//! Jobs of the warm-up, and their attempts, are left out; slots and messages are the whole run's.
+//! Sojourn times are those of the jobs that have ended, however they ended; waits those of the jobs
+//! that have launched. The median and the 95th percentile lie between two jobs where they must
+//! (linear interpolation, as spreadsheets and NumPy do). Numbers are rounded to six digits after
+//! the point: microseconds, and millionths of a whole.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::table::Text;
+use super::{Beats, Books, ByLocality, End, Fate, RecordError, WasteSummary, Watcher};
+use mumakil_base::files;
+use mumakil_base::statistics;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerFact, TrackerId, WorldFact,
+};
+
+/// A policy that took over while the run went on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaterPolicy {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// Its name.
+    pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
+}
+
+/// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The policy's name.
+    pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
+    /// The policies that took over from it, in the order of time; usually none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later_policies: Vec<LaterPolicy>,
+    /// The seed.
+    pub seed: u64,
+    /// The version of Mumakil.
+    pub version: String,
+    /// How many nodes the cluster has.
+    pub nodes: u32,
+    /// How many map slots the trackers had when they first came up.
+    pub map_slots: u64,
+    /// How many reduce slots they had.
+    pub reduce_slots: u64,
+    /// Seconds before which jobs are of the warm-up.
+    pub warm_up_s: f64,
+    /// How many jobs were submitted.
+    pub jobs: u64,
+    /// How many of them succeeded.
+    pub jobs_succeeded: u64,
+    /// How many of them failed.
+    pub jobs_failed: u64,
+    /// How many of them were killed.
+    pub jobs_killed: u64,
+    /// How many map and reduce attempts were assigned.
+    pub attempts: u64,
+    /// How many of them failed.
+    pub attempts_failed: u64,
+    /// How many of them were killed, completed maps that were lost among them.
+    pub attempts_killed: u64,
+    /// How often attempts were suspended.
+    pub suspensions: u64,
+    /// How many maps the jobs have.
+    pub maps: u64,
+    /// How many reduces the jobs have.
+    pub reduces: u64,
+    /// Seconds from the first submission to the last end of a job; `None` while jobs are left.
+    pub makespan_s: Option<f64>,
+    /// Mean seconds from a job's submission to its end.
+    pub mean_sojourn_s: Option<f64>,
+    /// Median seconds from a job's submission to its end.
+    pub median_sojourn_s: Option<f64>,
+    /// The seconds from its submission to its end that a job in twenty exceeds.
+    pub p95_sojourn_s: Option<f64>,
+    /// Mean seconds from a job's submission to its first launch.
+    pub mean_wait_s: Option<f64>,
+    /// The shares of the locality levels in the map attempts that succeeded and had input.
+    pub locality: LocalityShares,
+    /// The shares of the slot time, while trackers were up, in which slots were held.
+    pub slot_utilisation: SlotShares,
+    /// What slots were held for; without `record.waste` and speculation, nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waste: Option<WasteSummary>,
+    /// What befell machines and attempts, and what that cost; nothing, if nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultSummary>,
+    /// How many heartbeats were answered.
+    pub heartbeats: u64,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// Seconds of virtual time that the run took.
+    pub virtual_s: f64,
+    /// Why it stopped, if not because all jobs had ended or its time was up: `stalled` or
+    /// `time_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'static str>,
+}
+
+/// What faults did to a run, in `summary.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FaultSummary {
+    /// How often something befell a machine or let an attempt hang; that it was over does not count.
+    pub incidents: u64,
+    /// How many attempts failed, or were lost with their tracker or their output.
+    pub attempts_lost: u64,
+    /// For how long they had held slots: seconds, times slots.
+    pub slots_lost_s: f64,
+}
+
+/// A share for each locality level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LocalityShares {
+    /// On the node.
+    pub node: Option<f64>,
+    /// In the rack.
+    pub rack: Option<f64>,
+    /// Elsewhere.
+    pub off_rack: Option<f64>,
+}
+
+/// A share for each kind of slot.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SlotShares {
+    /// Of map slots.
+    pub map: Option<f64>,
+    /// Of reduce slots.
+    pub reduce: Option<f64>,
+}
+
+/// What only the passing events tell: heartbeats, and slots over time.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    heartbeats: u64,
+    /// How often something befell a machine or an attempt.
+    incidents: u64,
+    trackers: Vec<PerSlot<u32>>,
+    /// The slots with which each tracker first came up.
+    first: Vec<Option<PerSlot<u32>>>,
+    available: PerSlot<Area>,
+    held: PerSlot<Area>,
+}
+
+/// A number over time, and what is under its curve.
+#[derive(Debug, Default)]
+struct Area {
+    level: u32,
+    since: SimTime,
+    micros: u128,
+}
+
+impl Tally {
+    /// Returns what faults did, if they did anything.
+    fn faults(&self, losses: &WasteSummary) -> Option<FaultSummary> {
+        let faults = FaultSummary {
+            incidents: self.incidents,
+            attempts_lost: losses.attempts_harmed,
+            slots_lost_s: rounded(losses.by_fate[Fate::Failed] + losses.by_fate[Fate::Lost]),
+        };
+        (0 < faults.incidents + faults.attempts_lost).then_some(faults)
+    }
+
+    fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
+        if self.trackers.len() <= tracker.index() {
+            self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
+            self.first.resize_with(tracker.index() + 1, || None);
+        }
+        self.first[tracker.index()].get_or_insert(slots);
+        let before = std::mem::replace(&mut self.trackers[tracker.index()], slots);
+        for kind in SlotKind::BOTH {
+            let level = self.available[kind].level - before[kind] + slots[kind];
+            self.available[kind].set(at, level);
+        }
+    }
+
+    fn slots(&self, kind: SlotKind) -> u64 {
+        self.first.iter().flatten().map(|slots| u64::from(slots[kind])).sum()
+    }
+
+    fn utilisation(&self, kind: SlotKind, ended: SimTime) -> Option<f64> {
+        share(self.held[kind].until(ended), self.available[kind].until(ended))
+    }
+
+    /// Returns the summary of the run.
+    pub(super) fn summary(&self, end: &End<'_>) -> Summary {
+        let End { books, run, waste, losses, .. } = *end;
+        let ended = |outcome| {
+            let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
+            books.counted().filter(how).count() as u64
+        };
+        let sum = |of: fn(&super::Job) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
+        let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
+        sojourns.sort_unstable();
+        let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
+        let local =
+            books.counted().fold(ByLocality::default(), |sum, job| sum + job.maps_by_locality);
+        let locality = |part: u64| share(part.into(), local.total().into());
+        Summary {
+            scenario: run.scenario.clone(),
+            policy: run.policy.clone(),
+            precedence: run.precedence,
+            later_policies: run.later_policies.clone(),
+            seed: run.seed,
+            version: run.version.clone(),
+            nodes: run.nodes,
+            map_slots: self.slots(SlotKind::Map),
+            reduce_slots: self.slots(SlotKind::Reduce),
+            warm_up_s: rounded(books.warm_up().as_secs_f64()),
+            jobs: books.counted().count() as u64,
+            jobs_succeeded: ended(Outcome::Succeeded),
+            jobs_failed: ended(Outcome::Failed),
+            jobs_killed: ended(Outcome::Killed),
+            attempts: books.attempts(),
+            attempts_failed: sum(|job| job.failed),
+            attempts_killed: sum(|job| job.killed),
+            suspensions: sum(|job| job.suspended),
+            maps: sum(|job| job.spec.maps),
+            reduces: sum(|job| job.spec.reduces),
+            makespan_s: makespan(books),
+            mean_sojourn_s: mean(&sojourns),
+            median_sojourn_s: quantile(&sojourns, 0.5),
+            p95_sojourn_s: quantile(&sojourns, 0.95),
+            mean_wait_s: mean(&waits),
+            locality: LocalityShares {
+                node: locality(local.node),
+                rack: locality(local.rack),
+                off_rack: locality(local.off_rack),
+            },
+            slot_utilisation: SlotShares {
+                map: self.utilisation(SlotKind::Map, run.ended),
+                reduce: self.utilisation(SlotKind::Reduce, run.ended),
+            },
+            waste: waste.cloned(),
+            faults: losses.and_then(|losses| self.faults(losses)),
+            heartbeats: self.heartbeats,
+            messages: run.messages,
+            virtual_s: rounded(run.ended.as_secs_f64()),
+            stopped: run.stop.as_ref().and_then(Stop::word),
+        }
+    }
+}
+
+impl Watcher for Tally {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
+                self.slots_change(event.at, tracker, slots);
+            }
+            Fact::Tracker(tracker, TrackerFact::Down) => {
+                self.slots_change(event.at, tracker, PerSlot::default());
+            }
+            Fact::World(WorldFact::Incident { incident, .. }) => {
+                self.incidents += u64::from(incident.is_trouble());
+            }
+            Fact::Tracker(_, TrackerFact::Heartbeat { .. })
+            | Fact::World(WorldFact::Copy { .. } | WorldFact::PolicyChanged)
+            | Fact::Job(..)
+            | Fact::Ledger(..)
+            | Fact::Member(..)
+            | Fact::Attempt(..) => {}
+        }
+        if let Some(shift) = books.shift() {
+            let held = &mut self.held[shift.task.slot()];
+            held.set(event.at, held.level.saturating_add_signed(shift.slots));
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, beats: &Beats) {
+        self.heartbeats += beats.count;
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+impl Summary {
+    /// Returns the names of all policies that decided: `hfsp, then fair`.
+    pub fn policies(&self) -> String {
+        let later = self.later_policies.iter().map(|later| format!(", then {}", later.policy));
+        std::iter::once(self.policy.clone()).chain(later).collect()
+    }
+
+    /// Returns how many jobs ended in which way, in words; last, how many are left.
+    pub fn outcomes(&self) -> [(u64, &'static str); 4] {
+        let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;
+        let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
+        [
+            (jobs_succeeded, "succeeded"),
+            (jobs_failed, "failed"),
+            (jobs_killed, "killed"),
+            (left, "left"),
+        ]
+    }
+
+    /// Returns what became of attempts besides success, in words.
+    pub fn mishaps(&self) -> [(u64, &'static str); 3] {
+        [
+            (self.attempts_failed, "failed"),
+            (self.attempts_killed, "killed"),
+            (self.suspensions, "suspended"),
+        ]
+    }
+
+    /// Writes `summary.json` in `folder`.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
+        let mut file = Text::create(folder, files::SUMMARY)?;
+        file.write(|to| {
+            serde_json::to_writer_pretty(&mut *to, self)?;
+            to.write_all(b"\n")
+        })?;
+        file.finish()
+    }
+}
+
+impl Area {
+    fn set(&mut self, at: SimTime, level: u32) {
+        self.micros = self.until(at);
+        self.since = self.since.max(at);
+        self.level = level;
+    }
+
+    /// Returns what is under the curve until then.
+    fn until(&self, at: SimTime) -> u128 {
+        let span = at.saturating_since(self.since).as_micros();
+        self.micros + u128::from(span) * u128::from(self.level)
+    }
+}
+
+impl std::ops::Add for ByLocality {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            node: self.node + other.node,
+            rack: self.rack + other.rack,
+            off_rack: self.off_rack + other.off_rack,
+        }
+    }
+}
+
+fn makespan(books: &Books) -> Option<f64> {
+    let first = books.counted().map(|job| job.submitted).min()?;
+    let ends: Option<Vec<SimTime>> = books.counted().map(|job| Some(job.ended?.0)).collect();
+    let last = ends?.into_iter().max()?;
+    Some(rounded(last.saturating_since(first).as_secs_f64()))
+}
+
+/// Returns the mean in seconds, of whole microseconds: their sum is exact, so that the order of the
+/// spans is of no account.
+fn mean(spans: &[SimSpan]) -> Option<f64> {
+    let micros: Vec<f64> = spans.iter().map(|span| span.as_micros() as f64).collect();
+    statistics::mean(&micros).map(|mean| rounded(mean / 1e6))
+}
+
+/// Returns the quantile in seconds of spans in ascending order.
+fn quantile(spans: &[SimSpan], share: f64) -> Option<f64> {
+    let seconds: Vec<f64> = spans.iter().map(|span| span.as_secs_f64()).collect();
+    statistics::quantile_of_sorted(&seconds, share).map(rounded)
+}
+
+fn share(part: u128, whole: u128) -> Option<f64> {
+    (whole != 0).then(|| rounded(part as f64 / whole as f64))
+}
+
+/// Rounds a number as all in the summary are.
+pub(super) fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}

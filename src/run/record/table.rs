@@ -1,0 +1,84 @@
+//! Files whose every error names their path.
+
+use std::io::{BufWriter, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use super::RecordError;
+use mumakil_base::disk::File;
+use mumakil_results::results::{InCells, TableRow};
+
+/// A table that is written row by row.
+#[derive(Debug)]
+pub struct TableWriter<R> {
+    path: PathBuf,
+    cells: csv::Writer<File>,
+    of: PhantomData<fn(&R)>,
+}
+
+impl<R: TableRow> TableWriter<R> {
+    /// Creates the table in `folder`, with the heading only.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(folder: &Path) -> Result<Self, RecordError> {
+        let path = folder.join(R::FILE);
+        let file = File::create(&path).map_err(RecordError::at(&path))?;
+        // Filled with zeros first, all of it: a short run would pay for a long one's.
+        let cells =
+            csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
+        let mut table = Self { path, cells, of: PhantomData };
+        let heading = R::COLUMNS.iter().map(|column| column.info.name);
+        table.cells.write_record(heading).map_err(|error| table.error(error))?;
+        Ok(table)
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
+        self.cells.serialize(InCells(row)).map_err(|error| self.error(error))
+    }
+
+    /// Writes out the rows that are still buffered.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish(&mut self) -> Result<(), RecordError> {
+        self.cells.flush().map_err(RecordError::at(&self.path))
+    }
+
+    fn error(&self, error: csv::Error) -> RecordError {
+        RecordError::at(&self.path)(error.into())
+    }
+}
+
+/// A text file that is written from beginning to end.
+#[derive(Debug)]
+pub(super) struct Text {
+    path: PathBuf,
+    to: BufWriter<File>,
+}
+
+impl Text {
+    /// Creates the file, empty.
+    pub(super) fn create(folder: &Path, name: &str) -> Result<Self, RecordError> {
+        let path = folder.join(name);
+        let file = File::create(&path).map_err(RecordError::at(&path))?;
+        Ok(Self { path, to: BufWriter::with_capacity(1 << 16, file) })
+    }
+
+    /// Lets `write` write.
+    pub(super) fn write(
+        &mut self,
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<(), RecordError> {
+        write(&mut self.to).map_err(RecordError::at(&self.path))
+    }
+
+    /// Writes out what is still buffered.
+    pub(super) fn finish(&mut self) -> Result<(), RecordError> {
+        self.write(Write::flush)
+    }
+}

@@ -1,0 +1,185 @@
+//! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::Books`]).
+//!
+//! Times and phases are the tracker's truth, the outcome is the JobTracker's verdict, or the
+//! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when the
+//! run stops come last, in the order of their ids, as `unfinished` unless somebody knew better.
+//!
+//! Two things that happen to an attempt have rows of their own. Removing its output is a `map-cleanup`
+//! or `reduce-cleanup` with the attempt's number, on the node that does it. A map whose output is lost
+//! after it had succeeded has a second row, `lost` at the instant at which the JobTracker knew. So has
+//! each task that had succeeded when its job was begun anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::table::TableWriter;
+use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
+};
+use mumakil_results::results::{AttemptEnd, AttemptKind, AttemptRow};
+
+/// Writes `tasks.csv`.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    table: TableWriter<AttemptRow>,
+    labels: Arc<[NodeLabel]>,
+    reason: String,
+    suspensions: String,
+    /// Since when outputs of attempts are being removed, and where.
+    cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
+}
+
+impl Tasks {
+    /// Creates the table.
+    pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
+        let table = TableWriter::create(folder)?;
+        Ok(Self {
+            table,
+            labels,
+            reason: String::new(),
+            suspensions: String::new(),
+            cleanups: BTreeMap::new(),
+        })
+    }
+
+    fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
+        if !attempt.has_work() {
+            return Ok(());
+        }
+        self.reason.clear();
+        let launch = attempt.grant.map(|grant| grant.reason);
+        if let Some(reason) = launch {
+            write!(self.reason, "{reason}").expect("a string takes every text");
+        }
+        self.suspensions.clear();
+        for (from, to) in &attempt.stops {
+            let gap = if self.suspensions.is_empty() { "" } else { " " };
+            let to = to.map(|to| to.as_millis().to_string()).unwrap_or_default();
+            write!(self.suspensions, "{gap}{}-{to}", from.as_millis())
+                .expect("a string takes every text");
+        }
+        let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
+        let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
+        let killed = kill.map(|reason| reason.weighed()).unwrap_or_default();
+        let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
+        let ending = attempt.ending;
+        // An attempt that was killed before it started had no phases.
+        let phases = attempt.started.and(ending).map(|ending| ending.phases);
+        let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
+        self.table.row(&AttemptRow {
+            job: id.task.job.0,
+            kind: id.task.kind.into(),
+            task: id.task.index,
+            attempt: id.number,
+            node: node.into(),
+            rack: rack.into(),
+            locality: attempt.grant.and_then(|grant| grant.locality),
+            slots: attempt.width(),
+            launch_ms: attempt.grant.map(|grant| grant.at.as_millis()),
+            start_ms: attempt.started.map(SimTime::as_millis),
+            start_up_ms: phases.map(|phases| phases.start_up.as_millis()),
+            shuffle_ms: fetched.map(|phases| phases.shuffle.as_millis()),
+            sort_ms: fetched.map(|phases| phases.sort.as_millis()),
+            finish_ms: ending.map(|ending| ending.at.as_millis()),
+            heard_ms: attempt.verdict.map(|(at, _)| at.as_millis()),
+            commit_ms: phases.and_then(|phases| phases.commit).map(SimSpan::as_millis),
+            suspended_ms: phases.map(|phases| phases.suspended.as_millis()),
+            suspensions: (&*self.suspensions).into(),
+            outcome: attempt.outcome().map_or(AttemptEnd::Unfinished, AttemptEnd::from),
+            speculative: attempt.grant.map(|grant| grant.speculative),
+            code: launch.as_ref().map_or("", Reason::code).into(),
+            place: weighed.place,
+            waited_ms: weighed.waited.map(SimSpan::as_millis),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            killed_code: kill.as_ref().map_or("", Reason::code).into(),
+            killed_for_job: killed.for_job.map(|job| job.0),
+            killed_held: killed.held,
+            killed_share: killed.share,
+            reason: (&*self.reason).into(),
+        })
+    }
+}
+
+impl Tasks {
+    fn row_of(
+        &mut self,
+        id: AttemptId,
+        tracker: TrackerId,
+        row: AttemptRow,
+    ) -> Result<(), RecordError> {
+        let NodeLabel { node, rack } = &self.labels[tracker.index()];
+        let (job, task, attempt) = (id.task.job.0, id.task.index, id.number);
+        let (node, rack) = (node.into(), rack.into());
+        self.table.row(&AttemptRow { job, task, attempt, node, rack, ..row })
+    }
+
+    /// Writes a row of the removal of an attempt's output.
+    fn cleanup(
+        &mut self,
+        (id, tracker): (AttemptId, TrackerId),
+        start: SimTime,
+        end: Option<(SimTime, Outcome)>,
+    ) -> Result<(), RecordError> {
+        let row = AttemptRow {
+            kind: AttemptKind::removal(id.slot()),
+            slots: 1,
+            start_ms: Some(start.as_millis()),
+            finish_ms: end.map(|(at, _)| at.as_millis()),
+            outcome: end.map_or(AttemptEnd::Unfinished, |(_, outcome)| outcome.into()),
+            speculative: Some(false),
+            code: Reason::TaskCleanup.code().into(),
+            reason: Reason::TaskCleanup.to_string().into(),
+            ..AttemptRow::default()
+        };
+        self.row_of(id, tracker, row)
+    }
+}
+
+impl Watcher for Tasks {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Attempt(
+                attempt,
+                tracker,
+                AttemptFact::Started { role: Role::TaskCleanup, .. },
+            ) => {
+                self.cleanups.insert((attempt, tracker), event.at);
+            }
+            Fact::Attempt(
+                attempt,
+                tracker,
+                AttemptFact::Ended { role: Role::TaskCleanup, outcome, .. },
+            ) => {
+                let key = (attempt, tracker);
+                if let Some(start) = self.cleanups.remove(&key) {
+                    self.cleanup(key, start, Some((event.at, outcome)))?;
+                }
+            }
+            _ => {}
+        }
+        if let Some((attempt, tracker)) = books.lost() {
+            let finish_ms = Some(event.at.as_millis());
+            let kind = attempt.task.kind.into();
+            let outcome = AttemptEnd::Lost;
+            let row = AttemptRow { kind, finish_ms, outcome, ..AttemptRow::default() };
+            self.row_of(attempt, tracker, row)?;
+        }
+        books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        for (id, attempt) in end.books.open() {
+            self.row(id, attempt)?;
+        }
+        for (key, start) in std::mem::take(&mut self.cleanups) {
+            self.cleanup(key, start, None)?;
+        }
+        self.table.finish()
+    }
+}

@@ -1,0 +1,142 @@
+//! `timeline.csv`: what each job runs, holds and waits for, over time.
+//!
+//! `running` and `pending` are the JobTracker's counts of the job's maps or reduces. `slots` are
+//! the slots that trackers hold for them, the removal of an attempt's output included, since the
+//! JobTracker counts the attempt until that is done; `suspended` are the attempts that trackers
+//! have stopped. Setup and cleanup tasks are in neither, so that `running - slots` shows how far
+//! the JobTracker's knowledge is behind, and, while an attempt waits for its commit, the quirk.
+//! When a job begins to run, all its tasks are pending; later counts leave out reduces that may not
+//! start yet.
+//!
+//! Without a sampling step there is a row for each job and kind that changed in a millisecond, as
+//! it was at the end of it. With one, a row at each multiple of the step, as it was then, for those
+//! that changed since the multiple before; the last rows are of the end of the run.
+
+use std::path::Path;
+
+use super::table::TableWriter;
+use super::{Books, End, RecordError, Watcher};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Counts, Event, JobId, PerSlot, SlotKind};
+use mumakil_results::results::SlotsRow;
+
+/// Writes `timeline.csv`.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    table: TableWriter<SlotsRow>,
+    step: SimSpan,
+    /// The instant that the next rows are of: nothing later has been seen.
+    due: SimTime,
+    jobs: Vec<PerSlot<Track>>,
+    changed: Vec<(SlotKind, JobId)>,
+}
+
+/// A job's state for a kind of slot, and the state that was last written.
+#[derive(Clone, Debug, Default)]
+struct Track {
+    now: State,
+    written: State,
+    /// Whether it stands among the changed ones.
+    changed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    counts: Counts,
+    slots: u32,
+    suspended: u32,
+}
+
+impl Timeline {
+    pub(super) fn create(folder: &Path, step: SimSpan) -> Result<Self, RecordError> {
+        let mut timeline = Self {
+            table: TableWriter::create(folder)?,
+            step,
+            due: SimTime::ZERO,
+            jobs: Vec::new(),
+            changed: Vec::new(),
+        };
+        timeline.due = timeline.due_from(SimTime::ZERO);
+        Ok(timeline)
+    }
+
+    /// Returns the instant of the rows for a change at `at`: the end of its millisecond, or the
+    /// next multiple of the step.
+    fn due_from(&self, at: SimTime) -> SimTime {
+        let micros = at.as_micros();
+        SimTime::from_micros(match self.step.as_micros() {
+            0 => micros - micros % 1_000 + 999,
+            step => micros.next_multiple_of(step),
+        })
+    }
+
+    /// Notes a change, and writes the rows that are due before it.
+    fn change(
+        &mut self,
+        at: SimTime,
+        (kind, job): (SlotKind, JobId),
+        books: &Books,
+        change: impl FnOnce(&mut State),
+    ) -> Result<(), RecordError> {
+        if self.due < at {
+            self.write(self.due, books)?;
+            self.due = self.due_from(at);
+        }
+        if self.jobs.len() <= job.index() {
+            self.jobs.resize_with(job.index() + 1, PerSlot::default);
+        }
+        let track = &mut self.jobs[job.index()][kind];
+        change(&mut track.now);
+        if !track.changed {
+            track.changed = true;
+            self.changed.push((kind, job));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: SimTime, books: &Books) -> Result<(), RecordError> {
+        self.changed.sort_unstable();
+        for (kind, job) in self.changed.drain(..) {
+            let track = &mut self.jobs[job.index()][kind];
+            track.changed = false;
+            if track.now == track.written {
+                continue;
+            }
+            track.written = track.now;
+            let State { counts, slots, suspended } = track.now;
+            self.table.row(&SlotsRow {
+                time_ms: at.as_millis(),
+                kind,
+                job: job.0,
+                pool: books.job(job).map_or("", |job| &job.spec.pool).into(),
+                running: counts.running,
+                slots,
+                suspended,
+                pending: counts.pending,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Watcher for Timeline {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        let at = event.at;
+        if let Some(shift) = books.shift()
+            && shift.task.is_work()
+        {
+            self.change(at, (shift.task.slot(), shift.task.job), books, |state| {
+                state.slots = state.slots.saturating_add_signed(shift.slots);
+                state.suspended = state.suspended.saturating_add_signed(shift.suspended);
+            })?;
+        }
+        books.tallies().iter().try_for_each(|&(job, kind, counts)| {
+            self.change(at, (kind, job), books, |state| state.counts = counts)
+        })
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        self.write(self.due.min(end.run.ended), end.books)?;
+        self.table.finish()
+    }
+}

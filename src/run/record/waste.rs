@@ -1,0 +1,767 @@
+//! `waste.csv`: what each job held slots for, and what its stragglers cost it.
+//!
+//! *Slot time* is the time for which attempts hold slots, times the slots: by trackers' truth, the
+//! removal of their output included, and with setup and cleanup tasks. It is *useful* if the attempt
+//! succeeded, and wasted for one of these reasons:
+//!
+//! - `failed`: the attempt broke;
+//! - `speculative`: another attempt of its task was faster;
+//! - `lost`: its tracker was given up, be it after the attempt had succeeded, so that it ran again;
+//! - `preempted`: it was killed for another reason, and its job succeeded or goes on;
+//! - `killed`: its job failed or was killed, and nothing of the above is the reason.
+//!
+//! What runs on when the run stops is `unfinished`. So the parts make up what was held, and the checker
+//! of invariants holds that against its own count.
+//!
+//! The *straggling* of a job is how many times as long it took as without stragglers. Without them, so
+//! this measure has it, each task begins as it did and takes no longer than the median task of its job
+//! and kind; what that takes off the end of the last map and off that of the last reduce, it takes off
+//! the sojourn. A task takes from the first start of an attempt to the end of the one that succeeded; a
+//! reduce's time counts from when the maps were done. That other tasks might begin earlier, too, is left
+//! out, so with several waves the true cost is higher.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::ops::{Index, IndexMut};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::summary::rounded;
+use super::table::TableWriter;
+use super::{Books, End, RecordError};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
+    Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
+};
+use mumakil_results::results::{SlotMillis, WasteRow};
+
+/// Adds up what slots were held for, and writes `waste.csv` if there is a folder.
+#[derive(Debug)]
+pub(super) struct Waste {
+    table: Option<TableWriter<WasteRow>>,
+    jobs: Vec<Option<Box<Account>>>,
+    open: BTreeMap<AttemptId, Open>,
+    /// How often each tracker has died or was given up.
+    losses: Vec<u32>,
+}
+
+/// What became of an attempt, and so of the slot time that it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It succeeded.
+    Useful,
+    /// It failed.
+    Failed,
+    /// It was slower than another one of its task.
+    Speculative,
+    /// It was lost with its tracker, or its output was.
+    Lost,
+    /// It was killed though its job went on.
+    Preempted,
+    /// Its job failed or was killed.
+    Killed,
+    /// It had not ended when the run stopped.
+    Unfinished,
+}
+
+/// Something for each fate of attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PerFate<T>([T; 7]);
+
+/// What a job's slots were held for.
+#[derive(Debug, Default)]
+struct Account {
+    name: Arc<str>,
+    /// In slots times microseconds.
+    sums: PerFate<u64>,
+    /// Second attempts of its tasks, and those of them that succeeded.
+    second_attempts: u32,
+    won: u32,
+    /// Attempts that failed or were lost.
+    harmed: u32,
+    maps_done: Option<SimTime>,
+    /// Until it ends.
+    tasks: PerSlot<Vec<Task>>,
+    ended: Option<Outcome>,
+    stragglers: Option<Stragglers>,
+}
+
+/// What stragglers cost a job.
+#[derive(Clone, Copy, Debug)]
+struct Stragglers {
+    of: PerSlot<SimSpan>,
+    /// Its sojourn over that without them.
+    ratio: f64,
+}
+
+/// A map or reduce.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    first_start: Option<SimTime>,
+    end: Option<SimTime>,
+    /// The attempt that succeeded, and what it held.
+    winner: Option<(u32, u64)>,
+}
+
+/// An attempt of which more may be heard.
+#[derive(Debug, Default)]
+struct Open {
+    tracker: TrackerId,
+    /// How often its tracker had been lost when it was assigned.
+    losses: u32,
+    is_second: bool,
+    is_beaten: bool,
+    slots: u32,
+    holds: Vec<Hold>,
+    held: u64,
+    ended: Option<SimTime>,
+    fate: Option<Fate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    tracker: TrackerId,
+    role: Role,
+    slots: u32,
+    since: SimTime,
+}
+
+/// What slots were held for, in `summary.json`: seconds, times slots.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WasteSummary {
+    /// All of it.
+    pub held_s: f64,
+    /// By the fate of the attempts that held them.
+    pub by_fate: PerFate<f64>,
+    /// The share of what was useful in what was held and has ended.
+    pub goodput: Option<f64>,
+    /// How many second attempts were launched of tasks that ran already.
+    pub second_attempts: u64,
+    /// How many of them succeeded.
+    pub second_attempts_won: u64,
+    /// How many attempts failed or were lost; not in the file.
+    pub attempts_harmed: u64,
+}
+
+impl Fate {
+    /// All fates: of what was useful, of what was in vain, and of what is unfinished.
+    pub const ALL: [Self; 7] = [
+        Self::Useful,
+        Self::Failed,
+        Self::Speculative,
+        Self::Lost,
+        Self::Preempted,
+        Self::Killed,
+        Self::Unfinished,
+    ];
+    /// The fates of attempts that held slots in vain.
+    pub const IN_VAIN: [Self; 5] =
+        [Self::Failed, Self::Speculative, Self::Lost, Self::Preempted, Self::Killed];
+
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Useful => "useful",
+            Self::Failed => "failed",
+            Self::Speculative => "speculative",
+            Self::Lost => "lost",
+            Self::Preempted => "preempted",
+            Self::Killed => "killed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl<T> Index<Fate> for PerFate<T> {
+    type Output = T;
+
+    fn index(&self, fate: Fate) -> &T {
+        &self.0[fate as usize]
+    }
+}
+
+impl<T> IndexMut<Fate> for PerFate<T> {
+    fn index_mut(&mut self, fate: Fate) -> &mut T {
+        &mut self.0[fate as usize]
+    }
+}
+
+impl PerFate<u64> {
+    fn sum(&self, fates: &[Fate]) -> u64 {
+        fates.iter().map(|&fate| self[fate]).sum()
+    }
+}
+
+impl Waste {
+    pub(super) fn create(folder: Option<&Path>) -> Result<Self, RecordError> {
+        let table = folder.map(TableWriter::create).transpose()?;
+        Ok(Self { table, jobs: Vec::new(), open: BTreeMap::new(), losses: Vec::new() })
+    }
+
+    /// Hears of an event that the books know of.
+    pub(super) fn see(&mut self, event: &Event, books: &Books) {
+        match event.fact {
+            Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
+            Fact::Ledger(attempt, tracker, fact) => self.see_ledger(attempt, tracker, fact),
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.see_attempt(event.at, attempt, tracker, fact);
+            }
+            Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
+                if self.losses.len() <= tracker.index() {
+                    self.losses.resize(tracker.index() + 1, 0);
+                }
+                self.losses[tracker.index()] += 1;
+            }
+            Fact::Member(
+                _,
+                MemberFact::Joined
+                | MemberFact::Blacklisted
+                | MemberFact::Forgiven
+                | MemberFact::Graylisted
+                | MemberFact::OffGraylist
+                | MemberFact::Noted(_),
+            )
+            | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Heartbeat { .. })
+            | Fact::World(_) => {}
+        }
+    }
+
+    fn see_job(&mut self, at: SimTime, job: JobId, fact: &JobFact, books: &Books) {
+        match *fact {
+            JobFact::Submitted(ref spec) => {
+                let tasks = |count| vec![Task::default(); count as usize];
+                if self.jobs.len() <= job.index() {
+                    self.jobs.resize_with(job.index() + 1, || None);
+                }
+                self.jobs[job.index()] = Some(Box::new(Account {
+                    name: spec.name.clone(),
+                    tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
+                    ..Account::default()
+                }));
+            }
+            JobFact::MapsDone => {
+                if let Some(account) = self.account(job) {
+                    account.maps_done = Some(at);
+                }
+            }
+            JobFact::Ended(outcome) => self.end_job(job, outcome, books),
+            JobFact::BegunAnew => self.begin_anew(job),
+            JobFact::Initialised | JobFact::Running | JobFact::Refused { .. } => {}
+        }
+    }
+
+    fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
+        match fact {
+            LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
+                let losses = self.losses_of(tracker);
+                let open = self.open.entry(attempt).or_default();
+                (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
+                if let Some(account) = self.account(attempt.job()).filter(|_| speculative) {
+                    account.second_attempts += 1;
+                }
+            }
+            LedgerFact::Learned { state, .. } => {
+                if let Some(verdict) = state.outcome() {
+                    self.judge(attempt, verdict);
+                }
+            }
+            LedgerFact::Ordered { reason: Reason::LostRace(_), .. } => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    open.is_beaten = true;
+                }
+            }
+            LedgerFact::Assigned { role: Role::TaskCleanup, .. } | LedgerFact::Ordered { .. } => {}
+        }
+    }
+
+    fn see_attempt(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+    ) {
+        match fact {
+            AttemptFact::Started { role, slots } => {
+                let open = self.open.entry(attempt).or_default();
+                open.holds.push(Hold { tracker, role, slots, since: at });
+                if role == Role::Work {
+                    open.slots = slots;
+                    if let Some(task) = self.task(attempt.task) {
+                        task.first_start.get_or_insert(at);
+                    }
+                }
+            }
+            AttemptFact::Suspended => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    open.let_go(at, tracker, Role::Work);
+                }
+            }
+            AttemptFact::Resumed => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    let (role, slots) = (Role::Work, open.slots);
+                    open.holds.push(Hold { tracker, role, slots, since: at });
+                }
+            }
+            AttemptFact::Ended { role, .. } => {
+                if let Some(open) = self.open.get_mut(&attempt) {
+                    open.let_go(at, tracker, role);
+                    if role == Role::Work {
+                        open.ended = Some(at);
+                    }
+                    self.close_if_over(attempt);
+                }
+            }
+            AttemptFact::Opened { .. }
+            | AttemptFact::CommitPending
+            | AttemptFact::FetchFailed { .. } => {}
+        }
+    }
+
+    fn losses_of(&self, tracker: TrackerId) -> u32 {
+        self.losses.get(tracker.index()).copied().unwrap_or(0)
+    }
+
+    fn account(&mut self, job: JobId) -> Option<&mut Account> {
+        self.jobs.get_mut(job.index())?.as_deref_mut()
+    }
+
+    /// Returns a map or reduce of a job that has not ended.
+    fn task(&mut self, id: TaskId) -> Option<&mut Task> {
+        let tasks = &mut self.account(id.job)?.tasks[id.slot()];
+        tasks.get_mut(id.index as usize).filter(|_| id.is_work())
+    }
+
+    /// Hears the JobTracker's verdict on an attempt.
+    fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+        let Some(open) = self.open.get(&attempt) else { return self.lose_output(attempt, verdict) };
+        if open.fate.is_some() {
+            return self.lose_output(attempt, verdict);
+        }
+        let fate = match verdict {
+            Outcome::Succeeded => Fate::Useful,
+            Outcome::Failed => Fate::Failed,
+            Outcome::Killed => self.why_killed(open, Fate::Preempted),
+        };
+        let (ended, is_second) = (open.ended, open.is_second);
+        if let Some(open) = self.open.get_mut(&attempt) {
+            open.fate = Some(fate);
+        }
+        if fate == Fate::Useful {
+            if let Some(task) = self.task(attempt.task) {
+                task.end = ended;
+            }
+            if let Some(account) = self.account(attempt.job()).filter(|_| is_second) {
+                account.won += 1;
+            }
+        }
+        self.close_if_over(attempt);
+    }
+
+    fn why_killed(&self, open: &Open, else_: Fate) -> Fate {
+        if open.is_beaten {
+            Fate::Speculative
+        } else if open.losses < self.losses_of(open.tracker) {
+            Fate::Lost
+        } else {
+            else_
+        }
+    }
+
+    /// Takes back that an attempt was useful, if it had succeeded and its output is lost.
+    fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
+        if verdict == Outcome::Succeeded {
+            return;
+        }
+        let Some(task) = self.task(attempt.task) else { return };
+        let Some((_, held)) = task.winner.take_if(|(number, _)| *number == attempt.number) else {
+            return;
+        };
+        task.end = None;
+        if let Some(account) = self.account(attempt.job()) {
+            account.sums[Fate::Useful] -= held;
+            account.sums[Fate::Lost] += held;
+            account.harmed += 1;
+        }
+    }
+
+    /// Returns the open attempts of a job.
+    fn open_of(&self, id: JobId) -> Vec<AttemptId> {
+        let all = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0)..=TaskId {
+            job: id,
+            kind: TaskKind::Cleanup,
+            index: u32::MAX,
+        }
+        .attempt(u32::MAX);
+        self.open.range(all).map(|(attempt, _)| *attempt).collect()
+    }
+
+    /// Notes that a job's attempts that are under way will have been in vain.
+    fn begin_anew(&mut self, id: JobId) {
+        for attempt in self.open_of(id) {
+            if let Some(open) = self.open.get_mut(&attempt) {
+                open.fate.get_or_insert(Fate::Lost);
+            }
+            self.close_if_over(attempt);
+        }
+    }
+
+    /// Ends a job, and with it all that is open of it but for the slots that it still holds.
+    fn end_job(&mut self, id: JobId, outcome: Outcome, books: &Books) {
+        for attempt in self.open_of(id) {
+            let known = &self.open[&attempt];
+            let fate = known.fate.unwrap_or_else(|| self.why_killed(known, Fate::Killed));
+            if let Some(known) = self.open.get_mut(&attempt) {
+                known.fate = Some(fate);
+            }
+            self.close_if_over(attempt);
+        }
+        let sojourn = books.job(id).and_then(super::Job::sojourn);
+        let Some(account) = self.account(id) else { return };
+        account.ended = Some(outcome);
+        if outcome == Outcome::Succeeded {
+            account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
+        } else {
+            for fate in [Fate::Useful, Fate::Preempted] {
+                account.sums[Fate::Killed] += mem::take(&mut account.sums[fate]);
+            }
+        }
+        account.tasks = PerSlot::default();
+    }
+
+    /// Adds an attempt to its job's account if nothing more is expected of it.
+    fn close_if_over(&mut self, attempt: AttemptId) {
+        let is_over =
+            |open: &Open| open.fate.is_some() && open.ended.is_some() && open.holds.is_empty();
+        if !self.open.get(&attempt).is_some_and(is_over) {
+            return;
+        }
+        if let Some(Open { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
+            self.add(attempt, held, fate);
+        }
+    }
+
+    fn add(&mut self, attempt: AttemptId, held: u64, fate: Fate) {
+        if let Some(task) = self.task(attempt.task).filter(|_| fate == Fate::Useful) {
+            task.winner = Some((attempt.number, held));
+        }
+        let Some(account) = self.account(attempt.job()) else { return };
+        account.harmed += u32::from(matches!(fate, Fate::Failed | Fate::Lost));
+        let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
+        let fate = match fate {
+            Fate::Useful | Fate::Preempted if is_in_vain => Fate::Killed,
+            other => other,
+        };
+        account.sums[fate] += held;
+    }
+
+    /// Ends the accounts with the run; returns what all of them come to.
+    pub(super) fn finish(&mut self, end: &End<'_>) -> Result<WasteSummary, RecordError> {
+        for (attempt, mut open) in mem::take(&mut self.open) {
+            open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
+            self.add(attempt, open.held, open.fate.unwrap_or(Fate::Unfinished));
+        }
+        if let Some(table) = &mut self.table {
+            for (job, account) in (0..).zip(&self.jobs) {
+                account.as_ref().map_or(Ok(()), |account| table.row(&account.row(job)))?;
+            }
+            table.finish()?;
+        }
+        Ok(WasteSummary::of(self.jobs.iter().flatten()))
+    }
+}
+
+impl Open {
+    fn let_go(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
+        let is_it = |hold: &Hold| hold.tracker == tracker && hold.role == role;
+        if let Some(place) = self.holds.iter().position(is_it) {
+            self.held += self.holds.swap_remove(place).until(at);
+        }
+    }
+}
+
+impl Hold {
+    fn until(&self, at: SimTime) -> u64 {
+        at.saturating_since(self.since).as_micros() * u64::from(self.slots)
+    }
+}
+
+impl Account {
+    fn stragglers(&self, sojourn: SimSpan) -> Stragglers {
+        let span = |task: &Task, kind| {
+            let first = task.first_start?;
+            let begins = match kind {
+                SlotKind::Map => first,
+                SlotKind::Reduce => first.max(self.maps_done.unwrap_or(first)),
+            };
+            Some((begins, task.end?.max(begins)))
+        };
+        let of = |kind| {
+            let spans = self.tasks[kind].iter().filter_map(|task| span(task, kind));
+            delay_by_stragglers(&spans.collect::<Vec<_>>())
+        };
+        let of = PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) };
+        let without = sojourn.saturating_sub(of.map + of.reduce).max(SimSpan::from_micros(1));
+        Stragglers { of, ratio: sojourn.as_secs_f64() / without.as_secs_f64() }
+    }
+
+    fn row(&self, job: u32) -> WasteRow {
+        let [held, wasted] = [&Fate::ALL[..], &Fate::IN_VAIN].map(|fates| self.sums.sum(fates));
+        let of = |fate| SlotMillis(millis(self.sums[fate]));
+        let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
+        WasteRow {
+            job,
+            name: (&*self.name).into(),
+            held_ms: SlotMillis(millis(held)),
+            useful_ms: of(Fate::Useful),
+            wasted_ms: SlotMillis(millis(wasted)),
+            failed_ms: of(Fate::Failed),
+            speculative_ms: of(Fate::Speculative),
+            lost_ms: of(Fate::Lost),
+            preempted_ms: of(Fate::Preempted),
+            killed_ms: of(Fate::Killed),
+            unfinished_ms: of(Fate::Unfinished),
+            second_attempts: self.second_attempts,
+            second_attempts_won: self.won,
+            map_straggling_ms: straggling(SlotKind::Map),
+            reduce_straggling_ms: straggling(SlotKind::Reduce),
+            straggling: self.stragglers.map(|all| rounded(all.ratio)),
+        }
+    }
+}
+
+const fn millis(micros: u64) -> u64 {
+    micros / 1_000
+}
+
+impl WasteSummary {
+    fn of<'a>(accounts: impl Iterator<Item = &'a Box<Account>> + Clone) -> Self {
+        let sum = |fates: &[Fate]| {
+            let micros: u128 =
+                accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
+            rounded(micros as f64 / 1e6)
+        };
+        let by_fate = PerFate(Fate::ALL.map(|fate| sum(&[fate])));
+        let (useful, wasted) = (by_fate[Fate::Useful], sum(&Fate::IN_VAIN));
+        let count = |of: fn(&Account) -> u32| accounts.clone().map(|all| u64::from(of(all))).sum();
+        Self {
+            held_s: sum(&Fate::ALL),
+            by_fate,
+            goodput: (0.0 < useful + wasted).then(|| rounded(useful / (useful + wasted))),
+            second_attempts: count(|account| account.second_attempts),
+            second_attempts_won: count(|account| account.won),
+            attempts_harmed: count(|account| account.harmed),
+        }
+    }
+}
+
+impl Serialize for WasteSummary {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("held_s", &self.held_s)?;
+        for fate in Fate::ALL {
+            map.serialize_entry(&format!("{}_s", fate.word()), &self.by_fate[fate])?;
+            if fate == Fate::Useful {
+                map.serialize_entry("goodput", &self.goodput)?;
+            }
+        }
+        map.serialize_entry("second_attempts", &self.second_attempts)?;
+        map.serialize_entry("second_attempts_won", &self.second_attempts_won)?;
+        map.end()
+    }
+}
+
+/// Returns how much earlier the last task would have ended, had each begun as it did and taken no
+/// longer than the median task.
+fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
+    let took = |(from, to): &(SimTime, SimTime)| to.saturating_since(*from);
+    let mut times: Vec<SimSpan> = spans.iter().map(took).collect();
+    times.sort_unstable();
+    let middle = |times: &[SimSpan]| {
+        let (low, high) =
+            (times.get(times.len().checked_sub(1)? / 2)?, times.get(times.len() / 2)?);
+        Some(SimSpan::from_micros((low.as_micros() + high.as_micros()) / 2))
+    };
+    let Some(median) = middle(&times) else { return SimSpan::ZERO };
+    let last = spans.iter().map(|(_, to)| *to).max().unwrap_or(SimTime::ZERO);
+    let ends = spans.iter().map(|span| span.0 + took(span).min(median)).max();
+    last.saturating_since(ends.unwrap_or(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RunFacts;
+    use crate::record::stream::{Stream, again, map, reduce};
+    use mumakil_core::mapred::{AttemptState, JobSpec, Order};
+
+    /// Returns the accounts of a stream.
+    fn waste(stream: &Stream) -> (Waste, WasteSummary) {
+        let (mut waste, mut books) = (Waste::create(None).unwrap(), Books::new(SimTime::ZERO));
+        for event in &stream.events {
+            books.enter(event);
+            waste.see(event, &books);
+        }
+        let run = RunFacts {
+            scenario: String::new(),
+            policy: String::new(),
+            precedence: mumakil_core::mapred::Precedence::default(),
+            later_policies: Vec::new(),
+            seed: 1,
+            version: String::new(),
+            nodes: 2,
+            messages: 0,
+            ended: stream.now,
+            stop: None,
+        };
+        let end = End { books: &books, run: &run, clock_lag: None, waste: None, losses: None };
+        let summary = waste.finish(&end).unwrap();
+        (waste, summary)
+    }
+
+    fn of_job(waste: &Waste, job: usize) -> [u64; 7] {
+        waste.jobs[job].as_ref().unwrap().sums.0.map(|sum| sum / 1_000_000)
+    }
+
+    trait Whole {
+        fn ends(self, attempt: AttemptId, tracker: u32, state: AttemptState) -> Self;
+    }
+
+    impl Whole for Stream {
+        /// It ends on its tracker, and the JobTracker learns of it.
+        fn ends(self, attempt: AttemptId, tracker: u32, state: AttemptState) -> Self {
+            let outcome = state.outcome().unwrap();
+            self.end(attempt, tracker, outcome).learn(attempt, tracker, state, (0, 0))
+        }
+    }
+
+    use AttemptState::{Failed, Killed, Succeeded};
+
+    /// Two trackers, and a job of two maps and a reduce of which the first map has begun.
+    fn begun() -> Stream {
+        let stream = Stream::default().up(0, 4, 1).up(1, 4, 1).submit(JobSpec::bare(0, 2, 1));
+        stream.assign(map(0, 0), 0, (1, 1)).start(map(0, 0), 0)
+    }
+
+    #[test]
+    fn each_cause_has_its_own_sum() {
+        let other = again(map(0, 0));
+        let stream = begun()
+            .at(5_000)
+            .grant(other, 1, (2, 1), |grant| grant.speculative = true)
+            .start(other, 1)
+            .at(8_000)
+            .ends(other, 1, Succeeded)
+            .order(map(0, 0), 0, Order::Kill, Reason::LostRace(other))
+            .at(10_000)
+            .ends(map(0, 0), 0, Killed)
+            .assign(map(0, 1), 0, (1, 0))
+            .start_in(2, map(0, 1), 0)
+            .at(11_000)
+            .ends(map(0, 1), 0, Failed)
+            .assign(again(map(0, 1)), 0, (1, 0))
+            .start(again(map(0, 1)), 0)
+            .at(15_000)
+            .ends(again(map(0, 1)), 0, Killed)
+            .assign(map(0, 1).task.attempt(2), 0, (1, 0))
+            .start(map(0, 1).task.attempt(2), 0)
+            .at(21_000)
+            .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
+            .learn(map(0, 1).task.attempt(2), 0, Killed, (0, 1))
+            .at(22_000)
+            .end(map(0, 1).task.attempt(2), 0, Outcome::Killed)
+            .assign(map(0, 1).task.attempt(3), 1, (1, 0))
+            .start(map(0, 1).task.attempt(3), 1)
+            .at(30_000)
+            .ends(map(0, 1).task.attempt(3), 1, Succeeded)
+            .fact(Fact::Job(JobId(0), JobFact::MapsDone));
+        let (waste, summary) = waste(&stream);
+        // 3 s and 8 s were of use, two slots failed for a second, the loser held 10 s, the killed one
+        // 4 s, and the lost one 7 s with the one that it went on.
+        assert_eq!(of_job(&waste, 0), [11, 2, 10, 7, 4, 0, 0]);
+        assert_eq!((summary.second_attempts, summary.second_attempts_won), (1, 1));
+        assert_eq!((summary.held_s, summary.goodput), (34.0, Some(rounded(11.0 / 34.0))));
+    }
+
+    #[test]
+    fn a_map_whose_output_is_lost_was_of_no_use() {
+        let stream = begun()
+            .at(7_000)
+            .ends(map(0, 0), 0, Succeeded)
+            .fact(Fact::Member(TrackerId(0), MemberFact::Lost))
+            .learn(map(0, 0), 0, Killed, (0, 2));
+        assert_eq!(of_job(&waste(&stream).0, 0), [0, 0, 0, 7, 0, 0, 0]);
+    }
+
+    #[test]
+    fn all_that_a_job_did_that_fails_was_in_vain() {
+        let stream = begun()
+            .at(7_000)
+            .ends(map(0, 0), 0, Succeeded)
+            .assign(map(0, 1), 0, (1, 0))
+            .start(map(0, 1), 0)
+            .at(9_000)
+            .ends(map(0, 1), 0, Failed)
+            .assign(reduce(0, 0), 1, (1, 0))
+            .start(reduce(0, 0), 1)
+            .at(12_000)
+            .job_ended(0, Outcome::Failed)
+            .at(13_000)
+            .ends(reduce(0, 0), 1, Killed);
+        assert_eq!(of_job(&waste(&stream).0, 0), [0, 2, 0, 0, 0, 7 + 4, 0]);
+    }
+
+    #[test]
+    fn what_runs_when_the_run_stops_is_unfinished_and_no_time_passes_while_suspended() {
+        let stream = begun().at(4_000).suspend(map(0, 0), 0).at(9_000).resume(map(0, 0), 0);
+        let (waste, summary) = waste(&stream.at(12_000));
+        assert_eq!(of_job(&waste, 0), [0, 0, 0, 0, 0, 0, 7]);
+        assert_eq!(summary.goodput, None, "nothing has ended");
+    }
+
+    fn span((from, to): (u64, u64)) -> (SimTime, SimTime) {
+        (SimTime::from_micros(from * 1_000_000), SimTime::from_micros(to * 1_000_000))
+    }
+
+    #[test]
+    fn stragglers_cost_what_the_phase_ends_later_than_with_median_tasks() {
+        let cost = |spans: &[(u64, u64)]| {
+            let spans: Vec<_> = spans.iter().copied().map(span).collect();
+            delay_by_stragglers(&spans).as_secs_f64()
+        };
+        // Four tasks of 10 s but for one of 40 s: without it the last one ends at 20 s.
+        assert_eq!(cost(&[(0, 10), (0, 40), (0, 10), (10, 20)]), 20.0);
+        // A median between 10 s and 20 s: the last one would take 15 s.
+        assert_eq!(cost(&[(0, 10), (0, 20)]), 5.0);
+        assert_eq!(cost(&[(0, 10), (5, 15), (9, 19)]), 0.0, "none is slow");
+        assert_eq!(cost(&[]), 0.0);
+    }
+
+    #[test]
+    fn straggling_is_the_sojourn_over_that_without_stragglers() {
+        // The maps take 10 s and 30 s; the reduce begins early and works for 5 s after the maps.
+        let stream = begun()
+            .assign(map(0, 1), 1, (2, 0))
+            .start(map(0, 1), 1)
+            .assign(reduce(0, 0), 1, (1, 0))
+            .start(reduce(0, 0), 1)
+            .at(10_000)
+            .ends(map(0, 0), 0, Succeeded)
+            .at(30_000)
+            .ends(map(0, 1), 1, Succeeded)
+            .fact(Fact::Job(JobId(0), JobFact::MapsDone))
+            .at(35_000)
+            .ends(reduce(0, 0), 1, Succeeded)
+            .at(40_000)
+            .job_ended(0, Outcome::Succeeded);
+        let (waste, _) = waste(&stream);
+        let cost = waste.jobs[0].as_ref().unwrap().stragglers.unwrap();
+        // The median map takes 20 s: ten less of forty.
+        assert_eq!((cost.of.map, cost.of.reduce), (SimSpan::from_secs(10), SimSpan::ZERO));
+        assert_eq!(cost.ratio, 40.0 / 30.0);
+    }
+}

@@ -1,0 +1,235 @@
+//! The invariant checker: what must hold in every run, whatever the scenario and the policy.
+//!
+//! It reads the stream of facts and nothing else, and keeps its own books: not those of the
+//! recorder, nor those of the emulator, since a mistake that they share would go unseen. Two
+//! halves check the two truths (`trackers` what trackers did, `jobs` what the JobTracker
+//! decided and learned) and meet where one must follow from the other: nothing is learned that did
+//! not happen.
+//!
+//! The stream must be in the order of time, so this is for runs on the virtual clock. A broken
+//! invariant is collected with its instant and its ids, and checking goes on. Memory grows with the
+//! jobs that have not ended and with what is on trackers.
+
+use std::fmt;
+
+use crate::record::{Books, End, Fate, RecordError, WasteSummary, Watcher};
+use mumakil_base::units::SimTime;
+use mumakil_core::cluster::Hdfs;
+use mumakil_core::mapred::{
+    Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Stop, WorldFact,
+};
+
+mod blocks;
+mod breach;
+mod jobs;
+#[cfg(test)]
+mod tests;
+mod trackers;
+
+pub use breach::Breach;
+
+/// How many violations are kept. One mistake tends to break every second fact.
+const KEPT: usize = 100;
+
+/// What is allowed in this run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// The run is cut off at an instant, so jobs may be left.
+    pub cut_off: bool,
+    /// Attempts that wait for their commit are not counted as running.
+    pub commit_not_counted: bool,
+    /// A job may succeed though some of its tasks failed.
+    pub failed_tasks: bool,
+    /// After so many failed attempts a task is given up; without this, never.
+    pub max_attempts: Option<u32>,
+    /// An attempt that has lost against another one may run to its end.
+    pub losers_go_on: bool,
+}
+
+/// An invariant that did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// When.
+    pub at: SimTime,
+    /// What was wrong.
+    pub breach: Breach,
+}
+
+/// Checks a stream of facts, one after the other.
+#[derive(Debug)]
+pub struct Verifier {
+    rules: Rules,
+    now: SimTime,
+    trackers: trackers::Trackers,
+    jobs: jobs::Jobs,
+    /// Whether the JobTracker's process stands still or is gone.
+    is_away: bool,
+    findings: Findings,
+}
+
+/// The violations so far.
+#[derive(Debug, Default)]
+struct Findings {
+    kept: Vec<Violation>,
+    more: u64,
+}
+
+impl Verifier {
+    /// Returns a checker that has seen nothing.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            now: SimTime::ZERO,
+            trackers: trackers::Trackers::default(),
+            jobs: jobs::Jobs::default(),
+            is_away: false,
+            findings: Findings::default(),
+        }
+    }
+
+    /// Lets it check what maps read from this file system.
+    pub fn with_files(mut self, files: Hdfs) -> Self {
+        self.trackers.blocks = blocks::Blocks::of(files);
+        self
+    }
+
+    /// Checks the next fact. Costs a few look-ups at most.
+    pub fn check(&mut self, event: &Event) {
+        let Event { at, ref fact } = *event;
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        self.now = self.now.max(at);
+        if self.is_away {
+            check_absent(fact, &mut check);
+        }
+        match *fact {
+            Fact::Job(job, ref fact) => self.jobs.see(job, fact, &mut self.trackers, &mut check),
+            Fact::Ledger(attempt, tracker, fact) => {
+                self.jobs.decided(attempt, tracker, fact, &mut self.trackers, &mut check);
+            }
+            Fact::Member(tracker, fact) => self.trackers.counted_on(tracker, fact, &mut check),
+            Fact::Attempt(attempt, tracker, fact) => {
+                self.trackers.worked(attempt, tracker, fact, &mut check);
+                self.jobs.happened(attempt, tracker, fact, &self.trackers, &mut check);
+            }
+            Fact::Tracker(tracker, fact) => self.trackers.see(tracker, fact, &mut check),
+            Fact::World(WorldFact::Incident { tracker: None, incident }) => {
+                self.is_away = incident != Incident::Back;
+            }
+            // Of most of it, those whom it befalls say what they make of it.
+            Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
+                self.trackers.befall(tracker, incident, &mut check);
+            }
+            Fact::World(WorldFact::Copy { block, tracker, is_there }) => {
+                self.trackers.blocks.copy(block, tracker, is_there, at);
+            }
+            Fact::World(WorldFact::PolicyChanged) => {}
+        }
+    }
+
+    /// Checks what must hold when a run is over.
+    ///
+    /// A run that could not go on, or had no more time, has jobs left and says so itself. But if
+    /// nothing moved any more, the JobTracker must know of all that had happened, and name every job
+    /// that is left among those that wait.
+    pub fn check_end(&mut self, at: SimTime, stop: &Stop) {
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        match stop {
+            Stop::TimeUp if self.rules.cut_off => {}
+            Stop::Done | Stop::TimeUp => self.jobs.over(&mut check),
+            Stop::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
+            Stop::TimeLimit => {}
+        }
+    }
+
+    /// Checks that what slots are said to have been held for adds up to what trackers held.
+    pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        let micros = |seconds: f64| (seconds * 1e6).round() as u128;
+        let parts = Fate::ALL.map(|fate| micros(told.by_fate[fate]));
+        let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
+        for told in [micros(told.held_s), sum] {
+            check.that(told == held, || Breach::HeldMiscounted { told, held });
+        }
+        let (told, useful) = (micros(told.by_fate[Fate::Useful]), self.jobs.useful());
+        check.that(told == useful, || Breach::UsefulMiscounted { told, useful });
+    }
+
+    /// Returns the violations: the first hundred of them.
+    pub fn violations(&self) -> &[Violation] {
+        &self.findings.kept
+    }
+
+    /// Returns how many violations there were beyond those.
+    pub const fn more(&self) -> u64 {
+        self.findings.more
+    }
+}
+
+/// Checks that this is nothing that a JobTracker does which stands still or is gone.
+fn check_absent(fact: &Fact, check: &mut Check<'_>) {
+    match *fact {
+        Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {
+            check.breach(Breach::AssignedByNobody { attempt })
+        }
+        Fact::Job(job, JobFact::Initialised) => {
+            check.breach(Breach::DoneByNobody { job, done: "initialised" });
+        }
+        Fact::Job(job, JobFact::Running) => {
+            check.breach(Breach::DoneByNobody { job, done: "let run" })
+        }
+        Fact::Member(tracker, MemberFact::Joined) => check.breach(Breach::JoinedNobody { tracker }),
+        _ => {}
+    }
+}
+
+impl Watcher for Verifier {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        self.check(event);
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        let stop = end.run.stop.as_ref();
+        self.check_end(end.run.ended, stop.unwrap_or(&Stop::Done));
+        if let Some(waste) = end.waste {
+            self.check_waste(end.run.ended, waste);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", self.at, self.breach)
+    }
+}
+
+/// The checking of one fact.
+struct Check<'a> {
+    at: SimTime,
+    rules: Rules,
+    findings: &'a mut Findings,
+}
+
+impl Check<'_> {
+    /// Notes a breach unless `holds`.
+    fn that(&mut self, holds: bool, breach: impl FnOnce() -> Breach) {
+        if !holds {
+            self.breach(breach());
+        }
+    }
+
+    fn breach(&mut self, breach: Breach) {
+        if self.findings.kept.len() < KEPT {
+            self.findings.kept.push(Violation { at: self.at, breach });
+        } else {
+            self.findings.more += 1;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Who has a block and can be read, as facts tell: who had it at first and has not lost it, and who got a
+//! copy since.
+//!
+//! What happens at the instant of a question may come before it or after it, so there are two answers: who
+//! could have been read then, and whether somebody surely could.
+
+use std::collections::BTreeMap;
+
+use super::{Breach, Check};
+use mumakil_base::units::SimTime;
+use mumakil_core::cluster::Hdfs;
+use mumakil_core::mapred::{AttemptId, Block, Incident, Input, JobId, TrackerId};
+
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// Where blocks were at first, if it is known.
+    files: Option<Hdfs>,
+    /// Whether anything has befallen a machine.
+    is_struck: bool,
+    machines: Vec<Machine>,
+    /// Copies that were made later, and those that were removed at this instant.
+    copies: BTreeMap<Block, Vec<Later>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Machine {
+    /// Whether it was ever up: one that has still to join counts as on, whatever befalls it.
+    is_there: bool,
+    /// Since when it is off, if it is, or on again.
+    off: Option<SimTime>,
+    on: Option<SimTime>,
+    /// When what lay on its disks was gone.
+    lost: Vec<SimTime>,
+    /// How many copyings have begun because of it and not ended.
+    copyings: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Later {
+    tracker: TrackerId,
+    made: SimTime,
+    removed: Option<SimTime>,
+}
+
+/// Who could be read that had a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sources {
+    pub(super) possible: Vec<TrackerId>,
+    /// Whether one of them surely could.
+    pub(super) is_sure: bool,
+    /// Whether one of those who had it at first surely could not.
+    pub(super) is_struck: bool,
+}
+
+impl Machine {
+    /// Returns whether it could be on at an instant, and whether it surely was.
+    fn was_on(&self, at: SimTime) -> [bool; 2] {
+        let was_off = self.is_there && self.off.is_some_and(|off| off < at);
+        [!was_off, self.off.is_none() && self.on.is_none_or(|on| on < at)]
+    }
+
+    /// Returns whether it could keep what it had since then, and whether it surely did.
+    fn has_kept(&self, since: SimTime, at: SimTime) -> [bool; 2] {
+        let mut lost = self.lost.iter().filter(|lost| since <= **lost);
+        [lost.clone().all(|lost| *lost == at), lost.next().is_none()]
+    }
+}
+
+impl Blocks {
+    /// Returns the blocks of a file system that nothing has befallen yet.
+    pub(super) fn of(files: Hdfs) -> Self {
+        Self { files: Some(files), ..Self::default() }
+    }
+
+    /// Returns who could be read then that has what a map reads; none, if nothing has befallen anybody or
+    /// nobody knows where it is.
+    pub(super) fn sources(
+        &self,
+        input: &Input,
+        job: JobId,
+        map: u32,
+        at: SimTime,
+    ) -> Option<Sources> {
+        let files = self.files.as_ref().filter(|_| self.is_struck)?;
+        let mut first = Vec::new();
+        input.locate(map, files, &mut first);
+        if first.is_empty() {
+            return None;
+        }
+        let unknown = Machine::default();
+        let machine = |tracker: TrackerId| self.machines.get(tracker.index()).unwrap_or(&unknown);
+        let mut sources = Sources::default();
+        for tracker in first {
+            let machine = machine(tracker);
+            let [may, does] = both(machine.was_on(at), machine.has_kept(SimTime::ZERO, at));
+            sources.add(tracker, may, does);
+            sources.is_struck |= !may;
+        }
+        let later = self.copies.get(&input.block(job, map)).into_iter().flatten();
+        for Later { tracker, made, removed } in later {
+            let is_there = [removed.is_none_or(|gone| gone == at), removed.is_none() && *made < at];
+            let machine = machine(*tracker);
+            let is_read = both(machine.was_on(at), machine.has_kept(*made, at));
+            let [may, does] = both(is_there, is_read);
+            sources.add(*tracker, may, does);
+        }
+        Some(sources)
+    }
+
+    /// Notes that a tracker's machine is there, and on.
+    pub(super) fn comes_up(&mut self, tracker: TrackerId) {
+        let machine = self.at(tracker);
+        (machine.is_there, machine.off) = (true, None);
+    }
+
+    /// Notes what has befallen a machine.
+    pub(super) fn befall(&mut self, tracker: TrackerId, incident: Incident, check: &mut Check<'_>) {
+        let (at, machine) = (check.at, self.at(tracker));
+        match incident {
+            Incident::MachineOn => (machine.off, machine.on) = (None, Some(at)),
+            Incident::MachineOff => {
+                machine.off = Some(at);
+                self.is_struck = true;
+            }
+            Incident::DiskLost => {
+                machine.lost.push(at);
+                self.is_struck = true;
+            }
+            Incident::CopyingBegins { .. } => machine.copyings += 1,
+            Incident::CopyingEnds { .. } => match machine.copyings.checked_sub(1) {
+                Some(left) => machine.copyings = left,
+                None => check.breach(Breach::CopyingEndedUnbegun { tracker }),
+            },
+            _ => {}
+        }
+    }
+
+    /// Notes that a copy is there, or is no more.
+    pub(super) fn copy(&mut self, block: Block, tracker: TrackerId, is_there: bool, at: SimTime) {
+        let copies = self.copies.entry(block).or_default();
+        copies.retain(|copy| copy.removed.is_none_or(|removed| removed == at));
+        if is_there {
+            copies.push(Later { tracker, made: at, removed: None });
+        } else {
+            let is_it = |copy: &&mut Later| copy.tracker == tracker && copy.removed.is_none();
+            copies.iter_mut().filter(is_it).for_each(|copy| copy.removed = Some(at));
+        }
+    }
+
+    fn at(&mut self, tracker: TrackerId) -> &mut Machine {
+        if self.machines.len() <= tracker.index() {
+            self.machines.resize_with(tracker.index() + 1, Machine::default);
+        }
+        &mut self.machines[tracker.index()]
+    }
+}
+
+impl Sources {
+    fn add(&mut self, tracker: TrackerId, may: bool, does: bool) {
+        if may {
+            self.possible.push(tracker);
+        }
+        self.is_sure |= does;
+    }
+
+    /// Checks where a map reads.
+    pub(super) fn check(&self, attempt: AttemptId, from: Option<TrackerId>, check: &mut Check<'_>) {
+        match from {
+            Some(tracker) => {
+                let has_it = self.possible.contains(&tracker);
+                check.that(has_it, || Breach::ReadFromStranger { attempt, tracker });
+            }
+            None => check.that(!self.is_sure, || Breach::FoundNobody { attempt }),
+        }
+    }
+}
+
+fn both([a, b]: [bool; 2], [c, d]: [bool; 2]) -> [bool; 2] {
+    [a && c, b && d]
+}

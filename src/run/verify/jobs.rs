@@ -1,0 +1,745 @@
+//! What the JobTracker decided and learned, held against what happened.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::blocks::Sources;
+use super::trackers::Trackers;
+use super::{Breach, Check, Rules};
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, AttemptState, Counts, Input, JobFact, JobId, JobSpec, LedgerFact,
+    Outcome, PerSlot, Phases, Role, SlotKind, Stall, TaskId, TaskKind, TrackerId,
+};
+
+/// A map that has succeeded fails only after so many complaints of its output.
+const LEAST_COMPLAINTS: u32 = 3;
+
+/// The jobs that were submitted; what is known of one is dropped when it ends.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    all: Vec<Life>,
+    /// What attempts held that were of use to jobs which have ended: slots times microseconds.
+    useful: u128,
+}
+
+#[derive(Debug, Default)]
+enum Life {
+    #[default]
+    Unknown,
+    Live(Box<Job>),
+    Ended,
+}
+
+/// A job that has not ended.
+#[derive(Debug)]
+struct Job {
+    id: JobId,
+    name: Arc<str>,
+    tasks: PerSlot<u32>,
+    /// What its maps read.
+    input: Option<Input>,
+    initialised: bool,
+    gives_tasks: bool,
+    /// Attempts of its maps and reduces that are assigned and have no verdict.
+    running: PerSlot<u32>,
+    /// Its maps and reduces that have succeeded and were not lost again.
+    succeeded: PerSlot<u32>,
+    /// Its maps and reduces that wait for an attempt.
+    waiting: PerSlot<u32>,
+    /// What the attempts held that are its tasks' successes: slots times microseconds.
+    useful: u128,
+    /// The outputs that its maps left, by map.
+    outputs: Vec<Vec<Output>>,
+    /// For look-ups only.
+    by_task: FxHashMap<TaskId, Task>,
+    /// For look-ups only.
+    attempts: FxHashMap<AttemptId, Attempt>,
+}
+
+/// What a map has left.
+#[derive(Debug)]
+struct Output {
+    tracker: TrackerId,
+    made: SimTime,
+    /// How often what lay there had been lost before.
+    times_gone: usize,
+}
+
+#[derive(Debug, Default)]
+struct Task {
+    /// Attempts that are assigned and have no verdict.
+    active: Vec<u32>,
+    /// Those that have failed.
+    failures: u32,
+    /// The attempt that counts as its success.
+    winner: Option<u32>,
+}
+
+impl Task {
+    fn waits(&self, rules: Rules) -> bool {
+        let is_given_up = rules.max_attempts.is_some_and(|most| most <= self.failures);
+        self.active.is_empty() && self.winner.is_none() && !is_given_up
+    }
+}
+
+#[derive(Debug)]
+struct Attempt {
+    /// Where its work is to run.
+    tracker: TrackerId,
+    /// Where its output is to be removed.
+    cleaner: Option<TrackerId>,
+    /// Where its output was to be removed before, by trackers that were given up since. They may not
+    /// know of that.
+    given_up: Vec<TrackerId>,
+    /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
+    losses: u32,
+    assigned: SimTime,
+    /// Who could be read then that had its input, until it has looked; none, if it does not matter.
+    sources: Option<Box<Sources>>,
+    /// Whether nobody could.
+    finds_nothing: bool,
+    /// When its work started.
+    started: SimTime,
+    work: Progress,
+    cleanup: Progress,
+    /// Whether it was ever suspended, and whether it ever waited for its commit.
+    suspended: bool,
+    commit_pending: bool,
+    /// How often reduces complained of its output.
+    complaints: u32,
+    /// Whether its job has been begun anew since, so that it counts no more.
+    is_void: bool,
+    /// The states that were learned, and the last of them.
+    learned: u16,
+    state: AttemptState,
+    /// The slots that its work takes, those that it holds and since when, and what it has held: slots times microseconds.
+    width: u32,
+    holds: u32,
+    since: SimTime,
+    held: u128,
+}
+
+/// How far an attempt is in a role.
+#[derive(Debug, Default)]
+struct Progress {
+    started: bool,
+    ended: Option<Outcome>,
+}
+
+impl Jobs {
+    /// Checks what the JobTracker says of a job.
+    pub(super) fn see(
+        &mut self,
+        id: JobId,
+        fact: &JobFact,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
+        match *fact {
+            JobFact::Submitted(ref spec) => {
+                self.check_heat(spec, trackers, check);
+                self.submit(spec, check);
+            }
+            JobFact::Initialised => {
+                if let Some(job) = self.live(id, check) {
+                    check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
+                    job.initialised = true;
+                    job.check_void(check);
+                }
+            }
+            JobFact::Running => {
+                if let Some(job) = self.live(id, check) {
+                    let in_order = job.initialised && !job.gives_tasks;
+                    check.that(in_order, || Breach::RunningOutOfOrder { job: job.id });
+                    job.gives_tasks = true;
+                }
+            }
+            JobFact::MapsDone => {
+                if let Some(job) = self.live(id, check) {
+                    let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
+                    let done = check.rules.failed_tasks || succeeded == maps;
+                    check.that(done, || Breach::MapsNotDone { job: job.id, succeeded, maps });
+                }
+            }
+            JobFact::Ended(outcome) => self.end(id, outcome, trackers, check),
+            JobFact::BegunAnew => {
+                if let Some(job) = self.live(id, check) {
+                    job.begin_anew(check.rules);
+                }
+            }
+            JobFact::Refused { .. } => {}
+        }
+    }
+
+    /// Checks what the JobTracker has decided for an attempt, or learned of it.
+    pub(super) fn decided(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
+        match fact {
+            LedgerFact::Assigned { role, speculative, counts, .. } => {
+                check.that(trackers.joined(tracker), || Breach::AssignedToStranger {
+                    attempt,
+                    tracker,
+                });
+                check.that(!trackers.blacklisted(tracker), || Breach::AssignedToBlacklisted {
+                    attempt,
+                    tracker,
+                });
+                if let Some(job) = self.live(attempt.job(), check) {
+                    if role == Role::Work {
+                        trackers.expect_start(attempt, tracker);
+                        let losses = trackers.losses(tracker);
+                        job.assign(attempt, tracker, losses, speculative, check);
+                        job.look_for_input(attempt, trackers, check.at);
+                    } else {
+                        job.assign_cleanup(attempt, tracker, check);
+                    }
+                    job.compare(attempt, counts, check);
+                }
+            }
+            LedgerFact::Learned { state, counts } => {
+                if let Some(Life::Live(job)) = self.all.get_mut(attempt.job().index()) {
+                    job.learn(attempt, tracker, state, trackers, check);
+                    job.compare(attempt, counts, check);
+                }
+            }
+            LedgerFact::Ordered { .. } => {}
+        }
+    }
+
+    /// Notes what a tracker did, if the job has not ended: what becomes of its last attempts then
+    /// is the trackers' affair.
+    pub(super) fn happened(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+        trackers: &Trackers,
+        check: &mut Check<'_>,
+    ) {
+        let job = match self.all.get_mut(attempt.job().index()) {
+            Some(Life::Live(job)) => job,
+            Some(Life::Ended) => return,
+            Some(Life::Unknown) | None => {
+                return check.breach(Breach::JobNotLive { job: attempt.job() });
+            }
+        };
+        let Some(known) = job.attempts.get_mut(&attempt) else {
+            return check.breach(Breach::StartedUnassigned { attempt, tracker });
+        };
+        known.hold(fact, check.at);
+        match fact {
+            AttemptFact::FetchFailed { map } => {
+                if let Some(known) = job.attempts.get_mut(&map) {
+                    known.complaints += 1;
+                }
+            }
+            AttemptFact::Started { role: Role::TaskCleanup, .. }
+            | AttemptFact::Ended { role: Role::TaskCleanup, .. }
+                if known.is_given_up(tracker) => {}
+            AttemptFact::Opened { from } => {
+                if let Some(sources) = known.sources.take() {
+                    sources.check(attempt, from, check);
+                }
+            }
+            AttemptFact::Started { role, .. } => {
+                let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
+                check.that(!is_struck, || Breach::ReadAsEver { attempt });
+                known.start(attempt, tracker, role, check);
+            }
+            AttemptFact::CommitPending => known.commit_pending = true,
+            AttemptFact::Suspended => known.suspended = true,
+            AttemptFact::Resumed => {}
+            AttemptFact::Ended { role, outcome, phases } => {
+                let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
+                let allowed = !committed || known.has_learned(AttemptState::CommitPending);
+                check.that(allowed, || Breach::CommittedUnasked { attempt });
+                let ended = known.role(role).ended.replace(outcome);
+                check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
+                if role == Role::Work && outcome == Outcome::Succeeded {
+                    check.that(!known.finds_nothing, || Breach::ReadFromNobody { attempt });
+                    job.produced(attempt, tracker, phases, trackers, check);
+                }
+            }
+        }
+    }
+
+    /// Checks that no job is left.
+    pub(super) fn over(&self, check: &mut Check<'_>) {
+        for life in &self.all {
+            if let Life::Live(job) = life {
+                check.breach(Breach::JobUnended { job: job.id });
+            }
+        }
+    }
+
+    /// Checks that everything was learned that has happened, and answered.
+    pub(super) fn at_rest(&self, stall: &Stall, trackers: &Trackers, check: &mut Check<'_>) {
+        for life in &self.all {
+            let Life::Live(job) = life else { continue };
+            let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
+            check.that(is_named, || Breach::JobForgotten { job: job.id });
+            let waits = |attempt: &Attempt| {
+                let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
+                // Those of a job that is to end may wait for ever where they are not killed, and when it is to
+                // end no event says.
+                attempt.commit_pending && is_here && !check.rules.losers_go_on
+            };
+            let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
+            let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
+            waiting.sort();
+            for (attempt, tracker) in waiting {
+                check.breach(Breach::CommitForgotten { attempt, tracker });
+            }
+            let is_unheard = |attempt: &Attempt| {
+                attempt.work.ended.is_some()
+                    && matches!(
+                        attempt.state,
+                        AttemptState::Unassigned
+                            | AttemptState::Running
+                            | AttemptState::Suspended
+                            | AttemptState::CommitPending
+                    )
+            };
+            let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
+            let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
+            unheard.sort();
+            for attempt in unheard {
+                check.breach(Breach::EndUnheard { attempt });
+            }
+        }
+    }
+
+    /// Checks that there are more copies of a hot file's blocks than usual only where there was one to be
+    /// copied: now, or when another job found more that has not ended.
+    fn check_heat(&self, spec: &JobSpec, trackers: &Trackers, check: &mut Check<'_>) {
+        let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
+        let mut usual = input.clone();
+        if let Input::File { more_copies, .. } = &mut usual {
+            *more_copies = 0;
+        }
+        let inputs = self.all.iter().filter_map(|life| match life {
+            Life::Live(job) => job.input.as_ref(),
+            Life::Unknown | Life::Ended => None,
+        });
+        let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
+        let others: Vec<&Input> = inputs.filter(reads_it).collect();
+        for map in (0..spec.maps).filter(|map| 0 < input.more_copies(*map)) {
+            let sources = trackers.blocks.sources(&usual, spec.id, map, check.at);
+            let Some(sources) = sources else { continue };
+            let is_copied = !sources.possible.is_empty()
+                || others.iter().any(|other| 0 < other.more_copies(map));
+            check.that(is_copied, || Breach::CopiedFromNobody { job: spec.id, map });
+        }
+    }
+
+    fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
+        let (job, index) = (spec.id, spec.id.index());
+        if self.all.len() <= index {
+            self.all.resize_with(index + 1, Life::default);
+        }
+        check.that(matches!(self.all[index], Life::Unknown), || Breach::SubmittedTwice { job });
+        self.all[index] = Life::Live(Box::new(Job {
+            id: job,
+            name: spec.name.clone(),
+            tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
+            input: spec.input.clone(),
+            waiting: PerSlot { map: spec.maps, reduce: spec.reduces },
+            useful: 0,
+            initialised: false,
+            gives_tasks: false,
+            running: PerSlot::default(),
+            succeeded: PerSlot::default(),
+            outputs: (0..spec.maps).map(|_| Vec::new()).collect(),
+            by_task: FxHashMap::default(),
+            attempts: FxHashMap::default(),
+        }));
+    }
+
+    fn end(&mut self, id: JobId, outcome: Outcome, trackers: &mut Trackers, check: &mut Check<'_>) {
+        match self.all.get_mut(id.index()) {
+            Some(life @ Life::Live(_)) => {
+                let Life::Live(job) = std::mem::replace(life, Life::Ended) else { return };
+                if outcome == Outcome::Succeeded {
+                    self.useful += job.useful;
+                }
+                // Nobody need start what is left of it.
+                let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
+                unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
+                if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
+                    job.check_complete(check);
+                }
+            }
+            Some(Life::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
+            Some(Life::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
+        }
+    }
+
+    /// Returns what attempts held that was of use: slots times microseconds.
+    pub(super) fn useful(&self) -> u128 {
+        let live = self.all.iter().map(|life| match life {
+            Life::Live(job) => job.useful,
+            Life::Unknown | Life::Ended => 0,
+        });
+        self.useful + live.sum::<u128>()
+    }
+
+    fn live(&mut self, id: JobId, check: &mut Check<'_>) -> Option<&mut Job> {
+        if let Some(Life::Live(job)) = self.all.get_mut(id.index()) {
+            return Some(job);
+        }
+        check.breach(Breach::JobNotLive { job: id });
+        None
+    }
+}
+
+impl Job {
+    fn assign(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        losses: u32,
+        speculative: bool,
+        check: &mut Check<'_>,
+    ) {
+        let TaskId { kind, index, .. } = attempt.task;
+        let (exists, may_start) = match kind {
+            TaskKind::Map => (index < self.tasks.map, self.gives_tasks),
+            TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
+            TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
+        };
+        check.that(exists, || Breach::NoSuchTask { task: attempt.task });
+        check.that(may_start, || Breach::AssignedTooEarly { attempt });
+        if self.attempts.contains_key(&attempt) {
+            return check.breach(Breach::AssignedTwice { attempt });
+        }
+        let task = self.by_task.entry(attempt.task).or_default();
+        check.that(task.winner.is_none(), || Breach::AssignedAfterSuccess { attempt });
+        let alone = task.active.is_empty();
+        check.that(alone || speculative, || Breach::AssignedBesideAnother { attempt });
+        check.that(!alone || !speculative, || Breach::AssignedAgainstNobody { attempt });
+        let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
+        let beside_itself = task.active.iter().any(|number| place(number) == tracker);
+        check.that(!beside_itself, || Breach::AssignedBesideItself { attempt, tracker });
+        if attempt.task.is_work() && task.waits(check.rules) {
+            let waiting = &mut self.waiting[attempt.slot()];
+            *waiting = waiting.saturating_sub(1);
+        }
+        task.active.push(attempt.number);
+        self.attempts.insert(attempt, Attempt::new(tracker, losses, check.at));
+        if attempt.task.is_work() {
+            self.running[attempt.slot()] += 1;
+        }
+    }
+
+    /// Notes where a map can find its input that was assigned just now.
+    fn look_for_input(&mut self, attempt: AttemptId, trackers: &Trackers, at: SimTime) {
+        let TaskId { kind, index, .. } = attempt.task;
+        if let (TaskKind::Map, Some(input)) = (kind, &self.input)
+            && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
+            && let Some(known) = self.attempts.get_mut(&attempt)
+        {
+            known.finds_nothing = sources.possible.is_empty();
+            known.sources = Some(Box::new(sources));
+        }
+    }
+
+    /// An attempt has done its work: a map leaves its output, and a reduce has fetched all of them.
+    ///
+    /// What a reduce fetched was there at some instant since it was assigned; when exactly it took which
+    /// output, facts do not tell. A map that may fail for good leaves none.
+    fn produced(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        phases: Phases,
+        trackers: &Trackers,
+        check: &mut Check<'_>,
+    ) {
+        match attempt.task.kind {
+            TaskKind::Map => {
+                if let Some(outputs) = self.outputs.get_mut(attempt.task.index as usize) {
+                    let times_gone = trackers.times_gone(tracker);
+                    outputs.push(Output { tracker, made: check.at, times_gone });
+                }
+            }
+            TaskKind::Reduce if !check.rules.failed_tasks => {
+                let known = &self.attempts[&attempt];
+                let Phases { start_up, shuffle, suspended, .. } = phases;
+                let has_all = known.started + start_up + shuffle + suspended;
+                let was_there = |&Output { tracker, made, times_gone }: &Output| {
+                    made <= has_all && trackers.kept(tracker, times_gone, known.assigned)
+                };
+                let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
+                if let Some(map) = absent {
+                    check.breach(Breach::FetchedNothing { attempt, map: map as u32 });
+                }
+            }
+            TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup => {}
+        }
+    }
+
+    fn assign_cleanup(&mut self, attempt: AttemptId, tracker: TrackerId, check: &mut Check<'_>) {
+        use AttemptState::{FailedUnclean, KilledUnclean};
+        let unclean = |known: &&mut Attempt| matches!(known.state, FailedUnclean | KilledUnclean);
+        match self.attempts.get_mut(&attempt).filter(unclean) {
+            Some(known) => {
+                known.given_up.extend(known.cleaner.replace(tracker));
+                known.cleanup = Progress::default();
+            }
+            None => check.breach(Breach::CleanedUpInVain { attempt }),
+        }
+    }
+
+    fn learn(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        state: AttemptState,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
+        let Some(known) = self.attempts.get_mut(&attempt) else {
+            return check.breach(Breach::LearnedUnassigned { attempt, tracker });
+        };
+        let given_to_it = known.tracker == tracker || known.cleaner == Some(tracker);
+        check.that(given_to_it, || Breach::LearnedUnassigned { attempt, tracker });
+        if let Some(verdict) = known.state.outcome() {
+            let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
+            if known.state == state {
+                check.breach(Breach::LearnedTwice { attempt, state });
+            } else if is_loss && known.is_void {
+                known.state = state;
+                self.lose(attempt, check.rules);
+            } else if is_loss && attempt.task.kind == TaskKind::Map {
+                let lost = known.losses < trackers.losses(known.tracker);
+                check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
+                known.state = state;
+                self.lose(attempt, check.rules);
+            } else if verdict == Outcome::Succeeded
+                && state == AttemptState::Failed
+                && attempt.task.kind == TaskKind::Map
+            {
+                let complaints = known.complaints;
+                check.that(LEAST_COMPLAINTS <= complaints, || Breach::FailedWithoutComplaints {
+                    map: attempt,
+                    complaints,
+                });
+                known.state = state;
+                self.by_task.entry(attempt.task).or_default().failures += 1;
+                self.lose(attempt, check.rules);
+            } else {
+                check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
+            }
+            return;
+        }
+        known.learn(attempt, state, check);
+        if let Some(verdict) = state.outcome() {
+            trackers.forget(attempt, tracker);
+            self.judge(attempt, verdict, trackers, check);
+        }
+    }
+
+    /// The JobTracker knows nothing of the job but its submission. Its setup and cleanup were not in
+    /// vain: they are done once more.
+    #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
+    fn begin_anew(&mut self, rules: Rules) {
+        (self.initialised, self.gives_tasks) = (false, false);
+        self.attempts.values_mut().for_each(|attempt| attempt.is_void = true);
+        for (id, task) in &mut self.by_task {
+            if !id.is_work() {
+                task.winner = None;
+                continue;
+            }
+            let waited = task.waits(rules);
+            task.failures = 0;
+            self.waiting[id.slot()] += u32::from(!waited && task.waits(rules));
+        }
+    }
+
+    /// Checks that nothing is left of what was done before the job was begun anew.
+    fn check_void(&self, check: &mut Check<'_>) {
+        let (job, done) = (self.id, [self.succeeded, self.running]);
+        let left = done.iter().map(|of| of.map + of.reduce).sum();
+        check.that(left == 0, || Breach::LeftOfBefore { job, left });
+    }
+
+    /// The success of a task is lost.
+    fn lose(&mut self, attempt: AttemptId, rules: Rules) {
+        let task = self.by_task.entry(attempt.task).or_default();
+        if task.winner == Some(attempt.number) {
+            task.winner = None;
+            self.succeeded[attempt.slot()] -= 1;
+            self.waiting[attempt.slot()] += u32::from(task.waits(rules));
+            self.useful = self.useful.saturating_sub(self.attempts[&attempt].held);
+        }
+    }
+
+    fn judge(
+        &mut self,
+        attempt: AttemptId,
+        verdict: Outcome,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
+        let task = self.by_task.entry(attempt.task).or_default();
+        task.active.retain(|number| *number != attempt.number);
+        task.failures += u32::from(verdict == Outcome::Failed);
+        let is_work = attempt.task.is_work();
+        if is_work {
+            self.running[attempt.slot()] -= 1;
+        }
+        if verdict != Outcome::Succeeded {
+            if is_work && task.waits(check.rules) {
+                self.waiting[attempt.slot()] += 1;
+            }
+            return;
+        }
+        if task.winner.is_some() {
+            return check.breach(Breach::SucceededTwice { attempt });
+        }
+        task.winner = Some(attempt.number);
+        self.useful += self.attempts[&attempt].held;
+        // Whoever is still at it has lost.
+        for number in task.active.iter().filter(|_| !check.rules.losers_go_on) {
+            let loser = attempt.task.attempt(*number);
+            let known = &self.attempts[&loser];
+            if known.work.ended.is_none() {
+                trackers.expect_end(loser, known.tracker);
+            }
+        }
+        if is_work {
+            self.succeeded[attempt.slot()] += 1;
+        }
+    }
+
+    /// Compares the JobTracker's count with the own one.
+    fn compare(&self, attempt: AttemptId, counts: Counts, check: &mut Check<'_>) {
+        let Rules { commit_not_counted, .. } = check.rules;
+        let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
+        let running = self.running[kind];
+        let agrees = counted == running || (commit_not_counted && counted < running);
+        check.that(agrees, || Breach::Miscounted { job, kind, attempt, counted, running });
+        // Of a job that fails, and of reduces before their time, none could be launched.
+        let (counted, waiting) = (counts.pending, self.waiting[kind]);
+        let agrees = counted == waiting || counted == 0;
+        check.that(agrees, || Breach::WaitingMiscounted { job, kind, attempt, counted, waiting });
+    }
+
+    fn check_complete(&self, check: &mut Check<'_>) {
+        let job = self.id;
+        for kind in SlotKind::BOTH {
+            let (succeeded, tasks) = (self.succeeded[kind], self.tasks[kind]);
+            check.that(succeeded == tasks, || Breach::JobIncomplete {
+                job,
+                kind,
+                succeeded,
+                tasks,
+            });
+        }
+    }
+}
+
+impl Attempt {
+    fn new(tracker: TrackerId, losses: u32, assigned: SimTime) -> Self {
+        Self {
+            tracker,
+            cleaner: None,
+            given_up: Vec::new(),
+            losses,
+            assigned,
+            sources: None,
+            finds_nothing: false,
+            started: assigned,
+            work: Progress::default(),
+            cleanup: Progress::default(),
+            suspended: false,
+            commit_pending: false,
+            complaints: 0,
+            is_void: false,
+            learned: 0,
+            state: AttemptState::Unassigned,
+            width: 0,
+            holds: 0,
+            since: SimTime::ZERO,
+            held: 0,
+        }
+    }
+
+    /// Counts for how long its work holds slots.
+    fn hold(&mut self, fact: AttemptFact, at: SimTime) {
+        let holds = match fact {
+            AttemptFact::Started { role: Role::Work, slots } => {
+                self.width = slots;
+                self.started = at;
+                slots
+            }
+            AttemptFact::Resumed => self.width,
+            AttemptFact::Suspended | AttemptFact::Ended { role: Role::Work, .. } => 0,
+            _ => return,
+        };
+        let held = at.saturating_since(self.since).as_micros();
+        self.held += u128::from(held) * u128::from(self.holds);
+        (self.holds, self.since) = (holds, at);
+    }
+
+    fn role(&mut self, role: Role) -> &mut Progress {
+        match role {
+            Role::Work => &mut self.work,
+            Role::TaskCleanup => &mut self.cleanup,
+        }
+    }
+
+    /// Returns whether a tracker was to remove the output, and another one is to do it now.
+    fn is_given_up(&self, tracker: TrackerId) -> bool {
+        self.cleaner != Some(tracker) && self.given_up.contains(&tracker)
+    }
+
+    fn start(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role, check: &mut Check<'_>) {
+        let place = match role {
+            Role::Work => Some(self.tracker),
+            Role::TaskCleanup => self.cleaner,
+        };
+        check.that(place == Some(tracker), || Breach::StartedUnassigned { attempt, tracker });
+        let progress = self.role(role);
+        check.that(!progress.started, || Breach::StartedTwice { attempt, tracker });
+        let ended = progress.ended.is_some();
+        check.that(!ended || progress.started, || Breach::StartedAfterEnd { attempt, tracker });
+        progress.started = true;
+    }
+
+    const fn has_learned(&self, state: AttemptState) -> bool {
+        self.learned & (1 << state as u16) != 0
+    }
+
+    /// Notes a state: each once, except that an attempt can be stopped and run again many times,
+    /// and none that its tracker cannot have told.
+    fn learn(&mut self, attempt: AttemptId, state: AttemptState, check: &mut Check<'_>) {
+        use AttemptState::{CommitPending, Running, Succeeded, Suspended};
+        let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
+        let new = !self.has_learned(state) || comes_and_goes;
+        check.that(new, || Breach::LearnedTwice { attempt, state });
+        let happened = match state {
+            Running => self.work.started,
+            Suspended => self.suspended,
+            CommitPending => self.commit_pending,
+            Succeeded => self.work.ended == Some(Outcome::Succeeded),
+            // The JobTracker may decide the rest itself.
+            AttemptState::Unassigned
+            | AttemptState::FailedUnclean
+            | AttemptState::KilledUnclean
+            | AttemptState::Failed
+            | AttemptState::Killed => true,
+        };
+        check.that(happened, || Breach::LearnedUntrue { attempt, state });
+        self.learned |= 1 << state as u16;
+        self.state = state;
+    }
+}

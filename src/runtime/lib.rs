@@ -1,0 +1,144 @@
+//! The only place that knows actix: it makes the cores actors and gives them a clock.
+//!
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and one each for
+//! the fabric, where disks, wires or cores are shared, for nature, where machines fail, for the NameNode, where
+//! that may cost copies of blocks, and for the outputs of maps, where it may cost these. They share nothing; all that one tells another travels over a [`Links`] and
+//! through the clock.
+//!
+//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
+//! [`run_bare`] (`bare.rs`), the first without its actors. What they have in common is in `drive.rs`,
+//! so that a further one is a file.
+//!
+//! The crate stands on `mumakil-core`, whose cores and messages it moves, and on `mumakil-base`. Above it,
+//! `mumakil-run` wires a scenario's actors and lets them go.
+
+mod actor;
+mod bare;
+mod drive;
+mod link;
+mod mailboxes;
+mod pace;
+#[cfg(test)]
+mod rig;
+mod scaled;
+mod stopwatch;
+#[cfg(test)]
+mod tests;
+mod timers;
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+pub use bare::run_bare;
+pub use drive::words_of_panic;
+pub use link::Links;
+pub use mailboxes::run_virtual;
+pub use pace::Pace;
+pub use scaled::run_scaled;
+pub use stopwatch::{Stopwatch, Thinking};
+pub use timers::Timers;
+
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
+    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    ToNature, ToTracker,
+};
+
+/// Who takes the events of a run.
+pub trait EventSink: Send {
+    /// Takes events, in their order, and leaves the list empty.
+    fn take(&mut self, events: &mut Vec<Event>);
+    /// Hands on what was taken and held back.
+    fn flush(&mut self);
+    /// Returns whether nobody listens any more, so that the run has no use.
+    fn is_broken(&self) -> bool;
+}
+
+/// Nobody takes them.
+impl EventSink for () {
+    fn take(&mut self, events: &mut Vec<Event>) {
+        events.clear();
+    }
+    fn flush(&mut self) {}
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+/// What is to be run.
+pub struct Play {
+    /// Who takes part.
+    pub cast: Cast,
+    /// How messages travel between them.
+    pub links: Links,
+    /// What sets them going.
+    pub opening: Opening,
+    /// Who takes what they see.
+    pub events: Box<dyn EventSink>,
+    /// When the run ends, if it has not before.
+    pub until: SimTime,
+    /// How much real time it may take.
+    pub time_limit: Option<Duration>,
+    /// Whether it goes on when nothing moves any more.
+    pub outlasts: bool,
+    /// Who holds it up, if somebody does; on the virtual clock only.
+    pub pace: Option<Box<dyn Pace>>,
+}
+
+/// The cores of a run.
+pub struct Cast {
+    /// The JobTracker.
+    pub job_tracker: Box<dyn Core<Msg = ToJobTracker>>,
+    /// The job injector.
+    pub injector: Box<dyn Core<Msg = ToInjector>>,
+    /// The TaskTrackers, by number.
+    pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
+    /// What lies between them, if they share it.
+    pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
+    /// What befalls the machines, if something may.
+    pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
+    /// What knows where blocks are, if nodes that have them may be lost.
+    pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
+    /// What knows which outputs of maps can be fetched, if machines that have them may be lost.
+    pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
+}
+
+/// What carries messages on the virtual clock. It shows in no result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// Mailboxes of actors.
+    #[default]
+    Actors,
+    /// Calls: nothing lies between the clock and a core.
+    Bare,
+}
+
+/// The messages that set a run going.
+pub type Opening = Vec<(SimTime, Mail)>;
+
+/// What a run was, beside its events.
+#[derive(Clone, Debug)]
+pub struct RunStats {
+    /// The virtual time at which it ended.
+    pub end: SimTime,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// How late timers fired, in virtual microseconds; scaled runs only.
+    pub lag: Option<Histogram<u64>>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As a core wanted, or because the time was up.
+    Stopped(Stop),
+    /// The policy cannot go on; with its words.
+    PolicyFailed(String),
+    /// A core panicked.
+    Panicked(String),
+    /// Nobody takes the events any more.
+    SinkBroke,
+    /// Its [`Pace`] has given it up.
+    GivenUp,
+}

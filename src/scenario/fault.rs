@@ -1,0 +1,785 @@
+//! What goes wrong in a run, and when.
+//!
+//! A kind of fault is one file below this one: a type with its options, which implements `Kind`
+//! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
+//! The type's own comment is its description in the JSON Schema and the reference.
+//!
+//! What faults do is collected in `Effects` before a run begins: messages that arrive at their
+//! instants, and settings that hold all the time. A core that a new kind needs another message or
+//! setting for gets it there; nothing else asks which faults there are.
+
+mod crashes;
+mod decommission;
+mod delay;
+mod disk;
+mod doomed;
+mod duplication;
+mod hangs;
+mod jobtracker;
+mod join;
+mod kill;
+mod loss;
+mod out_of_memory;
+mod partition;
+mod restart;
+mod short;
+mod slow;
+mod slow_spells;
+mod start;
+mod stop;
+mod target;
+mod task_failures;
+mod unhealthy;
+mod whom;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::workload::{Arrival, Workload, copy};
+use mumakil_base::random::{Dist, Purpose, stream};
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::cluster::{Cut, Topology, TrackerId};
+use mumakil_core::mapred::{Doom, Hadoop, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+use mumakil_yaml::{Path, Problem};
+
+use self::crashes::Crashes;
+use self::decommission::Decommission;
+use self::delay::Delay;
+use self::disk::Disk;
+use self::duplication::Duplication;
+use self::hangs::Hangs;
+use self::jobtracker::JobTrackerProcess;
+use self::join::Join;
+use self::kill::Kill;
+use self::loss::Loss;
+use self::out_of_memory::OutOfMemory;
+use self::partition::Partition;
+use self::restart::Restart;
+use self::slow::Slow;
+use self::slow_spells::SlowSpells;
+use self::start::Start;
+use self::stop::Stop;
+use self::target::Target;
+use self::task_failures::TaskFailures;
+use self::unhealthy::Unhealthy;
+
+/// A kind of fault, with its options.
+trait Kind {
+    /// When it happens.
+    const MOMENT: Moment;
+    /// The key of the kind whose draws it shares, if not its own.
+    const DRAWS_AS: Option<&'static str> = None;
+
+    /// Whether a second one of the kind would take the place of the first.
+    const HOLDS_ALONE: bool = false;
+
+    /// Whether messages between trackers and JobTracker may be lost, late or doubled.
+    const DISTURBS_MESSAGES: bool = false;
+
+    /// Returns the nodes that it strikes, if it strikes some.
+    fn target(&self) -> Option<Target<'_>> {
+        None
+    }
+
+    /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
+    /// options.
+    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    /// Adds what it does to a run.
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
+}
+
+/// When a fault happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// At an instant, which the user names with `at`.
+    Named,
+    /// At the instant of `at` or, without that, from the beginning on.
+    Open,
+    /// From the beginning to the end.
+    None,
+}
+
+/// What a fault is told when it does its work.
+#[derive(Clone, Copy, Debug)]
+struct Cue {
+    /// Its moment, or the beginning.
+    at: SimTime,
+    /// What its random streams are known by: its kind, whom it strikes, and how many faults with the
+    /// same of these stand before it. So no other fault that is added or removed moves its draws,
+    /// and another moment or another strength of it strikes the same nodes.
+    draws: u32,
+}
+
+impl Cue {
+    fn new(at: SimTime, kind: &str, target: Option<Target<'_>>, before: u32) -> Self {
+        let whom = target.map(|target| target.to_string()).unwrap_or_default();
+        let hash = Sha256::digest(format!("{kind} {whom} {before}"));
+        Self { at, draws: u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) }
+    }
+
+    #[cfg(test)]
+    fn of_draws(draws: u32) -> Self {
+        Self { at: SimTime::ZERO, draws }
+    }
+}
+
+/// What is known of the cluster and the workload when faults are checked.
+#[derive(Clone, Debug, Default)]
+pub struct Known<'a> {
+    /// How many nodes there are, if no file has still to say so.
+    pub nodes: Option<u32>,
+    /// How many nodes stand in each rack, if that is known.
+    pub racks: Option<Vec<u32>>,
+    /// The names of the jobs with their counts, if no file has still to say so.
+    pub jobs: Option<BTreeMap<&'a str, u32>>,
+    /// The protocol's settings, if they are known.
+    pub hadoop: Option<&'a Hadoop>,
+}
+
+impl Known<'_> {
+    /// Says so if the workload has no such job; the path begins at the name.
+    fn has_job(&self, name: &str) -> Result<(), Problem> {
+        match &self.jobs {
+            Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
+                let message = format!("there is no job `{name}` in the workload");
+                let problem = Problem::value(Path::default(), message);
+                Err(problem.nearest(name, jobs.keys().copied()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns whether a name is that of one of the jobs of an entry with a count, such as `a-2`.
+fn is_copy(name: &str, jobs: &BTreeMap<&str, u32>) -> bool {
+    let Some((of, number)) = copy(name) else { return false };
+    jobs.get(of).is_some_and(|&count| 1 < count && number <= count)
+}
+
+/// The run that faults happen in.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Its seed.
+    pub seed: u64,
+    /// Its nodes.
+    pub topology: &'a Topology,
+    /// Its jobs.
+    pub workload: &'a Workload,
+}
+
+impl<'a> Site<'a> {
+    /// Returns the jobs of a name: one, or all of an entry with a count.
+    fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
+        let batch = self.workload.names.iter().position(|other| other == name);
+        let is_meant = move |job: &&Arrival| match batch {
+            Some(batch) => job.batch.index() == batch,
+            None => *job.spec.name == *name,
+        };
+        self.workload.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
+    }
+}
+
+/// What the faults of a run do to it.
+#[derive(Debug)]
+pub struct Effects<'a> {
+    site: Site<'a>,
+    /// What arrives from outside: when, and at whom what.
+    pub opening: Vec<(SimTime, Mail)>,
+    /// What befalls machines.
+    pub mishaps: Vec<Mishap>,
+    /// What makes attempts end badly.
+    pub dooms: Vec<Doom>,
+    /// The nodes that are not there at the beginning.
+    pub absent: BTreeSet<TrackerId>,
+    /// The share of heartbeats and replies that never arrive.
+    pub loss: Fraction,
+    /// The share of heartbeats and replies that arrive twice.
+    pub duplication: Fraction,
+    /// The share of heartbeats and replies that are late.
+    pub late: Fraction,
+    /// How late they are.
+    pub late_by: Dist<SimSpan>,
+    /// Who is cut off from the others, and when.
+    pub cuts: Vec<Arc<Cut>>,
+    /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
+    /// network is perfect.
+    pub resends: bool,
+    /// When the JobTracker's process dies to be started again, in the order of the opening.
+    pub restarts: Vec<SimTime>,
+}
+
+impl<'a> Effects<'a> {
+    /// Returns what faults do, later ones over earlier ones.
+    pub fn of(faults: &[Fault], site: Site<'a>) -> Self {
+        let mut effects = Self {
+            site,
+            opening: Vec::new(),
+            mishaps: Vec::new(),
+            dooms: Vec::new(),
+            absent: BTreeSet::new(),
+            loss: Fraction::ZERO,
+            duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
+            resends: false,
+            restarts: Vec::new(),
+        };
+        // How many there are of each kind that strike the same nodes.
+        let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
+        for Fault { at, what } in faults {
+            let target = what.target();
+            let whom = target.map(|target| target.to_string()).unwrap_or_default();
+            let before = equals.entry((what.key(), whom)).or_default();
+            let at = SimTime::ZERO + at.unwrap_or_default();
+            let cue = Cue::new(at, what.draws_as().unwrap_or(what.key()), target, *before);
+            *before += 1;
+            effects.resends |= what.disturbs_messages();
+            what.apply(&cue, &mut effects);
+        }
+        effects
+    }
+
+    /// Returns whether a node may become slow.
+    pub fn slow_down(&self) -> bool {
+        self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
+    }
+
+    /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
+    pub fn strike_files(&self) -> bool {
+        let is_off =
+            |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage | Harm::Absence);
+        let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
+        self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
+    }
+
+    /// Returns whether reduces may not reach some outputs of maps.
+    pub fn strike_outputs(&self) -> bool {
+        let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
+        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, Harm::Slow(_)))
+            || self.opening.iter().any(is_told)
+    }
+
+    /// Returns the nodes that a fault strikes.
+    fn struck(&self, kind: &impl Kind, cue: &Cue) -> Vec<TrackerId> {
+        let target = kind.target().expect("it strikes nodes");
+        target.of(self.site.topology, self.site.seed, cue)
+    }
+
+    /// Lets something happen at an instant, and not again.
+    fn befall(&mut self, at: SimTime, nodes: Vec<TrackerId>, harm: Harm, lasts: Option<SimSpan>) {
+        let number = self.mishaps.len() as u32;
+        self.mishaps.push(Mishap { nodes, harm, rhythm: None });
+        self.opening.push((at, ToNature::Begins(harm.stroke(number)).into()));
+        if let Some(lasts) = lasts {
+            self.opening.push((at + lasts, ToNature::Ends(harm.stroke(number)).into()));
+        }
+    }
+
+    /// Lets something happen again and again, at each node by itself.
+    fn recur(
+        &mut self,
+        cue: &Cue,
+        nodes: Vec<TrackerId>,
+        harm: Harm,
+        every: &Dist<SimSpan>,
+        lasts: Option<&Dist<SimSpan>>,
+    ) {
+        for node in nodes {
+            let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
+            let rng = stream(self.site.seed, Purpose::Mishap, subject);
+            let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
+            let number = self.mishaps.len() as u32;
+            self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
+            let begins = ToNature::Begins(harm.stroke(number));
+            self.opening.push((cue.at + first, begins.into()));
+        }
+    }
+}
+
+/// Makes of the list of kinds what has one part for each of them.
+macro_rules! kinds {
+    ($($key:ident: $Kind:ident,)+) => {
+        /// The keys of all kinds, and when each happens, in the order of the list.
+        const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $Kind::MOMENT)),+];
+
+        /// What goes wrong.
+        #[derive(Clone, Debug, PartialEq)]
+        enum What {
+            $($Kind($Kind),)+
+        }
+
+        impl What {
+            fn key(&self) -> &'static str {
+                match self {
+                    $(Self::$Kind(_) => stringify!($key),)+
+                }
+            }
+
+            fn moment(&self) -> Moment {
+                match self {
+                    $(Self::$Kind(_) => $Kind::MOMENT,)+
+                }
+            }
+
+            fn holds_alone(&self) -> bool {
+                match self {
+                    $(Self::$Kind(_) => $Kind::HOLDS_ALONE,)+
+                }
+            }
+
+            fn disturbs_messages(&self) -> bool {
+                match self {
+                    $(Self::$Kind(_) => $Kind::DISTURBS_MESSAGES,)+
+                }
+            }
+
+            fn draws_as(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$Kind(_) => $Kind::DRAWS_AS,)+
+                }
+            }
+
+            fn target(&self) -> Option<Target<'_>> {
+                match self {
+                    $(Self::$Kind(kind) => kind.target(),)+
+                }
+            }
+
+            /// Says what of the options does not fit the cluster or the workload. A fault of a named
+            /// moment must say which nodes it strikes.
+            fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+                match self {
+                    $(Self::$Kind(kind) => kind.check(known),)+
+                }?;
+                let Some(target) = self.target() else { return Ok(()) };
+                if self.moment() == Moment::Named && target.is_silent() {
+                    let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
+                    return Err(Problem::value(Path::default(), message));
+                }
+                target.check(known)
+            }
+
+            fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+                match self {
+                    $(Self::$Kind(kind) => kind.apply(cue, effects),)+
+                }
+            }
+        }
+
+        /// A fault as it is written: exactly one of the kinds, and `at` for what has its moment.
+        #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        struct FaultEntry {
+            #[schemars(description = about_at())]
+            #[serde(skip_serializing_if = "Option::is_none")]
+            at: Option<SimSpan>,
+            $(
+                #[schemars(description = about::<$Kind>())]
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $key: Option<$Kind>,
+            )+
+        }
+
+        impl FaultEntry {
+            /// Returns all that the entry names, be it one thing or not.
+            fn all(self) -> Vec<What> {
+                [$(self.$key.map(What::$Kind)),+].into_iter().flatten().collect()
+            }
+        }
+
+        impl From<Fault> for FaultEntry {
+            fn from(Fault { at, what }: Fault) -> Self {
+                match what {
+                    $(What::$Kind(kind) => Self { at, $key: Some(kind), ..Self::default() },)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    stop: Stop,
+    start: Start,
+    restart: Restart,
+    slow: Slow,
+    crashes: Crashes,
+    slow_spells: SlowSpells,
+    kill: Kill,
+    task_failures: TaskFailures,
+    hangs: Hangs,
+    out_of_memory: OutOfMemory,
+    loss: Loss,
+    duplication: Duplication,
+    delay: Delay,
+    partition: Partition,
+    disk: Disk,
+    jobtracker: JobTrackerProcess,
+    join: Join,
+    decommission: Decommission,
+    unhealthy: Unhealthy,
+}
+
+/// Returns what a kind's own comment says of it.
+fn about<K: JsonSchema>() -> String {
+    let schema = K::json_schema(&mut SchemaGenerator::default());
+    let words = schema.get("description").and_then(|words| words.as_str());
+    words.unwrap_or_default().to_owned()
+}
+
+fn about_at() -> String {
+    let keys = |of: Moment| {
+        let kinds = KINDS.iter().filter(move |(_, moment)| *moment == of);
+        listed(kinds.map(|(key, _)| *key), "and")
+    };
+    let (named, open) = (keys(Moment::Named), keys(Moment::Open));
+    format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
+}
+
+/// Quotes names: `a`, `b` and `c`.
+fn listed(names: impl Iterator<Item = &'static str>, last: &str) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// One thing that goes wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "FaultEntry", into = "FaultEntry")]
+#[schemars(with = "FaultEntry")]
+pub struct Fault {
+    /// When, if it has a moment.
+    at: Option<SimSpan>,
+    what: What,
+}
+
+impl Fault {
+    /// Returns when it happens; `None` for what lasts from the beginning to the end.
+    pub fn at(&self) -> Option<SimSpan> {
+        self.at
+    }
+
+    /// Returns the key that names what goes wrong, such as `stop`.
+    pub fn key(&self) -> &'static str {
+        self.what.key()
+    }
+
+    /// Returns the job that it kills, if it does.
+    pub(crate) fn killed(&self) -> Option<&str> {
+        match &self.what {
+            What::Kill(kill) => Some(kill.job()),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a second one of its kind would take its place.
+    pub(crate) fn holds_alone(&self) -> bool {
+        self.what.holds_alone()
+    }
+
+    /// Returns whether messages may be lost, late or doubled by it, so that trackers send heartbeats
+    /// again.
+    pub(crate) fn disturbs_messages(&self) -> bool {
+        self.what.disturbs_messages()
+    }
+
+    /// Says what of the fault does not fit the cluster or the workload; the path begins below its
+    /// [`key`](Self::key).
+    pub fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        self.what.check(known)
+    }
+}
+
+impl TryFrom<FaultEntry> for Fault {
+    type Error = String;
+    fn try_from(entry: FaultEntry) -> Result<Self, String> {
+        let at = entry.at;
+        let mut all = entry.all();
+        let needs_time = |what: &&What| what.moment() == Moment::Named && at.is_none();
+        if let Some(late) = all.iter().find(needs_time) {
+            return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
+        }
+        let keys = || listed(KINDS.iter().map(|(key, _)| *key), "or");
+        match (all.pop(), all.is_empty()) {
+            (None, _) => Err(format!("a fault is one of {}", keys())),
+            (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
+            (Some(what), true) if what.moment() == Moment::None && at.is_some() => {
+                Err("a share holds from the beginning to the end: it has no `at`".to_owned())
+            }
+            (Some(what), true) => Ok(Self { at, what }),
+        }
+    }
+}
+
+/// Reads a list of faults; an empty mapping says "none" as well.
+pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Fault>, D::Error> {
+    struct ListVisitor;
+    impl<'de> de::Visitor<'de> for ListVisitor {
+        type Value = Vec<Fault>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of faults such as {at: 10min, stop: node-3}")
+        }
+        fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(de::value::SeqAccessDeserializer::new(list))
+        }
+        fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            match map.next_key::<de::IgnoredAny>()? {
+                None => Ok(Vec::new()),
+                Some(_) => Err(de::Error::invalid_type(de::Unexpected::Map, &self)),
+            }
+        }
+    }
+    from.deserialize_any(ListVisitor)
+}
+
+/// Describes what [`list`] reads.
+pub(crate) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "object", "maxProperties": 0 },
+            schemas.subschema_for::<Vec<Fault>>(),
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::JobEntry;
+    use mumakil_base::units::Bytes;
+    use mumakil_core::cluster::ClusterSpec;
+
+    fn faults(yaml: &str) -> Result<Vec<Fault>, serde_yaml::Error> {
+        list(serde_yaml::Deserializer::from_str(yaml))
+    }
+
+    #[test]
+    fn faults_read_back_as_written() {
+        let yaml = "- at: 10min\n  stop: node-3\n- at: 20min\n  start: node-3\n\
+                    - at: 10min\n  stop:\n    nodes: 10 %\n    for: 5min\n\
+                    - at: 1h\n  restart:\n    nodes: node-2\n    for: 30s\n\
+                    - slow:\n    rack: rack-2\n    cpu: 0.5\n\
+                    - crashes:\n    mtbf:\n      exponential:\n        mean: 8h\n    \
+                    mttr: 10min\n    what: machine\n\
+                    - slow_spells:\n    every: 1h\n    for: 5min\n    disk: 0.1\n\
+                    - at: 5min\n  kill: big\n- task_failures: 0.01\n- loss: 0.1\n\
+                     - hangs:\n    share: 0.1\n    jobs: big\n    kind: map\n\
+                     - out_of_memory:\n    memory_above: 1GiB\n\
+                     - duplication: 0.1\n- delay:\n    share: 0.1\n    by: 5s\n\
+                     - at: 1min\n  partition:\n    nodes:\n    - node-2\n    - node-3\n    for: 3min\n\
+                     - at: 2min\n  disk: node-2\n\
+                     - at: 4min\n  jobtracker:\n    pause: 30s\n\
+                     - at: 5min\n  join: node-4\n\
+                     - at: 6min\n  decommission:\n    nodes: node-2\n    for: 1h\n\
+                     - at: 7min\n  unhealthy:\n    nodes: node-3\n    for: 2min\n";
+        assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);
+        assert_eq!(faults("{}").unwrap(), []);
+    }
+
+    /// Ten nodes in two racks, and these jobs.
+    struct Scene {
+        topology: Topology,
+        workload: Workload,
+    }
+
+    fn scene(jobs: &str) -> Scene {
+        let jobs: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
+        let plain = include_str!("../../scenarios/clusters/default.yaml")
+            .replace("nodes: 20", "nodes: 10")
+            .replace("racks: 1", "racks: 2");
+        let spec: ClusterSpec = serde_yaml::from_str(&plain).unwrap();
+        Scene {
+            topology: Topology::new(&spec),
+            workload: Workload::from_jobs(&jobs, 1, Bytes::from_mib(64), &|_, _| "".into()),
+        }
+    }
+
+    impl Scene {
+        fn effects(&self, yaml: &str) -> Effects<'_> {
+            let Self { topology, workload } = self;
+            Effects::of(&faults(yaml).unwrap(), Site { seed: 1, topology, workload })
+        }
+
+        /// Returns when something befalls nodes, which, and what; of what comes again, the first time.
+        fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, Harm)> {
+            let effects = self.effects(yaml);
+            let begins = |(at, mail): &(SimTime, Mail)| match mail {
+                Mail::Nature(ToNature::Begins(stroke)) => {
+                    let Mishap { nodes, harm, .. } = &effects.mishaps[stroke.number as usize];
+                    Some((at.as_millis(), nodes.iter().map(|node| node.0 + 1).collect(), *harm))
+                }
+                _ => None,
+            };
+            effects.opening.iter().filter_map(begins).collect()
+        }
+    }
+
+    #[test]
+    fn a_later_share_holds_instead_of_an_earlier_one() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let effects = scene.effects("[{loss: 0.1}, {task_failures: 0.2}, {loss: 0.3}]");
+        assert_eq!([effects.loss, effects.duplication].map(Fraction::get), [0.3, 0.0]);
+        assert!(effects.resends);
+    }
+
+    #[test]
+    fn a_kill_is_told_of_every_job_of_its_name() {
+        let scene = scene("[{name: a, maps: 1}, {name: b, maps: 1, count: 3}]");
+        let opening = scene.effects("[{at: 5s, kill: b}, {at: 9s, stop: node-2}]").opening;
+        let seconds: Vec<f64> = opening.iter().map(|(at, ..)| at.as_secs_f64()).collect();
+        assert_eq!(seconds, [5.0, 5.0, 5.0, 9.0]);
+    }
+
+    #[test]
+    fn one_more_fault_moves_no_other() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let own = "{at: 10min, stop: {nodes: 3}}, {crashes: {mtbf: {exponential: {mean: 1h}}}}, \
+                   {slow_spells: {every: 1h, for: 1min, cpu: 0.5}}";
+        let alone = scene.befalls(&format!("[{own}]"));
+        let others = "{at: 1s, stop: {nodes: 2}}, {slow: {nodes: 10 %, cpu: 0.5}}, {task_failures: 1 %}, \
+                      {crashes: {nodes: 4, mtbf: 2h}}";
+        let among = scene.befalls(&format!("[{others}, {own}]"));
+        assert_eq!(alone.len(), 1 + 10 + 10);
+        assert!(alone.iter().all(|one| among.contains(one)), "{alone:?}\n{among:?}");
+        // Another strength or moment strikes the same nodes.
+        let nodes = |yaml: &str| scene.befalls(yaml)[0].1.clone();
+        let halved = nodes("[{slow: {nodes: 4, cpu: 0.5}}]");
+        assert_eq!(nodes("[{at: 1h, slow: {nodes: 4, disk: 0.1}}]"), halved);
+    }
+
+    #[test]
+    fn equal_faults_draw_for_themselves_and_a_start_as_its_stop() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let yaml = "[{at: 1s, stop: {nodes: 4}}, {at: 2s, stop: {nodes: 4}}, \
+                    {at: 3s, start: {nodes: 4}}, {at: 4s, start: {nodes: 4}}]";
+        let drawn: Vec<Vec<u32>> = scene.befalls(yaml).into_iter().map(|one| one.1).collect();
+        assert_ne!(drawn[0], drawn[1]);
+        assert_eq!((&drawn[0], &drawn[1]), (&drawn[2], &drawn[3]));
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_go_wrong() {
+        let known = Known {
+            nodes: Some(2),
+            racks: Some(vec![2]),
+            jobs: Some(BTreeMap::from([("small", 3), ("large", 1)])),
+            ..Known::default()
+        };
+        for (fault, at, why) in [
+            ("{at: 1s, stop: node-3}", "", "there is no node-3: the cluster has 2 nodes"),
+            (
+                "{at: 1s, stop: {nodes: [node-1, node-3]}}",
+                "",
+                "there is no node-3: the cluster has 2 nodes",
+            ),
+            (
+                "{at: 1s, start: {rack: rack-2}}",
+                "rack",
+                "there is no rack-2: the cluster has 1 rack",
+            ),
+            ("{slow: {nodes: 3, cpu: 0.5}}", "nodes", "3 nodes cannot be drawn: the cluster has 2"),
+            (
+                "{slow: {nodes: 3, rack: [rack-1, rack-1], cpu: 0.5}}",
+                "nodes",
+                "3 nodes cannot be drawn: rack-1, rack-1 have 2",
+            ),
+            ("{slow: {nodes: 2, rack: rack-1, cpu: 0.5}}", "", ""),
+            (
+                "{at: 1s, restart: {nodes: node-1, rack: rack-1, for: 1s}}",
+                "rack",
+                "nodes that are named need no rack",
+            ),
+            ("{at: 1s, kill: smal}", "", "there is no job `smal` in the workload"),
+            ("{hangs: {jobs: [large, huge]}}", "jobs", "there is no job `huge` in the workload"),
+            ("{at: 1s, start: node-2}", "", ""),
+            ("{at: 1s, kill: large}", "", ""),
+            ("{at: 1s, kill: small-3}", "", ""),
+            ("{at: 1s, kill: small-4}", "", "there is no job `small-4` in the workload"),
+            ("{at: 1s, kill: large-1}", "", "there is no job `large-1` in the workload"),
+            ("{loss: 0.1}", "", ""),
+        ] {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            let said = fault.check(&known).err().map(|it| (it.path.to_string(), it.message));
+            let expected = (!why.is_empty()).then(|| (at.to_owned(), why.to_owned()));
+            assert_eq!(said, expected, "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_asked_for_before_files_are_read() {
+        for fault in
+            ["{at: 1s, stop: node-3}", "{slow: {rack: rack-9, cpu: 1}}", "{at: 1s, kill: a}"]
+        {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            assert_eq!(fault.check(&Known::default()), Ok(()), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_that_says_too_little_or_would_never_end_is_refused() {
+        for (fault, why) in [
+            ("{at: 1s, stop: {for: 1min}}", "it needs `nodes` or `rack`"),
+            ("{slow: {nodes: 10 %}}", "it needs a speed"),
+            ("{slow: {cpu: 0}}", "nothing would ever end there"),
+            ("{crashes: {mtbf: 0s}}", "a mean of 1s at least"),
+            (
+                "{slow_spells: {every: {exponential: {mean: 10ms}}, for: 1s, cpu: 0.5}}",
+                "a mean of 1s",
+            ),
+        ] {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            let problem = fault.check(&Known::default()).unwrap_err().message;
+            assert!(problem.contains(why), "{fault:?}: {problem}");
+        }
+    }
+
+    #[test]
+    fn what_joins_is_not_there_before() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let effects = scene.effects("[{at: 5s, join: {nodes: [node-2, node-3]}}]");
+        assert_eq!(effects.absent, [1, 2].map(TrackerId).into());
+        assert_eq!(effects.opening.len(), 2);
+    }
+
+    #[test]
+    fn the_jobtracker_pauses_or_restarts() {
+        for options in ["pause: 1s, restart: 1s", ""] {
+            let fault = format!("{{at: 1s, jobtracker: {{{options}}}}}");
+            let fault: Fault = serde_yaml::from_str(&fault).unwrap();
+            let problem = fault.check(&Known::default()).unwrap_err();
+            assert_eq!(problem.message, "it is one of `pause: 30s` and `restart: 2min`");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_exactly_one_thing() {
+        for (yaml, why) in [
+            ("[{}]", "a fault is one of"),
+            ("[{at: 1s}]", "a fault is one of"),
+            ("[{stop: node-1}]", "needs a time"),
+            ("[{at: 1s, stop: node-1, kill: a}]", "only one of"),
+            ("[{loss: 0.1, duplication: 0.1}]", "only one of"),
+            ("[{at: 1s, loss: 0.1}]", "has no `at`"),
+            ("[{at: 1s, stop: node-0}]", "such as node-3"),
+            ("[{at: 1s, stop: 3}]", "such as node-3"),
+            ("[{at: 1s, restart: {nodes: node-1}}]", "missing field `for`"),
+            ("[{crashes: {mttr: 1h}}]", "missing field `mtbf`"),
+            ("[{partition: {nodes: [node-1], for: 1s}}]", "needs a time"),
+            ("{loss: 0.1}", "a list of faults"),
+        ] {
+            let error = faults(yaml).unwrap_err().to_string();
+            assert!(error.contains(why), "{yaml}: {error}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Machines crash by chance, again and again, each by itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Quantity, SimSpan};
+use mumakil_core::mapred::Harm;
+use mumakil_yaml::{Path, Problem};
+
+/// Nodes crash by chance, each by itself, and come back when they are repaired.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Crashes {
+    /// Which nodes; without this and `rack`, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// How long a node works until it crashes, such as `{exponential: {mean: 8h}}` or
+    /// `{weibull: {mean: 8h, shape: 0.7}}`. With a plain time it crashes whenever it has worked so
+    /// long; the first time is a part of that, drawn for each node.
+    mtbf: Dist<SimSpan>,
+    /// How long a repair takes; without this, a node that has crashed stays off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mttr: Option<Dist<SimSpan>>,
+    /// What crashes.
+    #[serde(default)]
+    what: What,
+}
+
+/// What crashes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum What {
+    /// The machine.
+    #[default]
+    Machine,
+    /// Only its tracker's process, as with `restart`.
+    Tracker,
+}
+
+/// Says so if a time between two is so short that a run would be of nothing else.
+pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), Problem> {
+    let least = SimSpan::from_secs(1);
+    if least.as_f64() <= between.mean() {
+        return Ok(());
+    }
+    let message = "the time between two has a mean of 1s at least";
+    Err(Problem::value(Path::of(key), message))
+}
+
+impl Kind for Crashes {
+    const MOMENT: Moment = Moment::Open;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        needs_time("mtbf", &self.mtbf)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        let harm = match self.what {
+            What::Machine => Harm::Outage,
+            What::Tracker => Harm::TrackerOutage,
+        };
+        effects.recur(cue, nodes, harm, &self.mtbf, self.mttr.as_ref());
+    }
+}

@@ -1,0 +1,30 @@
+//! Heartbeats and replies are late: later ones overtake them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Fraction, SimSpan};
+
+/// A share of the messages between trackers and JobTracker is late.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Delay {
+    /// The share of the messages.
+    share: Fraction,
+    /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`. A tracker
+    /// that waits longer than `hadoop.rpc_timeout` sends its heartbeat again, which may overtake it.
+    by: Dist<SimSpan>,
+}
+
+impl Kind for Delay {
+    const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
+    const DISTURBS_MESSAGES: bool = true;
+
+    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+        effects.late = self.share;
+        effects.late_by = self.by.clone();
+    }
+}

@@ -1,0 +1,33 @@
+//! Disks break: what tasks have left on them is gone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::Whom;
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
+
+/// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
+/// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
+/// The copies of blocks that lay there are gone, and are made again elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Disk(Whom);
+
+impl Kind for Disk {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        for node in nodes {
+            effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
+            effects.opening.push((at, ToMapOutputs::DiskLost(node).into()));
+            effects.opening.push((at, ToNameNode::DiskLost(node).into()));
+        }
+    }
+}

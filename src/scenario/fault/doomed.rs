@@ -1,0 +1,184 @@
+//! Which attempts end badly by themselves, and when: what kinds have in common that strike attempts.
+//!
+//! Whether an attempt is struck is drawn for it alone, and so is where: another share strikes more
+//! attempts or fewer, but none later or elsewhere.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::short::Shorten;
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::units::{Bytes, Fraction};
+use mumakil_core::mapred::{Doom, DoomKind, SlotKind};
+use mumakil_yaml::{Path, Problem};
+
+/// Attempts that a fault strikes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Doomed {
+    /// The share of these attempts that are struck; without this, all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<Fraction>,
+    /// On which nodes; without this and `rack`, on all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that the nodes stand in, or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// The jobs, by name: one or a list; without this, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<JobNames>,
+    /// Whether maps or reduces; without this, both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<TaskWord>,
+    /// Only attempts that take more memory than this for each slot that they have, by the job's
+    /// `map_memory` or `reduce_memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_above: Option<Bytes>,
+    /// How far they come, of their progress: 0 is as soon as they have started, and a reduce is at a
+    /// third when it has fetched and at two thirds when it has sorted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_progress: Option<Fraction>,
+}
+
+/// The kinds of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum TaskWord {
+    /// Maps.
+    Map,
+    /// Reduces.
+    Reduce,
+}
+
+impl Shorten for Doomed {
+    type Bare = Fraction;
+    const EXPECTED: &'static str =
+        "a share from 0 to 1, such as 0.05 or 5 %, or a mapping such as {share: 5 %, kind: map}";
+
+    fn lengthen(share: Fraction) -> Result<Self, String> {
+        Ok(Self { share: Some(share), ..Self::default() })
+    }
+
+    fn bare(&self) -> Option<&Fraction> {
+        let is_all = *self == Self { share: self.share, ..Self::default() };
+        self.share.as_ref().filter(|_| is_all)
+    }
+}
+
+/// A kind of fault that strikes attempts.
+pub(super) trait Strikes {
+    /// What becomes of them.
+    const HOW: DoomKind;
+    /// How far they come if nothing else is said; none, if that is drawn.
+    const USUAL: Option<Fraction>;
+
+    /// Returns which attempts.
+    fn whom(&self) -> &Doomed;
+}
+
+impl<S: Strikes> Kind for S {
+    const MOMENT: Moment = Moment::None;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.whom().target())
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let doomed = self.whom();
+        for name in doomed.jobs.iter().flat_map(|JobNames(names)| names) {
+            known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
+        }
+        Ok(())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (site, doomed) = (effects.site, self.whom());
+        let nodes = (!doomed.target().is_silent()).then(|| {
+            let mut is_struck = vec![false; site.topology.len() as usize];
+            for node in doomed.target().of(site.topology, site.seed, cue) {
+                is_struck[node.index()] = true;
+            }
+            is_struck
+        });
+        let jobs = doomed.jobs.as_ref().map(|JobNames(names)| {
+            let mut is_struck = vec![false; site.workload.arrivals.len()];
+            for job in names.iter().flat_map(|name| site.jobs(name)) {
+                is_struck[job.index()] = true;
+            }
+            is_struck
+        });
+        effects.dooms.push(Doom {
+            how: S::HOW,
+            share: doomed.share.unwrap_or(Fraction::of(1.0)),
+            nodes: nodes.map(Into::into),
+            jobs: jobs.map(Into::into),
+            kind: doomed.kind.map(|kind| match kind {
+                TaskWord::Map => SlotKind::Map,
+                TaskWord::Reduce => SlotKind::Reduce,
+            }),
+            memory_above: doomed.memory_above,
+            at_progress: doomed.at_progress.or(S::USUAL),
+        });
+    }
+}
+
+impl Doomed {
+    fn target(&self) -> Target<'_> {
+        Target::new(self.nodes.as_ref(), self.rack.as_ref())
+    }
+}
+
+/// The names of jobs.
+#[derive(Clone, Debug, PartialEq)]
+struct JobNames(Vec<String>);
+
+const JOBS: &str = "the name of a job, or a list of them";
+
+impl Serialize for JobNames {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [only] => only.serialize(to),
+            names => names.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for JobNames {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NamesVisitor;
+        impl<'de> de::Visitor<'de> for NamesVisitor {
+            type Value = JobNames;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(JOBS)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<JobNames, E> {
+                Ok(JobNames(vec![text.to_owned()]))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<JobNames, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(JobNames)
+            }
+        }
+        from.deserialize_any(NamesVisitor)
+    }
+}
+
+impl JsonSchema for JobNames {
+    fn schema_name() -> Cow<'static, str> {
+        "JobNames".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": JOBS,
+            "anyOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } },
+            ],
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! Heartbeats and replies arrive twice.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::units::Fraction;
+
+/// The share of messages between trackers and JobTracker that arrive twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Duplication(Fraction);
+
+impl Kind for Duplication {
+    const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
+    // No reply is missing, but trackers cannot know that of a network that is not perfect.
+    const DISTURBS_MESSAGES: bool = true;
+
+    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+        effects.duplication = self.0;
+    }
+}

@@ -1,0 +1,26 @@
+//! Attempts hang: from some point on they make no progress, until their trackers lose patience.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::doomed::{Doomed, Strikes};
+use super::short::Short;
+use mumakil_base::units::Fraction;
+use mumakil_core::mapred::DoomKind;
+
+/// The share of map and reduce attempts that hang, or which of them do. They make no progress from
+/// a point on that is drawn as with `task_failures`, keep their slots, and fail at the first
+/// heartbeat after `hadoop.task_timeout`; if that is `0s`, never.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Hangs(Short<Doomed>);
+
+impl Strikes for Hangs {
+    const HOW: DoomKind = DoomKind::Hang;
+    const USUAL: Option<Fraction> = None;
+
+    fn whom(&self) -> &Doomed {
+        let Self(Short(doomed)) = self;
+        doomed
+    }
+}

@@ -1,0 +1,30 @@
+//! Nodes join a running cluster.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::Whom;
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::Harm;
+
+/// Nodes of the cluster join it at this time, and are not there before. Blocks of files may lie on
+/// them from the beginning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Join(Whom);
+
+impl Kind for Join {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        effects.absent.extend(&nodes);
+        effects.befall(SimTime::ZERO, nodes, Harm::Absence, Some(at - SimTime::ZERO));
+    }
+}

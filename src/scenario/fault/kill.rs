@@ -1,0 +1,32 @@
+//! A user kills a job.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_core::mapred::ToJobTracker;
+use mumakil_yaml::Problem;
+
+/// The job that its user kills; all of them if it has a `count`, or one of these, such as `load-2`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Kill(String);
+
+impl Kill {
+    pub(super) fn job(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Kind for Kill {
+    const MOMENT: Moment = Moment::Named;
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        known.has_job(&self.0)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let kill = |id| (cue.at, ToJobTracker::KillJob(id).into());
+        effects.opening.extend(effects.site.jobs(&self.0).map(kill));
+    }
+}

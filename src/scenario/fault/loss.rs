@@ -1,0 +1,31 @@
+//! Heartbeats and replies are lost on their way.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::units::Fraction;
+use mumakil_yaml::{Path, Problem};
+
+/// The share of messages between trackers and JobTracker that are lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Loss(Fraction);
+
+impl Kind for Loss {
+    const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
+    const DISTURBS_MESSAGES: bool = true;
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        if self.0 < Fraction::of(1.0) {
+            return Ok(());
+        }
+        let message = "no heartbeat would ever arrive, and no job could begin";
+        Err(Problem::value(Path::default(), message))
+    }
+
+    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+        effects.loss = self.0;
+    }
+}

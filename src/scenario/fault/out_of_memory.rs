@@ -1,0 +1,26 @@
+//! Attempts run out of memory: as soon as they have started, if nothing else is said.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::doomed::{Doomed, Strikes};
+use super::short::Short;
+use mumakil_base::units::Fraction;
+use mumakil_core::mapred::DoomKind;
+
+/// The share of map and reduce attempts that fail for want of memory, or which of them do, such as
+/// those with more than a slot has: `{memory_above: 1GiB}`. They fail as soon as their processes have
+/// started, unless `at_progress` says otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct OutOfMemory(Short<Doomed>);
+
+impl Strikes for OutOfMemory {
+    const HOW: DoomKind = DoomKind::OutOfMemory;
+    const USUAL: Option<Fraction> = Some(Fraction::ZERO);
+
+    fn whom(&self) -> &Doomed {
+        let Self(Short(doomed)) = self;
+        doomed
+    }
+}

@@ -1,0 +1,48 @@
+//! The network falls into two parts, and each goes on by itself.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::WhomFor;
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::units::SimSpan;
+use mumakil_core::cluster::Cut;
+use mumakil_core::mapred::ToMapOutputs;
+use mumakil_yaml::{Path, Problem};
+
+/// Nodes are cut off from all others, and from the JobTracker, which misses them after
+/// `hadoop.expiry`. What runs on them goes on; their heartbeats are lost, and reduces do not reach map
+/// outputs on the other side, as far as the JobTracker's answers tell them: a reduce that is cut off
+/// itself goes on with what it knew of. Maps still read their input from there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Partition(WhomFor<SimSpan>);
+
+impl Kind for Partition {
+    const MOMENT: Moment = Moment::Named;
+    const DISTURBS_MESSAGES: bool = true;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        if self.0.lasts.is_zero() {
+            let message = "nodes are cut off for more than 0s";
+            return Err(Problem::value(Path::of("for"), message));
+        }
+        Ok(())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        let until = at + self.0.lasts;
+        let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
+        effects.cuts.push(cut.clone());
+        effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
+        effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
+    }
+}

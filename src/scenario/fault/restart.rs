@@ -1,0 +1,33 @@
+//! Trackers' processes die and come back, on machines that stay on.
+//!
+//! As in Hadoop, what the attempts did is lost all the same: they end with their tracker, which also
+//! serves the outputs of maps and, when it starts, removes them. What differs from a machine that
+//! dies is that the blocks of the file system stay in reach, and in the machine's memory.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::WhomFor;
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::Harm;
+
+/// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
+/// maps that ended there. The machines stay on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Restart(WhomFor<SimSpan>);
+
+impl Kind for Restart {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        effects.befall(cue.at, nodes, Harm::TrackerOutage, Some(self.0.lasts));
+    }
+}

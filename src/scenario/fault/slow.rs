@@ -1,0 +1,84 @@
+//! Machines are slow: for good, as some in every cluster are, or for a while.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::units::{Fraction, SimSpan};
+use mumakil_core::cluster::Speeds;
+use mumakil_core::mapred::Harm;
+use mumakil_yaml::{Path, Problem};
+
+/// Nodes are slow from `at`, or from the beginning, on: their parts have these shares of their usual
+/// speeds. What runs there goes on at another pace from that instant. If a node is slow for several
+/// reasons, the shares are multiplied.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Slow {
+    /// Which nodes; without this and `rack`, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// The speed of their cores, such as `0.5` or `50 %`: of starting processes and of all work that is
+    /// no transfer. A time that is given as a whole, by a workload or a trace, is of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu: Option<Fraction>,
+    /// The speed of their disks. Where transfers share nothing, it counts for what is read and
+    /// written on the node itself; where they do, for whoever uses the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk: Option<Fraction>,
+    /// The speed of their connections. Where transfers share nothing, it counts for what is fetched
+    /// and read from elsewhere; where they do, for all that comes or goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<Fraction>,
+    /// For how long; without this, for good.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    lasts: Option<SimSpan>,
+}
+
+/// Returns the speeds that these shares make, or what is wrong with them.
+pub(super) fn speeds(
+    cpu: Option<Fraction>,
+    disk: Option<Fraction>,
+    network: Option<Fraction>,
+) -> Result<Speeds, Problem> {
+    let all = [("cpu", cpu), ("disk", disk), ("network", network)];
+    if all.iter().all(|(_, share)| share.is_none()) {
+        let message = "it needs a speed: `cpu`, `disk` or `network`, such as `cpu: 0.5`";
+        return Err(Problem::value(Path::default(), message));
+    }
+    for (key, share) in all {
+        // Rounding is no worse than a microsecond in a day then, and nothing takes for ever.
+        if share.is_some_and(|share| share.get() < SLOWEST) {
+            let message = format!("nothing would ever end there; the least is {SLOWEST}");
+            return Err(Problem::value(Path::of(key), message));
+        }
+    }
+    let share = |share: Option<Fraction>| share.map_or(1.0, Fraction::get);
+    Ok(Speeds { cpu: share(cpu), disk: share(disk), network: share(network) })
+}
+
+/// The slowest that a part may be.
+const SLOWEST: f64 = 0.001;
+
+impl Kind for Slow {
+    const MOMENT: Moment = Moment::Open;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        speeds(self.cpu, self.disk, self.network).map(drop)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
+            effects.befall(cue.at, nodes, Harm::Slow(speeds), self.lasts);
+        }
+    }
+}

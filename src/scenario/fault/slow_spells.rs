@@ -1,0 +1,60 @@
+//! Machines are slow by chance, now and then, each by itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::crashes::needs_time;
+use super::slow::speeds;
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Fraction, SimSpan};
+use mumakil_core::mapred::Harm;
+use mumakil_yaml::Problem;
+
+/// Nodes are slow now and then, each by itself, as `slow` has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SlowSpells {
+    /// Which nodes; without this and `rack`, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// How long a node has its usual speed in between, such as `{exponential: {mean: 1h}}`. With a
+    /// plain time, the first is a part of it, drawn for each node.
+    every: Dist<SimSpan>,
+    /// How long it is slow.
+    #[serde(rename = "for")]
+    lasts: Dist<SimSpan>,
+    /// The speed of its cores meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu: Option<Fraction>,
+    /// The speed of its disks meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disk: Option<Fraction>,
+    /// The speed of its connection meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<Fraction>,
+}
+
+impl Kind for SlowSpells {
+    const MOMENT: Moment = Moment::Open;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        speeds(self.cpu, self.disk, self.network)?;
+        needs_time("every", &self.every)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
+            effects.recur(cue, nodes, Harm::Slow(speeds), &self.every, Some(&self.lasts));
+        }
+    }
+}

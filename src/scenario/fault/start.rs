@@ -1,0 +1,30 @@
+//! Machines that have been stopped come back, empty.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::Whom;
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_core::mapred::Harm;
+
+/// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a
+/// `stop` of as many has drawn: the first such `start` is for the first such `stop`. What has stopped
+/// for a while comes back by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Start(Whom);
+
+impl Kind for Start {
+    const MOMENT: Moment = Moment::Named;
+    const DRAWS_AS: Option<&'static str> = Some("stop");
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        effects.befall(cue.at, nodes, Harm::Start, None);
+    }
+}

@@ -1,0 +1,82 @@
+//! Machines die: their trackers fall silent, and the map outputs on their disks are out of reach.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::short::{Short, Shorten};
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::Harm;
+
+/// The nodes that stop, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`,
+/// `{rack: rack-2}`, or a number or share that is drawn: `{nodes: 10 %}`. They stay off until a
+/// `start`, or for as long as `for` says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Stop(Short<StopSpec>);
+
+/// Nodes that stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct StopSpec {
+    /// Which nodes; without this, all of the rack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// After how long they come back; without this, not by themselves.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    lasts: Option<SimSpan>,
+}
+
+impl Shorten for StopSpec {
+    type Bare = Nodes;
+    const EXPECTED: &'static str = "the name of a node, such as node-3, a list of them, `all`, or a \
+                                    mapping such as {nodes: 10 %, for: 5min}";
+
+    fn lengthen(nodes: Nodes) -> Result<Self, String> {
+        Ok(Self { nodes: Some(named(nodes)?), ..Self::default() })
+    }
+
+    fn bare(&self) -> Option<&Nodes> {
+        let Self { nodes, rack: None, lasts: None } = self else { return None };
+        nodes.as_ref().filter(|nodes| matches!(nodes, Nodes::All | Nodes::Named(_)))
+    }
+}
+
+/// Returns nodes that are named; a bare number may be half of a name.
+pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
+    match nodes {
+        Nodes::All | Nodes::Named(_) => Ok(nodes),
+        Nodes::Number(number) => Err(format!(
+            "a node has a name, such as node-3; for {number} nodes that are drawn write \
+             {{nodes: {number}}}"
+        )),
+        Nodes::Share(share) => {
+            let share = share.get() * 100.0;
+            Err(format!(
+                "a node has a name, such as node-3; for a share that is drawn write \
+                 {{nodes: {share} %}}"
+            ))
+        }
+    }
+}
+
+impl Kind for Stop {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        let Self(Short(spec)) = self;
+        let target = Target::new(spec.nodes.as_ref(), spec.rack.as_ref());
+        Some(target.bare(spec.bare().is_some()))
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let Self(Short(StopSpec { lasts, .. })) = self;
+        let nodes = effects.struck(self, cue);
+        let harm = if lasts.is_some() { Harm::Outage } else { Harm::Stop };
+        effects.befall(cue.at, nodes, harm, *lasts);
+    }
+}

@@ -1,0 +1,345 @@
+//! Whom a fault strikes: nodes by name, racks, a number or a share of them, or all.
+//!
+//! Those that are not named are drawn from the seed. The draw belongs to the fault alone, see
+//! [`Cue`](super::Cue): of so many nodes the same are drawn whatever else goes wrong.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use rand::seq::SliceRandom;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::StrDeserializer;
+use serde::de::{self, Deserializer, Unexpected};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{Cue, Known};
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::Fraction;
+use mumakil_core::cluster::{NodeName, RackName, Topology, TrackerId};
+use mumakil_yaml::{Path, Problem};
+
+/// Nodes by name, by number or as a share.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Nodes {
+    /// All of them.
+    All,
+    /// These.
+    Named(Vec<NodeName>),
+    /// So many, drawn.
+    Number(u32),
+    /// So many of them all, drawn: as near as a number of nodes comes, but one at least.
+    Share(Fraction),
+}
+
+/// One rack or several.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Racks(Vec<RackName>);
+
+/// Whom a fault strikes, as its options say it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target<'a> {
+    /// Which nodes of the racks; without this, all of them.
+    nodes: Option<&'a Nodes>,
+    /// The racks that they stand in; without this, any.
+    racks: Option<&'a Racks>,
+    /// Whether the nodes stand where the options would, as in `stop: node-3`.
+    is_bare: bool,
+}
+
+const NODES: &str = "`all`, nodes such as node-3 or [node-3, node-5], a number of them, or a share \
+                     such as 10 %";
+const RACKS: &str = "a rack such as rack-2, or a list of them";
+
+impl<'a> Target<'a> {
+    pub(super) fn new(nodes: Option<&'a Nodes>, racks: Option<&'a Racks>) -> Self {
+        Self { nodes, racks, is_bare: false }
+    }
+
+    /// Returns the same, whose nodes may stand where the options would.
+    pub(super) fn bare(self, is_bare: bool) -> Self {
+        Self { is_bare, ..self }
+    }
+
+    /// Returns whether it says nothing, and so means all.
+    pub(super) fn is_silent(self) -> bool {
+        self.nodes.is_none() && self.racks.is_none()
+    }
+
+    /// Says what of it is not there; the path begins at the options.
+    pub(super) fn check(self, known: &Known<'_>) -> Result<(), Problem> {
+        let at = |key: &str, message| match self.is_bare {
+            true => Problem::value(Path::default(), message),
+            false => Problem::value(Path::of(key), message),
+        };
+        if let (Some(Nodes::Named(_)), Some(_)) = (self.nodes, self.racks) {
+            let message = "nodes that are named need no rack".to_owned();
+            return Err(at("rack", message));
+        }
+        if let (Some(Nodes::Named(names)), Some(nodes)) = (self.nodes, known.nodes) {
+            for name in names {
+                name.among(nodes).map_err(|message| at("nodes", message))?;
+            }
+        }
+        if let (Some(Racks(names)), Some(racks)) = (self.racks, &known.racks) {
+            for name in names {
+                name.among(racks.len() as u32).map_err(|message| at("rack", message))?;
+            }
+        }
+        let Some(Nodes::Number(number)) = self.nodes else { return Ok(()) };
+        let too_few = |nodes: u32, whose: String| {
+            let message = format!("{number} nodes cannot be drawn: {whose} {nodes}");
+            let hint = format!("draw {nodes} at most, or `all`");
+            Err(at("nodes", message).hint(hint))
+        };
+        match (self.racks, known.nodes, &known.racks) {
+            (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
+            (Some(Racks(names)), _, Some(racks)) => {
+                let distinct: BTreeSet<usize> =
+                    names.iter().map(|name| name.rack().index()).collect();
+                let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
+                let verb = if names.len() == 1 { "has" } else { "have" };
+                let whose = format!("{} {verb}", joined(names));
+                if nodes < *number { too_few(nodes, whose) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the nodes that it means, in their order.
+    pub(super) fn of(self, topology: &Topology, seed: u64, cue: &Cue) -> Vec<TrackerId> {
+        let mut pool: Vec<TrackerId> = match self.racks {
+            None => topology.nodes().map(|(id, _)| id).collect(),
+            Some(Racks(racks)) => {
+                let of_rack = |rack: &RackName| topology.rack_nodes(rack.rack());
+                racks.iter().flat_map(of_rack).copied().collect()
+            }
+        };
+        pool.sort_unstable();
+        pool.dedup();
+        let drawn = match self.nodes {
+            None | Some(Nodes::All) => return pool,
+            Some(Nodes::Named(names)) => {
+                pool = names.iter().map(|name| name.tracker()).collect();
+                pool.sort_unstable();
+                pool.dedup();
+                return pool;
+            }
+            Some(Nodes::Number(number)) => *number as usize,
+            Some(Nodes::Share(share)) => {
+                ((pool.len() as f64 * share.get()).round() as usize).max(1)
+            }
+        };
+        let mut rng = stream(seed, Purpose::Target, cue.draws.into());
+        pool.shuffle(&mut rng);
+        pool.truncate(drawn);
+        pool.sort_unstable();
+        pool
+    }
+}
+
+fn joined<T: fmt::Display>(names: &[T]) -> String {
+    let names: Vec<String> = names.iter().map(T::to_string).collect();
+    names.join(", ")
+}
+
+/// Prints what the draws of a fault are known by.
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.nodes {
+            None | Some(Nodes::All) => f.write_str("all")?,
+            Some(Nodes::Named(names)) => f.write_str(&joined(names))?,
+            Some(Nodes::Number(number)) => write!(f, "{number}")?,
+            Some(Nodes::Share(share)) => write!(f, "{} %", share.get() * 100.0)?,
+        }
+        match self.racks {
+            None => Ok(()),
+            Some(Racks(racks)) => write!(f, " of {}", joined(racks)),
+        }
+    }
+}
+
+impl Serialize for Nodes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All => to.serialize_str("all"),
+            Self::Named(names) => one_or_list(names, to),
+            Self::Number(number) => to.serialize_u32(*number),
+            Self::Share(share) => to.collect_str(&format_args!("{} %", share.get() * 100.0)),
+        }
+    }
+}
+
+fn one_or_list<T: Serialize, S: Serializer>(names: &[T], to: S) -> Result<S::Ok, S::Error> {
+    match names {
+        [only] => only.serialize(to),
+        names => names.serialize(to),
+    }
+}
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NodesVisitor;
+        impl<'de> de::Visitor<'de> for NodesVisitor {
+            type Value = Nodes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(NODES)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Nodes, E> {
+                let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
+                let named = text.parse().map(|name| Nodes::Named(vec![name])).ok();
+                let all = (text == "all").then_some(Nodes::All);
+                let share = || text.contains('%').then(share).flatten().map(Nodes::Share);
+                let nodes = all.or(named).or_else(share);
+                nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Nodes, E> {
+                let nodes = u32::try_from(number).ok().filter(|number| 0 < *number);
+                nodes
+                    .map(Nodes::Number)
+                    .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Nodes, A::Error> {
+                let names = Vec::deserialize(de::value::SeqAccessDeserializer::new(list))?;
+                if names.is_empty() {
+                    return Err(de::Error::invalid_length(0, &self));
+                }
+                Ok(Nodes::Named(names))
+            }
+        }
+        from.deserialize_any(NodesVisitor)
+    }
+}
+
+impl JsonSchema for Nodes {
+    fn schema_name() -> Cow<'static, str> {
+        "Nodes".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let names = schemas.subschema_for::<NodeName>();
+        json_schema!({
+            "title": NODES,
+            "anyOf": [
+                { "type": "string", "pattern": r"^(all|node-[1-9][0-9]*|\s*\d+(\.\d+)?\s*%\s*)$" },
+                { "type": "integer", "minimum": 1 },
+                { "type": "array", "items": names, "minItems": 1 },
+            ],
+        })
+    }
+}
+
+impl Serialize for Racks {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        one_or_list(&self.0, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Racks {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct RacksVisitor;
+        impl<'de> de::Visitor<'de> for RacksVisitor {
+            type Value = Racks;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(RACKS)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Racks, E> {
+                let name = RackName::deserialize(StrDeserializer::new(text))?;
+                Ok(Racks(vec![name]))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Racks, A::Error> {
+                let names = Vec::deserialize(de::value::SeqAccessDeserializer::new(list))?;
+                if names.is_empty() {
+                    return Err(de::Error::invalid_length(0, &self));
+                }
+                Ok(Racks(names))
+            }
+        }
+        from.deserialize_any(RacksVisitor)
+    }
+}
+
+impl JsonSchema for Racks {
+    fn schema_name() -> Cow<'static, str> {
+        "Racks".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let name = schemas.subschema_for::<RackName>();
+        json_schema!({
+            "title": RACKS,
+            "anyOf": [name, { "type": "array", "items": name, "minItems": 1 }],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::Count;
+    use mumakil_core::cluster::ClusterSpec;
+
+    /// Twelve nodes in three racks.
+    fn topology() -> Topology {
+        let plain = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks) = (Count::of(12), Count::of(3));
+        Topology::new(&spec)
+    }
+
+    #[derive(Default, Deserialize, Serialize)]
+    #[serde(default)]
+    struct Options {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nodes: Option<Nodes>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rack: Option<Racks>,
+    }
+
+    fn options(yaml: &str) -> Options {
+        serde_yaml::from_str(yaml).unwrap_or_else(|error| panic!("{yaml}: {error}"))
+    }
+
+    fn struck(yaml: &str, draws: u32) -> Vec<u32> {
+        let Options { nodes, rack } = options(yaml);
+        let target = Target::new(nodes.as_ref(), rack.as_ref());
+        target.of(&topology(), 1, &Cue::of_draws(draws)).iter().map(|id| id.0 + 1).collect()
+    }
+
+    #[test]
+    fn nodes_are_named_one_by_one_by_racks_or_all_together() {
+        assert_eq!(struck("{nodes: node-3}", 0), [3]);
+        assert_eq!(struck("{nodes: [node-5, node-3, node-5]}", 0), [3, 5]);
+        assert_eq!(struck("{rack: rack-2}", 0), [5, 6, 7, 8]);
+        assert_eq!(struck("{rack: [rack-3, rack-1]}", 0), [1, 2, 3, 4, 9, 10, 11, 12]);
+        assert_eq!(struck("{nodes: all}", 0), struck("{}", 0));
+        assert_eq!(struck("{}", 0).len(), 12);
+    }
+
+    #[test]
+    fn drawn_nodes_are_as_many_as_asked_for_and_others_for_another_fault() {
+        assert_eq!(struck("{nodes: 5}", 7).len(), 5);
+        assert_eq!(struck("{nodes: 25 %}", 7).len(), 3);
+        assert_eq!(struck("{nodes: 1 %}", 7).len(), 1, "one at least");
+        assert_eq!(struck("{nodes: 5}", 7), struck("{nodes: 5}", 7));
+        assert_ne!(struck("{nodes: 5}", 7), struck("{nodes: 5}", 8));
+        let in_rack = struck("{nodes: 2, rack: rack-3}", 7);
+        assert!(in_rack.len() == 2 && in_rack.iter().all(|node| 9 <= *node), "{in_rack:?}");
+    }
+
+    #[test]
+    fn a_target_reads_back_as_written() {
+        for yaml in [
+            "nodes: node-3\n",
+            "nodes:\n- node-3\n- node-5\n",
+            "nodes: 10 %\nrack: rack-1\n",
+            "nodes: 3\nrack:\n- rack-1\n- rack-2\n",
+            "nodes: all\n",
+        ] {
+            assert_eq!(serde_yaml::to_string(&options(yaml)).unwrap(), yaml);
+        }
+        for yaml in ["{nodes: 0}", "{nodes: 0 %}", "{nodes: []}", "{nodes: rack-1}", "{nodes: 0.5}"]
+        {
+            let error = serde_yaml::from_str::<Options>(yaml).err().unwrap().to_string();
+            assert!(error.contains("nodes such as node-3"), "{yaml}: {error}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Nodes are found unfit by their own health script.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+use super::whom::WhomFor;
+use super::{Cue, Effects, Kind, Moment};
+use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::{Mail, ToTracker};
+
+/// The health script of these nodes complains, which their next heartbeats tell: they are blacklisted
+/// and get no tasks until it does no more. What runs there goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Unhealthy(WhomFor<Option<SimSpan>>);
+
+impl Kind for Unhealthy {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.0.target())
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        for node in nodes {
+            let health = |is_well| Mail::Tracker(node, ToTracker::Health(is_well));
+            effects.opening.push((at, health(false)));
+            effects.opening.extend(self.0.lasts.map(|lasts| (at + lasts, health(true))));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Nodes, and for how long if that is to be said: what several kinds of faults say and nothing else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::short::{Short, Shorten};
+use super::stop::named;
+use super::target::{Nodes, Racks, Target};
+use mumakil_base::units::SimSpan;
+
+/// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`, or a
+/// number or share that is drawn: `{nodes: 10 %}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Whom(Short<WhomSpec>);
+
+/// Nodes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct WhomSpec {
+    /// Which nodes; without this, all of the rack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+}
+
+/// Nodes, and for how long something befalls them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhomFor<L: Lasting> {
+    /// Which nodes; without this, all of the rack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    #[schemars(description = L::ABOUT)]
+    #[serde(rename = "for", skip_serializing_if = "Lasting::is_endless")]
+    pub(super) lasts: L,
+}
+
+/// A length of time, which may be without end.
+pub(super) trait Lasting: Copy {
+    /// What it says.
+    const ABOUT: &'static str;
+
+    /// Returns the length; `None` is without end.
+    fn span(self) -> Option<SimSpan>;
+
+    /// Returns whether it is without end.
+    fn is_endless(&self) -> bool {
+        self.span().is_none()
+    }
+}
+
+impl Lasting for SimSpan {
+    const ABOUT: &'static str = "For how long.";
+
+    fn span(self) -> Option<SimSpan> {
+        Some(self)
+    }
+}
+
+impl Lasting for Option<SimSpan> {
+    const ABOUT: &'static str = "For how long; without this, for good.";
+
+    fn span(self) -> Self {
+        self
+    }
+}
+
+impl<L: Lasting> WhomFor<L> {
+    pub(super) fn target(&self) -> Target<'_> {
+        Target::new(self.nodes.as_ref(), self.rack.as_ref())
+    }
+}
+
+impl Shorten for WhomSpec {
+    type Bare = Nodes;
+    const EXPECTED: &'static str = "the name of a node, such as node-3, a list of them, `all`, or a mapping such as \
+         {rack: rack-2}";
+
+    fn lengthen(nodes: Nodes) -> Result<Self, String> {
+        Ok(Self { nodes: Some(named(nodes)?), rack: None })
+    }
+
+    fn bare(&self) -> Option<&Nodes> {
+        let Self { nodes, rack: None } = self else { return None };
+        nodes.as_ref().filter(|nodes| matches!(nodes, Nodes::All | Nodes::Named(_)))
+    }
+}
+
+impl Whom {
+    pub(super) fn target(&self) -> Target<'_> {
+        let Self(Short(spec)) = self;
+        Target::new(spec.nodes.as_ref(), spec.rack.as_ref()).bare(spec.bare().is_some())
+    }
+}

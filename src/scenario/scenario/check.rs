@@ -1,0 +1,872 @@
+//! What no single field can say: names that refer to each other, counts that must fit.
+//!
+//! Each check is left out where the part that it looks at has mistakes of its own; they would only
+//! be reported twice.
+
+mod expectations;
+pub(super) mod idle;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use indexmap::IndexMap;
+
+use super::later::Later;
+use super::spec::Scenario;
+use crate::fault::{Fault, Known};
+use crate::workload::{
+    JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, Submission, TakenNames, WorkloadSpec, cycle,
+    file_clashes,
+};
+use mumakil_base::nearest::nearest;
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Bytes, Count, Factor, Quantity as _, SimSpan};
+use mumakil_core::cluster::{ClusterSpec, Placement, Topology};
+use mumakil_core::mapred::{Auto, Fuzz, Hadoop, SlotKind};
+use mumakil_core::trace::TraceFile;
+use mumakil_yaml::{Displaced, Path, Problem, Step};
+
+/// No attempt is faster than the shortest time there is: with more than so many times the usual speed
+/// one of a second would take less than a microsecond.
+const FASTEST: f64 = 1e6;
+
+/// Each attempt is a row of a table. With more tasks one table has hundreds of gigabytes, and what is
+/// known of them does not fit into the memory of a usual machine.
+const MOST_TASKS: u64 = 1 << 32;
+
+/// What is allowed in a scenario but hardly meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A block cannot have so many copies.
+    ReplicationAboveNodes {
+        /// The copies asked for.
+        replication: u32,
+        /// The nodes there are.
+        nodes: u32,
+    },
+    /// Heartbeats keep the JobTracker busy, but come in such an order that none waits for another.
+    LockedPhases {
+        /// For how much of the time it is busy, in per cent.
+        busy: u32,
+    },
+    /// No job comes into a class by its rule, since those before it take all that fit.
+    HiddenClass {
+        /// The class.
+        class: String,
+    },
+    /// A job names a class that the scenario does not, though it names others.
+    UnknownClass {
+        /// The job.
+        job: String,
+        /// Its class.
+        class: String,
+    },
+    /// A field of jobs changes nothing.
+    IdleField {
+        /// The first of the jobs.
+        job: String,
+        /// How many others there are.
+        others: usize,
+        /// The field.
+        field: &'static str,
+        /// Why.
+        why: &'static str,
+    },
+    /// A setting changes nothing as the others are.
+    Idle {
+        /// The setting.
+        setting: String,
+        /// Why.
+        why: &'static str,
+        /// What would let it matter.
+        cure: String,
+    },
+    /// Settings are gone with the choice or preset that they belong to.
+    Displaced(Displaced),
+    /// In Mumak these settings of the cluster are zero.
+    SlowMumak(Vec<&'static str>),
+    /// A node has less memory for attempts than one of them needs.
+    NoMemory {
+        /// The job.
+        job: String,
+        /// What one of its attempts needs.
+        needs: Bytes,
+        /// What a node has for all of them.
+        room: Bytes,
+    },
+    /// A node is stopped that stands still, or started that runs.
+    IdleFault {
+        /// Which of the faults.
+        number: usize,
+        /// What it does.
+        key: &'static str,
+        /// The node.
+        node: String,
+    },
+    /// A job is killed before it is submitted.
+    EarlyKill {
+        /// Which of the faults.
+        number: usize,
+        /// The job.
+        job: String,
+        /// When it is submitted.
+        submit: SimSpan,
+    },
+    /// An expectation chooses jobs by what none of them has.
+    ChoosesNothing {
+        /// Which of the expectations.
+        expectation: usize,
+        /// The filter.
+        key: &'static str,
+        /// What it asks for.
+        word: String,
+        /// What may be meant.
+        near: Option<String>,
+    },
+    /// What is to happen comes when the run is over.
+    AfterEnd {
+        /// Where it stands.
+        entry: String,
+        /// When it is due.
+        at: SimSpan,
+        /// When the run ends at the latest.
+        until: SimSpan,
+    },
+    /// What the policy says of its options.
+    Policy(String),
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReplicationAboveNodes { replication, nodes } => write!(
+                f,
+                "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
+                 lower cluster.hdfs.replication or add nodes"
+            ),
+            Self::LockedPhases { busy } => write!(
+                f,
+                "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+                 their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
+            ),
+            Self::HiddenClass { class } => write!(
+                f,
+                "no job comes into the class `{class}` by its rule, since the rules before it take \
+                 all that fit; say all classes in the order in which they shall be tried"
+            ),
+            Self::UnknownClass { job, class } => write!(
+                f,
+                "the class `{class}` of the job `{job}` is not among the scenario's classes; \
+                 add it there or mend its name"
+            ),
+            Self::IdleField { job, others, field, why } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(" (and of {others} more)"),
+                };
+                write!(
+                    f,
+                    "`{field}` of the job `{job}`{others} changes nothing, since {why}; mend that \
+                     or leave `{field}` out"
+                )
+            }
+            Self::NoMemory { job, needs, room } => write!(
+                f,
+                "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
+                 attempts: it runs there all the same, since only what is suspended swaps; raise \
+                 cluster.memory or lower the memory of the job's tasks"
+            ),
+            Self::IdleFault { number, key, node } => {
+                let state = if *key == "stop" { "is stopped" } else { "runs" };
+                write!(
+                    f,
+                    "faults[{number}] has no effect: {node} {state} already at that time; leave it out, \
+                     or mend its time or node"
+                )
+            }
+            Self::EarlyKill { number, job, submit } => write!(
+                f,
+                "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
+                 that"
+            ),
+            Self::AfterEnd { entry, at, until } => write!(
+                f,
+                "{entry} has no effect: it is due at {at}, and the run ends at {until} at the latest; \
+                 raise `until`, or mend its time"
+            ),
+            Self::Idle { setting, why, cure } => {
+                write!(f, "`{setting}` has no effect, since {why}; {cure}, or leave it out")
+            }
+            Self::Displaced(Displaced { settings, of, at, by, origin }) => {
+                // A resolved scenario has dozens.
+                let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "with `{by}` for `{at}` ({origin}) these settings of {of} have no effect: \
+                     `{}`{more}; what is still wanted has to be written again",
+                    shown.join("`, `")
+                )
+            }
+            Self::SlowMumak(settings) => write!(
+                f,
+                "in Mumak messages and the JobTracker take no time; with `{}` above zero no \
+                 time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
+                settings.join("`, `")
+            ),
+            Self::ChoosesNothing { expectation, key, word, near } => {
+                write!(f, "expect[{expectation}]: no job has the {key} `{word}`")?;
+                match near {
+                    Some(near) => write!(f, "; did you mean `{near}`?"),
+                    None => write!(f, "; mend it, or leave `{key}` out"),
+                }
+            }
+            Self::Policy(doubt) => f.write_str(doubt),
+        }
+    }
+}
+
+/// So many settings a warning lists.
+const MOST_SETTINGS: usize = 6;
+
+/// What the checks found.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl Checked {
+    fn value(&mut self, path: &str, message: impl Into<String>) {
+        self.problems.push(Problem::value(Path::of(path), message));
+    }
+
+    /// Adds what is wrong with the options of a source.
+    fn add_options(&mut self, source: &dyn Source, problems: Vec<Problem>) {
+        let at = options_of(source);
+        self.problems.extend(problems.into_iter().map(|problem| problem.inside(&at)));
+    }
+}
+
+/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes, and
+/// `wrote` whether somebody has written what stands at a path.
+pub(super) fn check(
+    scenario: &Scenario,
+    intact: impl Fn(&str) -> bool,
+    wrote: impl Fn(&Path) -> bool,
+) -> Checked {
+    let Scenario { hadoop, cluster, workload, .. } = scenario;
+    let found = &mut Checked::default();
+    let drawn = match intact("workload") {
+        true => drawn(workload, scenario.seed, found),
+        false => None,
+    };
+    let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
+    if intact("cluster") {
+        check_cluster(cluster, found);
+        check_memory(cluster, jobs, found);
+        check_writer(scenario, found);
+        check_pods(scenario, found);
+        idle::check("cluster.", scenario, &wrote, found);
+    }
+    if intact("workload") {
+        check_sources(workload, cluster.topology.as_ref(), found);
+        if drawn.is_none() {
+            check_names(jobs, found);
+            check_order(jobs, found);
+            check_idle_fields(jobs, idle::heeds_bytes(scenario), found);
+        }
+        idle::check_sources(scenario, &wrote, found);
+    }
+    if intact("workload") && intact("cluster") {
+        check_jobs(jobs, cluster.hdfs.block, found);
+        check_slots(jobs, cluster, found);
+        // What was found so far is of these two parts.
+        if found.problems.is_empty() {
+            check_files(jobs, cluster.hdfs.block, found);
+        }
+        if let Some((source, jobs)) = &drawn {
+            point_at_options(*source, jobs, &mut found.problems);
+        }
+    }
+    if intact("hadoop") {
+        check_hadoop(hadoop, found);
+        idle::check("hadoop.", scenario, &wrote, found);
+        if intact("cluster") {
+            check_heartbeat(hadoop, cluster, found);
+            if intact("faults") {
+                check_resending(scenario, found);
+            }
+            check_mumak(hadoop, cluster, found);
+        }
+    }
+    if intact("expect") && intact("record") {
+        let jobs = if intact("workload") && intact("later") { jobs } else { &[] };
+        expectations::check(scenario, jobs, found);
+    }
+    if intact("faults") {
+        check_faults(scenario, jobs, &intact, found);
+    }
+    if intact("later") {
+        check_later(scenario, jobs, &intact, found);
+    }
+    check_end(scenario, &intact, found);
+    if intact("classes") && intact("workload") {
+        check_classes(scenario, found);
+    }
+    std::mem::take(found)
+}
+
+fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
+    let nodes = cluster.nodes.get();
+    let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
+    if grouped > u64::from(nodes) {
+        found.value(
+            "cluster.groups",
+            format!("the groups have {grouped} nodes, the cluster has {nodes}"),
+        );
+    }
+    let apart = cluster.groups.iter().filter(|group| group.racks.is_some());
+    let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
+    let racked = u64::from(nodes).saturating_sub(apart);
+    let racks = cluster.racks.get();
+    if racked > 0 && u64::from(racks) > racked {
+        found.value(
+            "cluster.racks",
+            format!("{racks} racks for {racked} nodes: a rack would be empty"),
+        );
+    }
+    for (number, group) in cluster.groups.iter().enumerate() {
+        if let Some(racks) = group.racks.filter(|racks| racks.get() > group.count.get()) {
+            let message = format!(
+                "{} racks for {} nodes: a rack would be empty",
+                racks.get(),
+                group.count.get()
+            );
+            found.value(&format!("cluster.groups[{number}].racks"), message);
+        }
+        if let Some(speed) = group.speed {
+            check_speed(&format!("cluster.groups[{number}].speed"), speed, found);
+        }
+    }
+    check_speed("cluster.speed", cluster.speed, found);
+    if cluster.hdfs.block == Bytes::ZERO {
+        found.value("cluster.hdfs.block", "a block has at least one byte");
+    }
+    let replication = cluster.hdfs.replication.get();
+    if replication > nodes && cluster.topology.is_none() {
+        found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+    }
+}
+
+fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
+    if speed == Factor::of(0.0) {
+        found.value(at, "a node of speed 0 never ends a task");
+    } else if FASTEST < speed.get() {
+        found.value(at, "a node is at most a million times as fast as usual");
+    }
+}
+
+/// Finds nodes on which no attempt of a job has room.
+fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
+    let own = cluster.groups.iter().filter_map(|group| group.memory);
+    let least = own.chain([cluster.memory]).min().unwrap_or(cluster.memory);
+    let room = Bytes::new(least.get().saturating_sub(cluster.system_memory.get()));
+    let needs =
+        |job: &JobEntry| match job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some() {
+            true => job.map_memory,
+            false => job.reduce_memory,
+        };
+    if let Some(job) = jobs.iter().find(|job| room < needs(job)) {
+        let (job, needs) = (job.name.clone(), needs(job));
+        found.warnings.push(Warning::NoMemory { job, needs, room });
+    }
+}
+
+/// Finds pods that would be empty.
+fn check_pods(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { cluster, workload, .. } = scenario;
+    // How many racks a file has is known when it has been read.
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let Some(pods) = cluster.network.pods.as_ref().filter(|_| !in_file) else { return };
+    let (racks, pods) = (racks(cluster), pods.count.get());
+    if racks < pods {
+        let message = format!("{pods} pods for {racks} racks: a pod would be empty");
+        found.value("cluster.network.pods.count", message);
+    }
+}
+
+/// Returns how many racks there are, if no file says so.
+fn racks(cluster: &ClusterSpec) -> u32 {
+    let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
+    let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
+    let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
+    shared + own().map(|(_, racks)| racks.get()).sum::<u32>()
+}
+
+/// The node that writes the files is there.
+fn check_writer(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { cluster, workload, .. } = scenario;
+    // How many nodes a file has is known when it has been read.
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let Placement::Writer(writer) = cluster.hdfs.placement else { return };
+    let nodes = cluster.nodes.get();
+    if let Err(message) = writer.among(nodes)
+        && !in_file
+    {
+        let path = Path::of("cluster.hdfs.placement.writer");
+        let hint = format!("they are node-1 to node-{nodes}");
+        found.problems.push(Problem::value(path, message).hint(hint));
+    }
+}
+
+fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
+    let spans = [
+        ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
+        ("rpc_timeout", hadoop.rpc_timeout),
+        ("expiry", hadoop.expiry),
+    ];
+    for (field, span) in spans {
+        if span.is_zero() {
+            found.value(
+                &format!("hadoop.{field}"),
+                format!("`{field}` is above zero: at 0s time would stand still"),
+            );
+        }
+    }
+}
+
+fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let heartbeat = hadoop.heartbeat_interval(cluster.nodes.get());
+    if heartbeat.is_zero() {
+        if hadoop.heartbeat == Auto::Auto {
+            let message = "with so many heartbeats a second the interval of this cluster is 0s; \
+                           raise `heartbeat_floor`";
+            found.value("hadoop.heartbeats_per_second", message);
+        }
+        return;
+    }
+    let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
+    let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
+    // One that cannot keep up has a queue in any order, and one with much time hardly has any.
+    if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
+        found.warnings.push(Warning::LockedPhases { busy: (100.0 * busy) as u32 });
+    }
+    if hadoop.heartbeat_fuzz.early >= heartbeat {
+        let message =
+            format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
+        found.value("hadoop.heartbeat_fuzz", message);
+    }
+    if hadoop.expiry <= heartbeat && !hadoop.expiry.is_zero() {
+        let message = format!(
+            "a tracker would be given up after {}, but sends a heartbeat only every {heartbeat}",
+            hadoop.expiry
+        );
+        found.value("hadoop.expiry", message);
+    }
+}
+
+/// Where trackers send heartbeats again, they give the JobTracker time to answer: else each has sent
+/// the next when the answer to the last comes, and none is ever answered.
+fn check_resending(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { hadoop, cluster, faults, .. } = scenario;
+    if hadoop.rpc_timeout.is_zero() || !faults.iter().any(Fault::disturbs_messages) {
+        return;
+    }
+    let network = &cluster.network;
+    let between_pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
+    let is_one_rack =
+        cluster.topology.is_none() && !scenario.workload.has_hosts() && racks(cluster) == 1;
+    let beyond = [Some(&network.cross_rack), between_pods].into_iter().flatten();
+    let latencies = [&network.latency].into_iter().chain(beyond.filter(|_| !is_one_rack));
+    // The heaviest tails have no mean.
+    let means = latencies.map(Dist::mean).filter(|mean| mean.is_finite());
+    let there_and_back = 2.0 * means.fold(0.0, f64::max);
+    let needed = cluster.jobtracker.per_heartbeat.as_f64() + there_and_back;
+    if hadoop.rpc_timeout.as_f64() < needed {
+        let needed = SimSpan::from_f64(needed);
+        let message = format!(
+            "a heartbeat would be sent again after {}, before its answer, which takes {needed}",
+            hadoop.rpc_timeout
+        );
+        let path = Path::of("hadoop.rpc_timeout");
+        let hint = format!(
+            "raise it above {needed}, `cluster.jobtracker.per_heartbeat` and twice the largest latency, \
+             or the run never ends"
+        );
+        found.problems.push(Problem::value(path, message).hint(hint));
+    }
+}
+
+/// What is Mumak's line has no times of its own.
+fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let none = Dist::Constant(SimSpan::ZERO);
+    let (network, tracker) = (&cluster.network, &cluster.jobtracker);
+    let settings = [
+        ("cluster.network.latency", network.latency == none),
+        ("cluster.network.cross_rack", network.cross_rack == none),
+        ("cluster.jobtracker.per_heartbeat", tracker.per_heartbeat.is_zero()),
+        ("cluster.jobtracker.per_task", tracker.per_task.is_zero()),
+        ("cluster.jobtracker.per_job", tracker.per_job.is_zero()),
+        ("cluster.jobtracker.init", tracker.init.is_zero()),
+    ];
+    let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
+    let slow: Vec<&str> = slow.collect();
+    if !hadoop.behaviour().takes_time && !slow.is_empty() {
+        found.warnings.push(Warning::SlowMumak(slow));
+    }
+}
+
+fn at(job: usize, field: &str) -> String {
+    format!("workload.jobs[{job}].{field}")
+}
+
+/// Names are what `after` and `faults` refer to, so they are unique, those made by `count` too.
+fn check_names(jobs: &[JobEntry], found: &mut Checked) {
+    let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
+    let micros = |span: SimSpan| u128::from(span.as_micros());
+    let latest: u128 = jobs
+        .iter()
+        .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
+        .sum();
+    if latest > LATEST {
+        let message = "one after another, the jobs would be submitted over 100,000 years";
+        found.value("workload.jobs", message);
+    }
+    if total > MOST_JOBS {
+        found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
+    }
+    let tasks = |job: &JobEntry| {
+        let each = u64::from(job.maps.map_or(0, Count::get)) + u64::from(job.reduces.get());
+        each * u64::from(job.count.get())
+    };
+    let tasks: u64 = jobs.iter().map(tasks).fold(0, u64::saturating_add);
+    if MOST_TASKS < tasks {
+        found.value("workload.jobs", format!("{tasks} tasks are more than {MOST_TASKS}"));
+    }
+    let mut names = TakenNames::default();
+    for (number, job) in jobs.iter().enumerate() {
+        if let Err(message) = names.take(job) {
+            found.value(&at(number, "name"), message);
+        }
+    }
+}
+
+/// `after` names other jobs, and following it never comes round.
+fn check_order(jobs: &[JobEntry], found: &mut Checked) {
+    let number: BTreeMap<&str, usize> =
+        jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
+    let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+    for (job, entry) in jobs.iter().enumerate() {
+        for (place, name) in entry.after.iter().enumerate() {
+            match number.get(name.as_str()) {
+                Some(&before) => follows[job].push(before),
+                None => found.problems.push(
+                    Problem::value(
+                        Path::of(&at(job, "after")).index(place),
+                        format!("there is no job `{name}`"),
+                    )
+                    .nearest(name, number.keys().copied()),
+                ),
+            }
+        }
+    }
+    if let Some(cycle) = cycle(&follows) {
+        let names: Vec<String> =
+            cycle.iter().chain(cycle.first()).map(|&job| format!("`{}`", jobs[job].name)).collect();
+        let message = format!("these jobs wait for each other: {}", names.join(" after "));
+        found.value(&at(cycle[0], "after"), message);
+    }
+}
+
+/// Each job fits together.
+fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
+    for (number, job) in jobs.iter().enumerate() {
+        for (field, message) in job.faults(block) {
+            let path = match field {
+                "" => format!("workload.jobs[{number}]"),
+                field => at(number, field),
+            };
+            found.value(&path, message);
+        }
+    }
+}
+
+/// What a job says is of use.
+fn check_idle_fields(jobs: &[JobEntry], heeds_bytes: bool, found: &mut Checked) {
+    // A long list is told once.
+    let mut idle: IndexMap<_, (&JobEntry, usize)> = IndexMap::new();
+    for job in jobs {
+        for field in job.idle_fields(heeds_bytes) {
+            idle.entry(field).and_modify(|(_, others)| *others += 1).or_insert((job, 0));
+        }
+    }
+    let warning = |((field, why), (job, others)): (_, (&JobEntry, _))| Warning::IdleField {
+        job: job.name.clone(),
+        others,
+        field,
+        why,
+    };
+    found.warnings.extend(idle.into_iter().map(warning));
+}
+
+/// Returns the jobs that a source draws without reading a file, and that source.
+fn drawn<'a>(
+    workload: &'a WorkloadSpec,
+    seed: u64,
+    found: &mut Checked,
+) -> Option<(&'a dyn Source, Vec<JobEntry>)> {
+    workload.sources.iter().find_map(|source| {
+        let mut problems = Vec::new();
+        let jobs = source.drawn(seed, &mut problems)?;
+        found.add_options(&**source, problems);
+        Some((&**source, jobs))
+    })
+}
+
+/// Returns where the options of a source stand.
+fn options_of(source: &dyn Source) -> Path {
+    Path::of("workload").key(source.key())
+}
+
+/// Puts the mistakes of drawn jobs where they were made; of each option the first.
+fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Problem>) {
+    let mut told = BTreeSet::new();
+    problems.retain_mut(|problem| {
+        let [Step::Key(workload), Step::Key(list), Step::Index(job), ..] = &problem.path.0[..]
+        else {
+            return true;
+        };
+        match jobs.get(*job) {
+            Some(job) if workload == "workload" && list == "jobs" => {
+                problem.path = options_of(source).join(&source.origin_of(job).0);
+                told.insert(problem.path.clone())
+            }
+            _ => true,
+        }
+    });
+}
+
+/// Jobs come from one place.
+fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
+    for source in &workload.sources {
+        found.add_options(&**source, source.problems());
+        if let Some(hosts) = source.hosts_key().filter(|_| topology.is_some()) {
+            let message = "the nodes come from `cluster.topology` already";
+            let path = options_of(&**source).key(hosts);
+            found.problems.push(Problem::key(path, message));
+        }
+    }
+    let keys: Vec<&str> = workload.sources.iter().map(|source| source.key()).collect();
+    match keys[..] {
+        [] => found.value("workload", "the workload has no jobs: give it one source of them"),
+        [_] => {}
+        [first, second, ..] => {
+            let message = format!("jobs come from one source, and there is `{first}` already");
+            let path = Path::of("workload").key(second);
+            found.problems.push(Problem::key(path, message).hint("keep one of them"));
+        }
+    }
+}
+
+/// Jobs that share a file split it alike.
+fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
+    for (number, message) in file_clashes(jobs, block) {
+        let problem = Problem::value(Path::of(&at(number, "file")), message);
+        found.problems.push(problem.hint(ONE_SIZE));
+    }
+}
+
+/// Where jobs have tasks of a kind, some node has a slot for them.
+fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+    let slots = cluster.slots();
+    for kind in SlotKind::BOTH {
+        let has_tasks = |job: &&JobEntry| match kind {
+            SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
+            SlotKind::Reduce => job.reduces.get() > 0,
+        };
+        if let Some(job) = jobs.iter().find(has_tasks).filter(|_| slots[kind] == 0) {
+            let word = kind.word();
+            let message =
+                format!("no node has a {word} slot, but the job `{}` has {word}s", job.name);
+            found.value(&format!("cluster.{word}_slots"), message);
+        }
+    }
+}
+
+/// What happens later is one thing each time, and its jobs are as those of a list are.
+fn check_later(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
+    for (number, later) in scenario.later.iter().enumerate() {
+        if later.submit.is_some() == later.scheduler.is_some() {
+            let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
+            found.value(&format!("later[{number}]"), message);
+        }
+        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.behaviour().policy_reads
+        {
+            let message = "in Mumak a policy says whose splits are read, so it cannot change";
+            found.value(&format!("later[{number}].scheduler"), message);
+        }
+    }
+    let (places, added): (Vec<usize>, Vec<JobEntry>) = (scenario.later.iter().enumerate())
+        .filter_map(|(number, later)| Some((number, later.submit.clone()?)))
+        .unzip();
+    if added.is_empty() {
+        return;
+    }
+    for (number, job) in places.iter().zip(&added) {
+        let has_own = [
+            ("submit", !job.submit.is_zero(), "`at` says when it is submitted"),
+            ("after", !job.after.is_empty(), "it is submitted at its instant, whatever has ended"),
+            ("file", job.file.is_some(), "it has a file of its own"),
+        ];
+        for (field, _, message) in has_own.into_iter().filter(|(_, is_said, _)| *is_said) {
+            found.value(&format!("later[{number}].submit.{field}"), message);
+        }
+    }
+    // Written behind the workload's jobs they are a list, and their places in it are moved here.
+    let own = if intact("workload") { jobs } else { &[] };
+    let all: Vec<JobEntry> = own.iter().cloned().chain(Later::jobs(&scenario.later)).collect();
+    let mut of_list = Checked::default();
+    check_names(&all, &mut of_list);
+    check_idle_fields(&added, idle::heeds_bytes(scenario), found);
+    if intact("cluster") {
+        check_slots(&added, &scenario.cluster, found);
+        check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
+    }
+    for problem in of_list.problems {
+        let [_, _, Step::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
+        let Some(place) = place.checked_sub(own.len()) else { continue };
+        let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
+        found.problems.push(Problem { path, ..problem });
+    }
+}
+
+/// Finds what is due when the run is over.
+fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
+    let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
+    let late = scenario.due().filter(|(entry, at)| {
+        let key = entry.split('[').next().unwrap_or_default();
+        until <= *at && intact(key)
+    });
+    found.warnings.extend(late.map(|(entry, at)| Warning::AfterEnd { entry, at, until }));
+}
+
+fn check_faults(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
+    if scenario.faults.is_empty() {
+        return;
+    }
+    // Of what a file holds it is not known yet; that is checked when it has been read.
+    let Scenario { cluster, workload, .. } = scenario;
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let own = jobs;
+    let is_listed = !jobs.is_empty();
+    let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
+    let jobs = jobs.iter().chain(later);
+    let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
+    let known = Known {
+        nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
+        // Groups may have racks of their own.
+        racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
+            .then(|| Topology::new(cluster).rack_sizes()),
+        jobs: (intact("workload") && is_listed).then_some(jobs),
+        hadoop: intact("hadoop").then_some(&scenario.hadoop),
+    };
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        if let Err(problem) = fault.check(&known) {
+            let at = Path::of(&format!("faults[{number}]")).key(fault.key());
+            found.problems.push(problem.inside(&at));
+        }
+    }
+    check_fault_list(&scenario.faults, found);
+    check_kills(scenario, own, found);
+}
+
+/// Finds kills of jobs that are not there yet, of those that are submitted at times of their own.
+fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
+    let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
+    let at_their_times =
+        *submission == Submission::Replay && *start == Auto::Auto && warm_start.is_none();
+    let submit_of = |name: &str| {
+        let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
+        let own = own.find(|job| job.name == name).map(|job| job.submit);
+        own.or_else(|| {
+            Later::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
+        })
+    };
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        let Some(job) = fault.killed() else { continue };
+        if let Some(submit) = submit_of(job).filter(|submit| fault.at() < Some(*submit)) {
+            found.warnings.push(Warning::EarlyKill { number, job: job.to_owned(), submit });
+        }
+    }
+}
+
+/// Finds what faults do to each other.
+fn check_fault_list(faults: &[Fault], found: &mut Checked) {
+    // As they are written, so that this knows no kind's options.
+    let written = |fault: &Fault| {
+        let entry = serde_yaml::to_value(fault).unwrap_or_default();
+        entry.get(fault.key()).cloned().unwrap_or_default()
+    };
+    let mut lasting: Vec<(&str, usize)> = Vec::new();
+    for (number, fault) in faults.iter().enumerate().filter(|(_, fault)| fault.holds_alone()) {
+        let at = format!("faults[{number}].{}", fault.key());
+        match lasting.iter().find(|(key, _)| *key == fault.key()) {
+            Some((key, first)) => {
+                let message =
+                    format!("`{key}` is said already, by faults[{first}]; only one can hold");
+                found.value(&at, message);
+            }
+            None => lasting.push((fault.key(), number)),
+        }
+    }
+    let mut moments: Vec<(usize, &Fault)> = faults
+        .iter()
+        .enumerate()
+        .filter(|(_, fault)| ["stop", "start"].contains(&fault.key()))
+        .collect();
+    moments.sort_by_key(|(_, fault)| fault.at());
+    let mut stopped: Vec<serde_yaml::Value> = Vec::new();
+    for (number, fault) in moments {
+        let node = written(fault);
+        let is_stop = fault.key() == "stop";
+        // What names several nodes may be partly so and partly otherwise.
+        let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
+        let Some(name) = name else { return };
+        if stopped.contains(&node) == is_stop {
+            let key = fault.key();
+            found.warnings.push(Warning::IdleFault { number, key, node: name });
+        }
+        stopped.retain(|other| *other != node);
+        stopped.extend(is_stop.then_some(node));
+    }
+}
+
+fn check_classes(scenario: &Scenario, found: &mut Checked) {
+    let classes = &scenario.classes;
+    let hidden = super::classes::hidden(classes);
+    found.warnings.extend(hidden.map(|class| Warning::HiddenClass { class: class.to_owned() }));
+    for job in scenario.workload.listed() {
+        if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
+            && nearest(class, classes.keys().map(String::as_str)).is_some()
+        {
+            found
+                .warnings
+                .push(Warning::UnknownClass { job: job.name.clone(), class: class.clone() });
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Whether expectations make sense in a single run, and whether it has the jobs and records what they
+//! read.
+
+use std::collections::BTreeSet;
+
+use super::{Checked, Warning};
+use crate::scenario::RecordSpec;
+use crate::scenario::complaint::{misplaced, unusable};
+use crate::scenario::spec::Scenario;
+use crate::workload::JobEntry;
+use mumakil_base::nearest::nearest;
+use mumakil_results::expect::{Expr, Needs, Plan, Space};
+use mumakil_yaml::{Path, Problem};
+
+/// Looks at each expectation; the jobs are those of the run, if no file has still to say them.
+pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
+    let known = Known::of(scenario, jobs);
+    for (index, expected) in scenario.expect.iter().enumerate() {
+        let at = Path::of("expect").index(index);
+        let text = &expected.that;
+        match Expr::parse(text).and_then(|expr| expr.expectation(&Space::default())) {
+            Err(complaint) => found.problems.push(unusable(at, &complaint, text)),
+            Ok(plan) => {
+                if let Some(published) = &expected.published
+                    && let Err(misfit) = plan.check_published(published)
+                {
+                    found.problems.push(misplaced(at.clone().key("published"), misfit));
+                }
+                if let Some(setting) = unrecorded(&plan.needs(), scenario) {
+                    let message = format!("`{text}` reads what this scenario does not record");
+                    let hint = format!("add `record: {{{setting}: true}}`");
+                    found.problems.push(Problem::value(at, message).hint(hint));
+                }
+                if let Some(known) = &known {
+                    found.warnings.extend(known.unknown(index, &plan));
+                }
+            }
+        }
+    }
+}
+
+/// What jobs can be chosen by.
+struct Known {
+    names: BTreeSet<String>,
+    users: BTreeSet<String>,
+    pools: BTreeSet<String>,
+}
+
+impl Known {
+    /// Returns what the jobs of a scenario are called, if some are known and some are asked for.
+    fn of(scenario: &Scenario, jobs: &[JobEntry]) -> Option<Self> {
+        if jobs.is_empty() || scenario.expect.is_empty() {
+            return None;
+        }
+        let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
+        let jobs = || jobs.iter().chain(later.clone());
+        Some(Self {
+            names: jobs().flat_map(JobEntry::names).collect(),
+            users: jobs().map(|job| job.user.clone()).collect(),
+            pools: jobs().map(|job| job.pool_or_user().to_owned()).collect(),
+        })
+    }
+
+    /// Returns the words by which an expectation chooses that no job has.
+    fn unknown(&self, expectation: usize, plan: &Plan) -> Vec<Warning> {
+        let mut told = BTreeSet::new();
+        let warning = |(key, word): (&'static str, &str)| {
+            let known = match key {
+                "name" => &self.names,
+                "user" => &self.users,
+                "pool" => &self.pools,
+                _ => return None,
+            };
+            // Who names an entry with a count means its jobs.
+            let first = || known.get(&format!("{word}-1")).map(String::as_str);
+            let near = || first().or_else(|| nearest(word, known.iter().map(String::as_str)));
+            let is_new = !known.contains(word) && told.insert((key, word.to_owned()));
+            is_new.then(|| Warning::ChoosesNothing {
+                expectation,
+                key,
+                word: word.to_owned(),
+                near: near().map(str::to_owned),
+            })
+        };
+        plan.words().into_iter().filter_map(warning).collect()
+    }
+}
+
+/// Returns a setting that is off but needed.
+fn unrecorded(needs: &Needs, scenario: &Scenario) -> Option<&'static str> {
+    let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
+    let mut switches = RecordSpec::SWITCHES.iter();
+    let off = switches.find(|switch| (switch.is_read)(needs) && !*(switch.is_on)(&mut record));
+    off.map(|switch| switch.name)
+}

@@ -1,0 +1,27 @@
+//! What is wrong with an expression becomes a mistake of the file that it stands in.
+
+use mumakil_results::expect::{Complaint, Misfit};
+use mumakil_yaml::{Path, Problem};
+
+/// An expression that is wrong in some column of its text.
+pub fn unusable(at: Path, complaint: &Complaint, text: &str) -> Problem {
+    let (column, message) = (complaint.column(text), &complaint.message);
+    let message = match text.trim() {
+        "" => format!("there is no expression: {message}"),
+        _ => format!("column {column} of `{text}`: {message}"),
+    };
+    let problem = Problem::part(at, message, text, complaint.span.clone());
+    match &complaint.hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+/// A published number that cannot stand beside what is measured.
+pub fn misplaced(at: Path, misfit: Misfit) -> Problem {
+    let at = match misfit.place {
+        Some(place) => at.index(place),
+        None => at,
+    };
+    Problem::value(at, misfit.message).hint(misfit.hint)
+}

@@ -1,0 +1,692 @@
+//! A scenario in the making: a document, and what was found wrong in it on the way.
+
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use serde_yaml::{Mapping, Value};
+
+use super::check::idle;
+use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
+use super::schema::shape;
+use super::{
+    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
+};
+use mumakil_base::files;
+use mumakil_yaml::{
+    Displaced, Document, Finding, MOST, Origin, Path, Problem, Spot, lay, read, tree,
+};
+
+/// A scenario that has been read but not understood yet.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    document: Document,
+    problems: Vec<Problem>,
+    findings: Vec<Finding>,
+    displaced: Vec<Displaced>,
+}
+
+impl Draft {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no YAML.
+    pub fn read(path: &std::path::Path) -> Result<Self, ScenarioError> {
+        Self::of(&path.display().to_string(), &read_text(path)?)
+    }
+
+    /// Reads a text; `file` stands for its file in messages, and names the scenario if it does not
+    /// do so itself.
+    ///
+    /// # Errors
+    /// If it is no YAML.
+    pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let (document, problems) = Document::read(file, text)
+            .map_err(|finding| ScenarioError::Invalid { findings: vec![*finding] })?;
+        Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
+    }
+
+    /// Lays arguments of `--set` over the tree.
+    #[must_use]
+    pub fn with(mut self, sets: &[String]) -> Self {
+        sets.iter().for_each(|set| self.set(&format!("--set {set}"), set));
+        self
+    }
+
+    /// Lays `path=value` over the tree; messages show it as `argument`.
+    pub fn set(&mut self, argument: &str, setting: &str) {
+        let put = assignment(setting)
+            .and_then(|(path, value)| self.put(&path, value, Origin::argument(argument)));
+        match put {
+            Ok(displaced) => self.displaced.extend(displaced),
+            Err(message) => {
+                let place = Spot::Argument(argument.to_owned());
+                self.findings.push(Finding { message, hint: None, path: String::new(), place });
+            }
+        }
+    }
+
+    /// Lays a value over what is at a path; returns what is gone by that.
+    ///
+    /// # Errors
+    /// With the reason, if there can be nothing at the path.
+    pub fn put(
+        &mut self,
+        target: &Path,
+        value: Value,
+        origin: Origin,
+    ) -> Result<Vec<Displaced>, String> {
+        self.document.put(target, value, origin, shape())
+    }
+
+    /// Returns what stands at a key as a draft of its own: a scenario, or a list of such from the bottom.
+    pub fn within(&self, key: &str) -> Option<Self> {
+        let (document, displaced) = self.document.within(key, shape())?;
+        Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
+    }
+
+    /// Returns the draft without these keys.
+    pub fn without(&self, keys: &[&str]) -> Self {
+        let (document, displaced) = self.document.without(keys, shape());
+        Self { document, displaced, ..self.clone() }
+    }
+
+    /// Returns the tree with what was laid over it.
+    pub fn tree(&self) -> &Value {
+        self.document.tree()
+    }
+
+    /// Returns what was laid over each other, from the bottom.
+    pub fn layers(&self) -> Vec<Value> {
+        self.document.layers(shape())
+    }
+
+    /// Returns the keys of the tree with their values, in the order of the text.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let entries = self.document.tree().as_mapping().into_iter().flatten();
+        entries.filter_map(|(key, value)| Some((key.as_str()?, value)))
+    }
+
+    /// Returns the scenario's name: its own, or its file's.
+    pub fn name(&self) -> Name {
+        let own = self.document.tree().get("name").and_then(|name| Name::new(name.as_str()?));
+        own.unwrap_or_else(|| Name::from_text(&self.stem()))
+    }
+
+    /// Returns the name of the file without folder and ending.
+    fn stem(&self) -> String {
+        self.document.file().file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns what the scenario says it is for.
+    pub fn description(&self) -> String {
+        let description = self.document.tree().get("description").and_then(Value::as_str);
+        description.unwrap_or_default().to_owned()
+    }
+
+    /// Returns the id of the experiment that it repeats, if it says so.
+    pub fn experiment_id(&self) -> Option<String> {
+        Some(Path::of("experiment.id").get(self.document.tree())?.as_str()?.to_owned())
+    }
+
+    /// Returns whether something was written at a path.
+    pub fn says(&self, path: &str) -> bool {
+        Path::of(path).get(self.document.tree()).is_some()
+    }
+
+    /// Returns the settings that somebody has written and that matter, of those that do not always.
+    pub fn heeded(&self, warnings: &[Warning]) -> impl Iterator<Item = &'static str> {
+        let is_idle = |setting: &str| {
+            let is_of = |warning: &Warning| matches!(warning, Warning::Idle { setting: it, .. } if it == setting);
+            warnings.iter().any(is_of)
+        };
+        let says = |path: &Path| path.get(self.document.tree()).is_some();
+        idle::settings().filter(move |it| !is_idle(it) && idle::is_written(it, says))
+    }
+
+    /// Returns whether somebody has written what stands at a path. Who writes all of a section, as a
+    /// resolved scenario does, means none of it in particular; only what is laid over it is meant.
+    fn wrote(&self, path: &Path, presets: &Value) -> bool {
+        let tree = self.document.tree();
+        if path.get(tree).is_none_or(Value::is_null) {
+            return false;
+        }
+        let mut sections = [HADOOP, CLUSTERS].into_iter().map(|of| Path::of(of.key));
+        let in_whole = sections.any(|it| it.contains(path) && is_whole(&it, tree, presets));
+        !in_whole || self.document.is_laid_over(path)
+    }
+
+    /// Returns what an argument has put at a path or inside of it.
+    pub fn argued(&self, path: &Path) -> Option<&Path> {
+        self.document.argued(path)
+    }
+
+    /// Returns what the text says at a key, whatever was laid over it.
+    pub fn written(&self, key: &str) -> Option<&Value> {
+        self.document.written(key)
+    }
+
+    /// Returns whether this is a study: a scenario that says what varies.
+    pub fn is_study(&self) -> bool {
+        self.keys().any(|(key, _)| key == "sweep")
+    }
+
+    /// Lays another draft over this one.
+    pub fn lay_over(&mut self, over: &Self) {
+        self.displaced.extend(self.document.lay(&over.document, shape()));
+        // Those of a key that is not laid over have their place in the other text only.
+        self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
+        self.findings.extend(over.findings.iter().cloned());
+    }
+
+    /// Returns where the value at a path was written.
+    pub fn origin(&self, path: &Path) -> Origin {
+        self.document.origin(path)
+    }
+
+    /// Returns the scenario, with every value in place.
+    ///
+    /// # Errors
+    /// With everything that is wrong in it.
+    pub fn resolve(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
+        let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
+        let (merged, plain) = self.complete(&mut problems);
+        // Every mistake takes another reading, so those of a large file come a few at a time.
+        let most = if self.document.size() > 1 << 20 { 3 } else { MOST };
+        let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
+        problems.extend(mistakes);
+        let mut warnings: Vec<Warning> =
+            self.displaced.iter().cloned().map(Warning::Displaced).collect();
+        let scenario = scenario.map(|mut scenario| {
+            let mut policies = Vec::new();
+            problems.extend(registry.read_sources(&mut scenario.workload, &plain, most));
+            let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
+            let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
+            scenario.folder = self.folder();
+            if scenario.classes.is_empty() && scenario.workload.is_traced() {
+                scenario.classes = classes::by_size();
+            }
+            if intact("scheduler") {
+                match registry.complete(&scenario.scheduler, &scenario.site()) {
+                    Ok((choice, doubts)) => {
+                        scenario.scheduler = choice;
+                        warnings.extend(doubts.into_iter().map(Warning::Policy));
+                    }
+                    Err(mistakes) => problems.extend(mistakes),
+                }
+            }
+            if intact("later") {
+                for (number, later) in scenario.later.iter().enumerate() {
+                    let Some(choice) = &later.scheduler else { continue };
+                    let at = Path::of(&format!("later[{number}]"));
+                    match registry.complete(choice, &scenario.site()) {
+                        Ok((choice, doubts)) => {
+                            policies.push((number, choice));
+                            warnings.extend(doubts.into_iter().map(Warning::Policy));
+                        }
+                        Err(mistakes) => {
+                            problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)))
+                        }
+                    }
+                }
+                for (number, choice) in policies {
+                    scenario.later[number].scheduler = Some(choice);
+                }
+            }
+            let checked = check::check(&scenario, intact, |path| self.wrote(path, &plain));
+            problems.extend(checked.problems);
+            warnings.extend(checked.warnings);
+            scenario
+        });
+        problems.truncate(most);
+        findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
+        match scenario {
+            Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings }),
+            _ => Err(ScenarioError::invalid(findings)),
+        }
+    }
+
+    /// Returns the scenario, with every value in place, if the files with jobs and nodes that it names
+    /// are there. [`Self::resolve`] does not ask for them.
+    ///
+    /// # Errors
+    /// With everything that is wrong in it, or the files that are missing.
+    pub fn resolve_with_files(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
+        let mut loaded = self.resolve(registry)?;
+        let folder = loaded.scenario.folder.clone();
+        let missing = loaded.scenario.keyed_files_mut().filter_map(|(key, file)| {
+            let path = file.find(&folder);
+            let why = std::fs::metadata(&path).err()?;
+            let message = format!("cannot read {}: {why}", path.display());
+            let hint = "a relative path begins in the scenario's folder, or where you are";
+            Some(self.finding(Problem::value(Path::of(&key), message).hint(hint)))
+        });
+        let missing: Vec<Finding> = missing.collect();
+        if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
+    }
+
+    /// Returns the folder of the file, in which relative paths begin.
+    pub fn folder(&self) -> PathBuf {
+        self.document.file().parent().unwrap_or("".as_ref()).to_owned()
+    }
+
+    /// Returns a problem as users see it.
+    pub fn finding(&self, problem: Problem) -> Finding {
+        self.document.finding(problem)
+    }
+
+    /// Returns what the user wrote with the presets under it, and the presets alone.
+    fn complete(&self, problems: &mut Vec<Problem>) -> (Value, Value) {
+        let Some(written) = self.document.tree().as_mapping() else {
+            return (self.document.tree().clone(), Mapping::new().into());
+        };
+        let mut presets = Mapping::new();
+        presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
+        for of in [HADOOP, CLUSTERS, WORKLOADS] {
+            let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
+            presets.insert(of.key.into(), preset);
+        }
+        let mut merged = Value::from(presets.clone());
+        for mut layer in self.document.layers(shape()) {
+            let (Value::Mapping(over), Value::Mapping(under)) = (&mut layer, &mut merged) else {
+                continue;
+            };
+            for of in [HADOOP, CLUSTERS, WORKLOADS] {
+                of.unname(over, under, &presets[of.key]);
+            }
+            // A key without a value is as if it were not there.
+            over.retain(|key, value| {
+                if value.is_null() {
+                    under.shift_remove(key);
+                    under.extend(presets.get(key).map(|preset| (key.clone(), preset.clone())));
+                }
+                !value.is_null()
+            });
+            lay(&mut merged, layer, shape());
+        }
+        let workload = written.get(WORKLOADS.key).filter(|workload| !workload.is_null());
+        if workload.is_none() {
+            lay(&mut merged, none_yet(), shape());
+        }
+        problems.extend(without_source(workload));
+        (merged, presets.into())
+    }
+}
+
+/// Returns what is wrong if a workload has no source of jobs, or two.
+fn without_source(workload: Option<&Value>) -> Option<Problem> {
+    let at = Path::of(WORKLOADS.key);
+    let Some(workload) = workload else {
+        let problem = Problem::value(Path::default(), "the scenario has no `workload`")
+            .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`");
+        return Some(Problem { path: at, ..problem });
+    };
+    // In one layer a source does not lie over the preset, it contradicts it.
+    let (own, brought) = shape().at(&at).contradiction(workload.as_mapping()?)?;
+    let message = format!("jobs come from one source, and the preset has `{brought}` already");
+    let hint = format!("keep one of them; `{brought}: null` takes away what the preset brings");
+    Some(Problem::key(at.key(own.as_str().unwrap_or_default()), message).hint(hint))
+}
+
+/// Returns whether a section leaves nothing to its preset.
+fn is_whole(section: &Path, written: &Value, presets: &Value) -> bool {
+    let preset = section.get(presets).and_then(Value::as_mapping);
+    let written = section.get(written).and_then(Value::as_mapping);
+    preset
+        .zip(written)
+        .is_some_and(|(preset, written)| preset.keys().all(|key| written.contains_key(key)))
+}
+
+/// Reads `path=value`.
+fn assignment(text: &str) -> Result<(Path, Value), String> {
+    let Some((path, value)) = text.split_once('=') else {
+        return Err(format!("`{text}` is not of the form path=value"));
+    };
+    let path = Path::parse(path.trim())
+        .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
+    // Nothing is a value too: it takes away what a preset or the file says.
+    if ["null", "~"].contains(&value.trim()) {
+        return Ok((path, Value::Null));
+    }
+    match tree(value) {
+        Ok(tree) if tree.doubled.is_empty() => Ok((path, tree.value)),
+        Ok(tree) => Err(format!("the key `{}` stands twice", tree.doubled[0])),
+        Err(error) => Err(error.message),
+    }
+}
+
+fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
+    let failed = |source| ScenarioError::Read { path: path.to_owned(), source };
+    let too_large = || ScenarioError::TooLarge { path: path.to_owned() };
+    let file = files::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    if metadata.len() > LARGEST_FILE {
+        return Err(too_large());
+    }
+    // Pipes and devices do not know their length beforehand.
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(too_large());
+    }
+    String::from_utf8(bytes).map_err(|error| ScenarioError::NotText {
+        path: path.to_owned(),
+        offset: error.utf8_error().valid_up_to(),
+    })
+}
+
+/// A workload of no jobs: lets the reading go on where the user's is missing.
+fn none_yet() -> Value {
+    let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
+    only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use mumakil_yaml::Step;
+
+    fn laid(under: &str, over: &str) -> Draft {
+        let mut draft = Draft::of("under.yaml", under).unwrap();
+        draft.lay_over(&Draft::of("over.yaml", over).unwrap());
+        draft
+    }
+
+    #[test]
+    fn a_draft_is_laid_over_another_as_over_a_preset() {
+        for (under, over, result) in [
+            ("{seed: 1}", "{name: a}", r#"{"seed":1,"name":"a"}"#),
+            (
+                "{cluster: ec2-100}",
+                "{cluster: {nodes: 5}}",
+                r#"{"cluster":{"preset":"ec2-100","nodes":5}}"#,
+            ),
+            (
+                "{cluster: {preset: ec2-100, nodes: 5}}",
+                "{cluster: {preset: srt-4}}",
+                r#"{"cluster":{"preset":"srt-4"}}"#,
+            ),
+            (
+                "{cluster: {hdfs: {block: 256MiB}}}",
+                "{cluster: {hdfs: {replication: 2}}}",
+                r#"{"cluster":{"hdfs":{"block":"256MiB","replication":2}}}"#,
+            ),
+            ("{scheduler: fair}", "{scheduler: fair}", r#"{"scheduler":"fair"}"#),
+            // A policy that is not ours.
+            ("{scheduler: {own: {x: 1}}}", "{scheduler: own}", r#"{"scheduler":{"own":{"x":1}}}"#),
+            (
+                "{scheduler: {fair: {delay: {w1: 1s}}}}",
+                "{scheduler: fair}",
+                r#"{"scheduler":{"fair":{"delay":{"w1":"1s"}}}}"#,
+            ),
+            ("{scheduler: a}", "{scheduler: {b: {x: 1}}}", r#"{"scheduler":{"b":{"x":1}}}"#),
+            (
+                "{scheduler: {a: {x: 1, y: 2}}}",
+                "{scheduler: {a: {x: 3}}}",
+                r#"{"scheduler":{"a":{"x":3,"y":2}}}"#,
+            ),
+            ("{workload: {jobs: []}}", "{workload: fb2009}", r#"{"workload":"fb2009"}"#),
+            // What all sources share stays, the source itself goes.
+            (
+                "{workload: {jobs: [1], start: 5s}}",
+                "{workload: {swim: {file: x}}}",
+                r#"{"workload":{"start":"5s","swim":{"file":"x"}}}"#,
+            ),
+            (
+                "{workload: {swim: {file: x, time_factor: 2}}}",
+                "{workload: {swim: {file: y}}}",
+                r#"{"workload":{"swim":{"file":"y","time_factor":2}}}"#,
+            ),
+            // A source that is not ours.
+            ("{workload: {jobs: [1]}}", "{workload: {own: {}}}", r#"{"workload":{"own":{}}}"#),
+            ("{workload: {own: {}}}", "{workload: {jobs: [1]}}", r#"{"workload":{"jobs":[1]}}"#),
+            // A preset counts as the source that it brings.
+            (
+                "{workload: fb2009}",
+                "{workload: {mix: {jobs: 5}}}",
+                r#"{"workload":{"preset":"fb2009","mix":{"jobs":5}}}"#,
+            ),
+            (
+                "{workload: {preset: fb2009, start: 5s, mix: {jobs: 5}}}",
+                "{workload: {jobs: [1]}}",
+                r#"{"workload":{"start":"5s","jobs":[1]}}"#,
+            ),
+            (
+                "{workload: fb2009}",
+                "{workload: {mix: null, jobs: [1]}}",
+                r#"{"workload":{"jobs":[1]}}"#,
+            ),
+            (
+                "{workload: {swim: {file: x}}}",
+                "{workload: {jobs: null}}",
+                r#"{"workload":{"swim":{"file":"x"}}}"#,
+            ),
+        ] {
+            let draft = laid(under, over);
+            assert_eq!(
+                serde_json::to_string(&draft.document.tree()).unwrap(),
+                result,
+                "{under} {over}"
+            );
+        }
+    }
+
+    fn set(yaml: &str, setting: &str) -> Result<String, String> {
+        let draft = Draft::of("test.yaml", yaml).unwrap().with(&[setting.to_owned()]);
+        match draft.findings.first() {
+            None => Ok(serde_json::to_string(draft.document.tree()).unwrap()),
+            Some(finding) => Err(finding.message.clone()),
+        }
+    }
+
+    #[test]
+    fn a_value_is_put_where_the_path_says() {
+        for (yaml, setting, result) in [
+            ("seed: 1", "seed=7", r#"{"seed":7}"#),
+            ("", "cluster.disk.rate=1MB/s", r#"{"cluster":{"disk":{"rate":"1MB/s"}}}"#),
+            ("a: [{b: 1}]", "a[0].b=2", r#"{"a":[{"b":2}]}"#),
+            ("sweep: {a.b: [1]}", "sweep.a.b=[2]", r#"{"sweep":{"a.b":[2]}}"#),
+            ("a: [{b: 1}]", "a.0.b=[2, 3]", r#"{"a":[{"b":[2,3]}]}"#),
+            ("a: 1", "a=", r#"{"a":{}}"#),
+            ("a: {b: 1}", "a.b=null", r#"{"a":{"b":null}}"#),
+        ] {
+            assert_eq!(set(yaml, setting).unwrap(), result, "{yaml} --set {setting}");
+        }
+    }
+
+    #[test]
+    fn a_bare_name_on_the_way_keeps_its_meaning() {
+        for (yaml, setting, result) in [
+            (
+                "cluster: ec2-100",
+                "cluster.nodes=5",
+                r#"{"cluster":{"preset":"ec2-100","nodes":5}}"#,
+            ),
+            ("hadoop: 1.x", "hadoop.poll=5s", r#"{"hadoop":{"line":"1.x","poll":"5s"}}"#),
+            (
+                "workload: fb2009",
+                "workload.mix.jobs=5",
+                r#"{"workload":{"preset":"fb2009","mix":{"jobs":5}}}"#,
+            ),
+            (
+                "workload: {jobs: []}",
+                "workload.start=5s",
+                r#"{"workload":{"jobs":[],"start":"5s"}}"#,
+            ),
+            ("scheduler: a", "scheduler.a.x=1", r#"{"scheduler":{"a":{"x":1}}}"#),
+            ("scheduler: a", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),
+            ("scheduler: {a: {y: 2}}", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),
+            ("scheduler: {a: {y: 2}}", "scheduler.a.x=1", r#"{"scheduler":{"a":{"y":2,"x":1}}}"#),
+            (
+                "workload: {rumen: {trace: x.json}}",
+                "workload.rumen.trace.sha256=7",
+                r#"{"workload":{"rumen":{"trace":{"path":"x.json","sha256":7}}}}"#,
+            ),
+        ] {
+            assert_eq!(set(yaml, setting).unwrap(), result, "{yaml} --set {setting}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_leads_nowhere_is_refused() {
+        for no_mapping in ["hello", "[1]"] {
+            assert!(set(no_mapping, "seed=1").is_err(), "{no_mapping}");
+        }
+        for setting in ["a", "=1", "a[1].b=2", "a.x=1", "b[0]=1", "a[0]=[", "a.b.=1"] {
+            assert!(set("a: [1]", setting).is_err(), "{setting}");
+        }
+    }
+
+    /// Returns what the warnings say is gone.
+    fn gone(draft: &Draft) -> Vec<String> {
+        let warnings = draft.displaced.iter().cloned().map(Warning::Displaced);
+        warnings.map(|warning| warning.to_string()).collect()
+    }
+
+    #[test]
+    fn what_goes_with_a_choice_or_preset_is_told_with_both_files() {
+        let fair = "scheduler: {fair: {preemption: true, delay: {w1: 5s}}}";
+        assert_eq!(
+            gone(&laid(fair, "scheduler: fifo")),
+            [
+                "with `fifo` for `scheduler` (over.yaml) these settings of under.yaml have no effect: \
+              `scheduler.fair.preemption`, `scheduler.fair.delay`; what is still wanted has \
+              to be written again"
+            ]
+        );
+        let mut set = Draft::of("one.yaml", "cluster: {preset: ec2-100, nodes: 5}").unwrap();
+        set.set("--set cluster=srt-4", "cluster=srt-4");
+        assert_eq!(
+            gone(&set),
+            ["with `srt-4` for `cluster` (--set cluster=srt-4) these settings of one.yaml have \
+              no effect: `cluster.nodes`; what is still wanted has to be written again"]
+        );
+        let own = gone(&laid("scheduler: {own: {x: 1}}", "scheduler: another"));
+        assert!(
+            own[0].contains("settings of under.yaml have no effect: `scheduler.own.x`"),
+            "{own:?}"
+        );
+        for (under, over, settings) in [
+            ("{jobs: [1], start: 5s}", "{swim: {file: x}}", "`workload.jobs`"),
+            ("fb2009", "{swim: {file: x}}", "`workload.preset`"),
+            (
+                "{preset: fb2009, mix: {jobs: 5}}",
+                "{swim: {file: x}}",
+                "`workload.preset`, `workload.mix`",
+            ),
+        ] {
+            let (under, over) = (format!("workload: {under}"), format!("workload: {over}"));
+            let told = gone(&laid(&under, &over)).join("\n");
+            let expected = format!(
+                "with `swim` for `workload` (over.yaml) these settings of under.yaml have no effect: {settings};"
+            );
+            assert!(told.contains(&expected), "{told}");
+        }
+        for (under, over) in [
+            ("workload: {jobs: [1]}", "workload: {jobs: [2]}"),
+            ("workload: fb2009", "workload: {mix: {jobs: 5}}"),
+            ("workload: fb2009", "workload: {mix: null, jobs: [1]}"),
+            ("cluster: {nodes: 5}", "cluster: {nodes: 6, hdfs: {block: 1MiB}}"),
+            ("scheduler: fair", "scheduler: fifo"),
+            (fair, "scheduler: fair"),
+            (fair, "scheduler: {fair: {delay: {w2: 1s}}}"),
+            ("scheduler: {fair: {delay: {w1: 5s}}}", "scheduler: null"),
+            // A distribution consists of its options: it is replaced as a value is.
+            (
+                "hadoop: {start_up: {uniform: {from: 1s, to: 2s}}}",
+                "hadoop: {start_up: {exponential: {mean: 1s}}}",
+            ),
+            ("hadoop: {start_up: {uniform: {from: 1s, to: 2s}}}", "hadoop: {start_up: 1s}"),
+            ("faults: [{loss: 1 %}]", "faults: {}"),
+        ] {
+            assert_eq!(gone(&laid(under, over)), [""; 0], "{under} under {over}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn layering_in_two_steps_is_layering_in_one(
+            luck in proptest::collection::vec(any::<u8>(), 0..120),
+        ) {
+            let mut luck = luck.into_iter();
+            let mut draft = || {
+                let mut tree = shape().some_mapping(&mut luck);
+                // Of the whole few layers meet in the sources of the workload.
+                tree["workload"] = shape().at(&Path::of("workload")).some_mapping(&mut luck);
+                Draft::of("layer.yaml", &serde_json::to_string(&tree).unwrap()).unwrap()
+            };
+            let [first, second, third] = [(); 3].map(|()| draft());
+            let over = |under: &Draft, over: &Draft| {
+                let mut draft = under.clone();
+                draft.lay_over(over);
+                draft
+            };
+            let in_two = over(&over(&first, &second), &third);
+            let in_one = over(&first, &over(&second, &third));
+            let written = serde_json::to_string(&json!({ "base": in_two.layers() })).unwrap();
+            let written = Draft::of("layer.yaml", &written).unwrap().within("base").unwrap();
+            for other in [in_one, written] {
+                prop_assert_eq!(in_two.tree(), other.tree());
+                let complete = |draft: &Draft| draft.complete(&mut Vec::new()).0;
+                prop_assert!(complete(&in_two) == complete(&other));
+            }
+        }
+
+        #[test]
+        fn to_set_a_value_is_to_write_it_into_a_file_that_lies_over(
+            luck in proptest::collection::vec(any::<u8>(), 0..120),
+        ) {
+            let mut luck = luck.into_iter();
+            let under = shape().some_mapping(&mut luck);
+            let mut over = shape().some_mapping(&mut luck);
+            let (mut path, mut value) = (Path::default(), over.clone());
+            // The first way down to what is no mapping.
+            while let Some((key, inner)) = value.as_mapping().and_then(|map| map.iter().next()) {
+                path = path.key(key.as_str().unwrap());
+                value = inner.clone();
+            }
+            over = path.0.iter().rev().fold(value.clone(), |value, step| match step {
+                Step::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
+                Step::Index(_) => unreachable!("there are only mappings on the way"),
+            });
+            // Of a list a path means an entry, and a mapping over it does not.
+            // A key with a dot in it cannot be told from two.
+            let has_dot = |step: &Step| matches!(step, Step::Key(key) if key.contains('.'));
+            prop_assume!(!path.0.iter().any(has_dot));
+            let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);
+            prop_assume!(path != Path::default() && !(0..path.0.len()).any(is_list));
+            let text = |value: &Value| serde_json::to_string(value).unwrap();
+            let laid = laid(&text(&under), &text(&over));
+            let setting = format!("{path}={}", text(&value));
+            let set = Draft::of("under.yaml", &text(&under)).unwrap().with(&[setting]);
+            prop_assert_eq!(&set.findings, &[]);
+            prop_assert_eq!(laid.document.tree(), set.document.tree());
+        }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_shown_where_it_does() {
+        let over = Draft::of("over.yaml", "sweep:\n  seed: 1\n  seed: 2").unwrap();
+        let mut draft = Draft::of("under.yaml", "workload: fb2009").unwrap();
+        draft.lay_over(&over.without(&["sweep"]));
+        let error = draft.resolve(&Registry::builtin()).unwrap_err().to_string();
+        assert!(error.contains("the key `seed` stands twice\n  --> over.yaml:3:3"), "{error}");
+    }
+
+    #[test]
+    fn a_mistake_is_shown_in_the_file_that_has_it() {
+        let draft = laid("{cluster: {racks: 0}}", "\ncluster: {nodes: 0}");
+        let place = |path: &str| match draft.finding(Problem::value(Path::of(path), "wrong")).place
+        {
+            Spot::Text { file, line, column, .. } => (file, line, column),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(place("cluster.racks"), ("under.yaml".to_owned(), 1, 19));
+        assert_eq!(place("cluster.nodes"), ("over.yaml".to_owned(), 2, 18));
+    }
+}

@@ -1,0 +1,218 @@
+//! Presets: YAML files in the binary, over which a scenario is laid.
+//!
+//! There is one mechanism for Hadoop's lines, clusters and workloads. A preset says only what
+//! differs from the plain one of its kind, which says everything that has a default.
+
+use serde_yaml::{Mapping, Value};
+
+use super::schema::shape;
+use mumakil_yaml::{Path, Problem, lay, tree};
+
+/// The presets of one key of a scenario.
+pub(super) struct Presets {
+    /// The key of the scenario.
+    pub(super) key: &'static str,
+    /// The key inside of it that names the preset.
+    pub(super) field: &'static str,
+    /// What a message calls one.
+    kind: &'static str,
+    /// The text of the plain one, on which all stand and which is there if none is named.
+    plain: &'static str,
+    /// Names and texts.
+    files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! file {
+    ($folder:literal $name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../scenarios/",
+            $folder,
+            "/",
+            $name,
+            ".yaml"
+        ))
+    };
+}
+
+macro_rules! files {
+    ($folder:literal: $($name:literal)*) => { &[$(($name, file!($folder $name))),*] };
+}
+
+/// Hadoop's lines.
+pub(super) const HADOOP: Presets = Presets {
+    key: "hadoop",
+    field: "line",
+    kind: "Hadoop line",
+    plain: file!("hadoop" "0.20"),
+    files: files!("hadoop": "0.20" "0.21" "1.x" "mumak"),
+};
+
+/// Clusters.
+pub(super) const CLUSTERS: Presets = Presets {
+    key: "cluster",
+    field: "preset",
+    kind: "cluster preset",
+    plain: file!("clusters" "default"),
+    files: files!(
+        "clusters": "default" "ec2-100" "private-100" "facebook-620"
+        "srt-4" "srt-6" "srt-8" "srt-10" "vm-8" "mumak"
+    ),
+};
+
+/// Workloads. The plain one has no jobs, so nobody can ask for it.
+pub(super) const WORKLOADS: Presets = Presets {
+    key: "workload",
+    field: "preset",
+    kind: "workload preset",
+    plain: "{submission: replay, start: auto}",
+    files: files!(
+        "workloads": "fb2009" "fb2010" "ds-io" "ds-cpu" "ds-mixed" "ds-scan" "ds-small"
+        "ds-hierarchy" "srt" "mfs-a" "mfs-b"
+    ),
+};
+
+impl Presets {
+    /// Returns the names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the keys that each preset says by itself, with its name.
+    #[cfg(test)]
+    pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
+        self.files.iter().flat_map(|(name, text)| {
+            let written = parse(text).as_mapping().cloned().unwrap_or_default();
+            let keys = written.into_iter().filter_map(|(key, _)| Some(key.as_str()?.to_owned()));
+            keys.map(|key| ((*name).to_owned(), key)).collect::<Vec<_>>()
+        })
+    }
+
+    /// Returns a preset with every value, or nothing if there is none of this name.
+    pub(super) fn get(&self, name: &str) -> Option<Value> {
+        let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
+        let mut own = parse(text);
+        // To name a line in a layer is to begin anew with it; this one stands on the plain one.
+        let named = own.as_mapping_mut()?.shift_remove(self.field);
+        let mut value = self.plain();
+        lay(&mut value, own, shape().at(&Path::of(self.key)));
+        if let Some(name) = named {
+            value.as_mapping_mut()?.insert(self.field.into(), name);
+        }
+        Some(value)
+    }
+
+    /// Returns the plain preset.
+    pub(super) fn plain(&self) -> Value {
+        parse(self.plain)
+    }
+
+    /// Returns the name of the plain preset, if it has one.
+    pub(super) fn default(&self) -> Option<&'static str> {
+        self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
+    }
+
+    /// Returns the preset that stands where none is named, with what the presets of the other keys say
+    /// so far: a line brings the cluster of its name, if there is one. Mumak's does, since a cluster that takes
+    /// time gives none of its times.
+    pub(super) fn unnamed(&self, others: &Mapping) -> Value {
+        let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
+        let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
+        goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
+    }
+
+    /// Returns the preset that is named in what was written for the key: `unnamed` if none is, and the
+    /// plain one if there is none of this name.
+    pub(super) fn named(
+        &self,
+        written: Option<&Value>,
+        unnamed: Value,
+        problems: &mut Vec<Problem>,
+    ) -> Value {
+        let at = Path::of(self.key);
+        let (name, at) = match written {
+            Some(Value::Mapping(map)) => (map.get(self.field), at.key(self.field)),
+            Some(Value::String(_) | Value::Number(_)) => (written, at),
+            _ => (None, at),
+        };
+        let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
+        let name = match name {
+            Value::String(name) => name.clone(),
+            // Without quotes `0.20` is the number 0.2; nobody means anything else by it.
+            Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
+            Value::Number(number) => number.to_string(),
+            _ => {
+                problems.push(Problem::value(at, format!("a {} is a name", self.kind)));
+                return self.plain();
+            }
+        };
+        self.get(&name).unwrap_or_else(|| {
+            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
+            let message =
+                format!("unknown {} `{name}`, expected one of {}", self.kind, names.join(", "));
+            problems.push(Problem::value(at, message).nearest(&name, self.names()));
+            self.plain()
+        })
+    }
+
+    /// Takes a preset's name out of a layer. Such a layer replaces all that lies under it: what it lies
+    /// over then is the preset, as it does where it, or what lies under it, is no mapping.
+    pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
+        let begins = match layer.get_mut(self.key) {
+            None | Some(Value::Null) => return,
+            Some(Value::Mapping(map)) => {
+                map.shift_remove(self.field).is_some_and(|name| !name.is_null())
+            }
+            Some(bare @ (Value::String(_) | Value::Number(_))) => {
+                *bare = Mapping::new().into();
+                true
+            }
+            Some(_) => true,
+        };
+        if begins || !under[self.key].is_mapping() {
+            under.insert(self.key.into(), preset.clone());
+        }
+    }
+}
+
+fn parse(text: &str) -> Value {
+    tree(text).expect("the tests read every embedded preset").value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::HadoopLine;
+
+    #[test]
+    fn every_file_is_embedded() {
+        for (presets, folder) in
+            [(HADOOP, "hadoop"), (CLUSTERS, "clusters"), (WORKLOADS, "workloads")]
+        {
+            let folder = format!("{}/../../scenarios/{folder}", env!("CARGO_MANIFEST_DIR"));
+            let mut files: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            let mut embedded: Vec<String> =
+                presets.names().map(|name| format!("{name}.yaml")).collect();
+            files.sort();
+            embedded.sort();
+            assert_eq!(files, embedded);
+        }
+    }
+
+    #[test]
+    fn every_line_has_its_settings() {
+        let lines = HadoopLine::ALL.map(HadoopLine::name);
+        assert!(HADOOP.names().eq(lines));
+    }
+
+    #[test]
+    fn every_preset_opens_with_its_question() {
+        for (name, text) in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files) {
+            let first = text.lines().next().unwrap();
+            assert!(first.starts_with("# ") && first.contains('?'), "{name}: {first}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The reference: every key, what it takes, its default, what it means; made from the JSON Schema,
+//! so that it cannot drift from what is read.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use mumakil_base::nearest::nearest;
+
+/// The keys of a schema, in its order, each before those inside it.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    entries: Vec<Entry>,
+}
+
+/// A key and what is known of it.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Where it stands: `cluster.groups[].count`, with `[]` for the entries of a list and `NAME` for
+    /// a name that users choose.
+    path: String,
+    takes: String,
+    default: Option<String>,
+    about: String,
+}
+
+impl Reference {
+    /// Returns the reference that a schema of scenarios or studies holds.
+    pub fn of(schema: &Value) -> Self {
+        let mut entries = Vec::new();
+        for (key, inner) in fields(schema) {
+            collect(key.to_owned(), inner, &mut entries);
+        }
+        Self { entries }
+    }
+
+    /// Returns the part about one key: the key itself, then those inside it. A list may be written
+    /// with a number or without, and any name stands for `NAME`.
+    ///
+    /// # Errors
+    /// If there is no such key: with those that may be meant.
+    pub fn part(&self, key: &str) -> Result<Self, Vec<&str>> {
+        let wanted: Vec<&str> = steps(key).collect();
+        let is_inside = |entry: &&Entry| {
+            let mut own = steps(&entry.path);
+            wanted.iter().all(|step| own.next().is_some_and(|own| own == *step || own == "NAME"))
+        };
+        let entries: Vec<Entry> = self.entries.iter().filter(is_inside).cloned().collect();
+        if entries.is_empty() { Err(self.like(key)) } else { Ok(Self { entries }) }
+    }
+
+    /// Returns the keys that may be meant by one that there is not: those that end in it, such as
+    /// `hadoop.slow_start` for `slow_start`; else the nearest.
+    fn like(&self, key: &str) -> Vec<&str> {
+        let paths = || self.entries.iter().map(|entry| entry.path.as_str());
+        let ends_so = |path: &&str| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
+        let ending: Vec<&str> = paths().filter(ends_so).collect();
+        if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
+    }
+
+    /// Returns the reference as Markdown: a section for each first key, a point for each other.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let mut is_below_heading = false;
+        for (place, Entry { path, takes, default, about }) in self.entries.iter().enumerate() {
+            let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
+            let is_heading = place == 0 || !path.contains(['.', '[']);
+            if 0 < place && (is_heading || is_below_heading) {
+                text.push('\n');
+            }
+            let _ = if is_heading {
+                writeln!(text, "## `{path}`\n\n{about}\n\nTakes {takes}{default}.")
+            } else {
+                let gap = if about.is_empty() { "" } else { "\\\n  " };
+                writeln!(text, "- **`{path}`**: {takes}{default}{gap}{about}")
+            };
+            is_below_heading = is_heading;
+        }
+        text
+    }
+}
+
+/// Adds a key and those inside it.
+fn collect(path: String, schema: &Value, entries: &mut Vec<Entry>) {
+    // The same key in another form of the same value, such as a name or a mapping, is said once.
+    if !entries.iter().any(|entry| entry.path == path) {
+        let (takes, default, about) = (takes(schema), default(schema), sentence(schema));
+        entries.push(Entry { path: path.clone(), takes, default, about });
+    }
+    inside(&path, schema, entries);
+}
+
+fn inside(path: &str, schema: &Value, entries: &mut Vec<Entry>) {
+    // What has a title says with it what it takes; its form is for editors only.
+    if schema.get("title").is_some() {
+        return;
+    }
+    for (key, inner) in fields(schema) {
+        collect(format!("{path}.{key}"), inner, entries);
+    }
+    for inner in alternatives(schema) {
+        inside(path, inner, entries);
+    }
+    if let Some(items) = schema.get("items") {
+        inside(&format!("{path}[]"), items, entries);
+    }
+    if let Some(named) = schema.get("additionalProperties").filter(|of| of.is_object()) {
+        inside(&format!("{path}.NAME"), named, entries);
+    }
+}
+
+/// Returns the names in a path, without the places in lists: `workload`, `jobs`, `maps` of
+/// `workload.jobs[0].maps`.
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.').map(|step| step.split_once('[').map_or(step, |(name, _)| name))
+}
+
+fn fields(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    fields.into_iter().flatten().map(|(key, inner)| (key.as_str(), inner))
+}
+
+/// Returns the forms that a value may have, but for "nothing".
+fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
+    let of = |word: &str| schema.get(word).and_then(Value::as_array).into_iter().flatten();
+    of("anyOf").chain(of("oneOf")).filter(|inner| inner["type"] != "null")
+}
+
+/// Returns what a value may be, in a few words.
+fn takes(schema: &Value) -> String {
+    if let Some(title) = schema["title"].as_str() {
+        return title.to_owned();
+    }
+    if let Some(names) = schema["enum"].as_array() {
+        return one_of(names.iter().filter(|name| !name.is_null()).map(quoted));
+    }
+    if let Some(name) = schema.get("const") {
+        return quoted(name);
+    }
+    let mut forms: Vec<String> = alternatives(schema).map(takes).collect();
+    forms.dedup();
+    if !forms.is_empty() {
+        return one_of(forms.into_iter());
+    }
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.first().and_then(Value::as_str),
+        kind => kind.as_str(),
+    };
+    match kind {
+        Some("integer") => match (schema["minimum"].as_u64(), schema["maximum"].as_u64()) {
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            _ => "a whole number".to_owned(),
+        },
+        Some("number") => "a number".to_owned(),
+        Some("boolean") => "`true` or `false`".to_owned(),
+        Some("string") => "a text".to_owned(),
+        Some("null") => "no options".to_owned(),
+        Some("array") if schema["maxItems"] == 0 => "an empty list".to_owned(),
+        Some("array") => match schema.get("items").map(takes) {
+            Some(items) => format!("a list, each {items}"),
+            None => "a list".to_owned(),
+        },
+        Some("object") if schema["maxProperties"] == 0 => "an empty mapping".to_owned(),
+        Some("object") => match schema.get("additionalProperties").filter(|of| of.is_object()) {
+            Some(of) => format!("a mapping from names, each to {}", takes(of)),
+            None => "a mapping".to_owned(),
+        },
+        _ => "any value".to_owned(),
+    }
+}
+
+fn one_of(forms: impl Iterator<Item = String>) -> String {
+    let mut forms: Vec<String> = forms.collect();
+    match forms.pop() {
+        Some(last) if !forms.is_empty() => format!("{} or {last}", forms.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+fn quoted(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("`{text}`"),
+        value => format!("`{value}`"),
+    }
+}
+
+fn default(schema: &Value) -> Option<String> {
+    match schema.get("default")? {
+        Value::Null | Value::Object(_) => None,
+        Value::String(text) if text.is_empty() => None,
+        value => Some(quoted(value)),
+    }
+}
+
+/// Returns what a field means, in one line, with the meanings of its names.
+fn sentence(schema: &Value) -> String {
+    let description = |schema: &Value| {
+        schema["description"]
+            .as_str()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut text = description(schema);
+    for form in alternatives(schema) {
+        if let (Some(name), meaning) = (form.get("const"), description(form))
+            && !meaning.is_empty()
+        {
+            let _ = write!(text, " {}: {meaning}", quoted(name));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::registry::tests::registry;
+    use super::super::schema;
+    use super::*;
+
+    fn reference() -> Reference {
+        Reference::of(&schema(&registry()))
+    }
+
+    #[test]
+    fn the_reference_has_keys_of_every_kind() {
+        let text = reference().markdown();
+        for line in [
+            "## `cluster`",
+            "- **`cluster.nodes`**: 1 to 100000; default `20`\\",
+            "  How many nodes there are, including those in `groups`.",
+            "- **`scheduler.lazy.sleep`**: a duration with a unit, such as 3s, 200ms, 10min or 1h 30min; default `5s`\\",
+            "- **`workload.mix.types.NAME.class`**: a text\\",
+            "- **`record.events`**: `true` or `false`; default `false`\\",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+        }
+        assert!(text.contains("`workload.jobs[].maps`"), "{text}");
+        assert!(text.contains("`quirk`: As Hadoop does"), "{text}");
+    }
+
+    #[test]
+    fn a_part_is_a_key_and_what_is_inside_it() {
+        let text = reference().part("cluster.hdfs").unwrap().markdown();
+        assert!(text.starts_with("## `cluster.hdfs`\n"), "{text}");
+        assert!(
+            text.contains("`cluster.hdfs.block`") && !text.contains("`cluster.nodes`"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_part_is_found_by_the_path_that_a_scenario_has() {
+        for (asked, found) in [
+            ("workload.jobs[3].maps", "## `workload.jobs[].maps`\n"),
+            ("workload.jobs.maps", "## `workload.jobs[].maps`\n"),
+            ("workload.mix.types.query.class", "## `workload.mix.types.NAME.class`\n"),
+        ] {
+            let text = reference().part(asked).unwrap().markdown();
+            assert!(text.starts_with(found), "{asked}: {text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_has_likely_ones() {
+        let reference = reference();
+        assert_eq!(reference.part("slow_start").unwrap_err(), ["hadoop.slow_start"]);
+        assert_eq!(reference.part("cluster.nodez").unwrap_err(), ["cluster.nodes"]);
+        assert_eq!(reference.part("colour").unwrap_err(), [] as [&str; 0]);
+    }
+}

@@ -1,0 +1,660 @@
+//! The policies and the kinds of workload that scenarios can name, and the formats of traces.
+//!
+//! A user's own binary adds its own to a registry and has everything with it: checked options,
+//! hints, the JSON Schema, the resolved scenario.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::{Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
+
+use super::schema::{kept_shape, shape_of};
+use super::{Scenario, ScenarioError};
+use crate::workload::{
+    Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
+};
+use mumakil_core::mapred::{Complaint, Overhear, Policy, Scheduler, Site, Tell};
+use mumakil_policies::external::{self, External};
+use mumakil_policies::scheduler::{
+    Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
+};
+use mumakil_yaml::{Finding, LateShape, MOST, Path, Problem, Shape, Spot, Step, lay, read, write};
+
+/// What scenarios can name: policies and kinds of workload, each in the order in which they were
+/// added, and the formats of trace files.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    policies: IndexMap<&'static str, PolicyEntry>,
+    sources: IndexMap<&'static str, SourceEntry>,
+    formats: Formats,
+    /// Whether somebody has added a format.
+    has_own_formats: bool,
+    voice: Voice,
+    may_start: bool,
+}
+
+/// Who hears what policies say of themselves, and what is said between them and other programs.
+#[derive(Clone)]
+struct Voice(Tell, Option<Overhear>);
+
+impl fmt::Debug for Voice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Voice")
+    }
+}
+
+/// What a registry knows of a kind of workload.
+#[derive(Clone, Debug)]
+struct SourceEntry {
+    about: &'static str,
+    is_builtin: bool,
+    schema: fn(SchemaGenerator) -> Schema,
+    shape: LateShape,
+    read: ReadSource,
+}
+
+/// Reads the options of a source, of which so many mistakes are looked for; where those are mended
+/// the fallback has what to go on with.
+type ReadSource = fn(Value, &Value, &Shape, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
+
+/// No policies; see [`Registry::new`].
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a registry knows of a policy.
+#[derive(Clone, Debug)]
+pub struct PolicyEntry {
+    about: &'static str,
+    is_builtin: bool,
+    defaults: fn() -> Value,
+    schema: fn(SchemaGenerator) -> Schema,
+    shape: LateShape,
+    complete: Complete,
+    build: Build,
+}
+
+/// Returns options with every one of them, what is wrong with them, and what seems so.
+type Complete = fn(&Value, &Shape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
+
+/// Builds a policy from its options as they are written.
+type Build = fn(&Value, &Shape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
+
+impl Registry {
+    /// Returns a registry of the policies that Mumakil brings.
+    pub fn builtin() -> Self {
+        let mut registry = Self::new();
+        registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
+        registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
+        registry.add::<Capacity>().add::<Hfsp>().add::<Ps>().add::<Fsp>().add::<Srpt>();
+        registry.add::<External>();
+        for (name, entry) in &mut registry.policies {
+            entry.is_builtin = true;
+            entry.shape = kept_shape(&format!("scheduler.{name}"));
+        }
+        registry
+    }
+
+    /// Returns a registry without policies, with the kinds of workload and the formats of traces that
+    /// Mumakil brings.
+    pub fn new() -> Self {
+        let (policies, sources) = (IndexMap::new(), IndexMap::new());
+        let voice = Voice(Arc::new(|_: &str| {}), None);
+        let formats = Formats::builtin();
+        let mut registry =
+            Self { policies, sources, formats, has_own_formats: false, voice, may_start: true };
+        registry.add_source::<Jobs>().add_source::<Mix>();
+        registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
+        for (key, entry) in &mut registry.sources {
+            entry.is_builtin = true;
+            entry.shape = kept_shape(&format!("workload.{key}"));
+        }
+        registry
+    }
+
+    /// Adds a policy; one of the same name gives way.
+    pub fn add<P: Policy>(&mut self) -> &mut Self {
+        let entry = PolicyEntry {
+            about: P::ABOUT,
+            is_builtin: false,
+            defaults: defaults::<P>,
+            schema: SchemaGenerator::into_root_schema_for::<P::Options>,
+            shape: Arc::new(LazyLock::new(Box::new(shape_of::<P::Options>))),
+            complete: complete::<P>,
+            build: |options, shape| match options_of::<P>(options, shape) {
+                (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
+                (_, problems) => Err(problems),
+            },
+        };
+        self.policies.insert(P::NAME, entry);
+        self
+    }
+
+    /// Takes a policy away.
+    pub fn remove(&mut self, policy: &str) -> &mut Self {
+        self.policies.shift_remove(policy);
+        self
+    }
+
+    /// Adds a kind of workload; one of the same key gives way.
+    pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
+        let entry = SourceEntry {
+            about: S::ABOUT,
+            is_builtin: false,
+            schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
+            shape: Arc::new(LazyLock::new(Box::new(shape_of::<S>))),
+            read: |options, fallback, shape, most| {
+                let (source, problems) = read::<S>(options, fallback, shape, most);
+                (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
+            },
+        };
+        self.sources.insert(S::KEY, entry);
+        self
+    }
+
+    /// Adds a format of trace files; one of the same name gives way.
+    pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
+        self.formats.add(format);
+        self.has_own_formats = true;
+        self
+    }
+
+    /// Sets who hears what policies say of themselves; without this nobody does.
+    pub fn set_voice(&mut self, tell: Tell) -> &mut Self {
+        self.voice.0 = tell;
+        self
+    }
+
+    /// Sets who hears what is said between policies and other programs.
+    pub fn set_overhear(&mut self, overhear: Overhear) -> &mut Self {
+        self.voice.1 = Some(overhear);
+        self
+    }
+
+    /// Forbids policies to start other programs.
+    pub fn forbid_programs(&mut self) -> &mut Self {
+        self.may_start = false;
+        self
+    }
+
+    /// Returns who hears what policies say of themselves.
+    pub fn tell(&self) -> Tell {
+        self.voice.0.clone()
+    }
+
+    /// Returns who hears what is said between policies and other programs.
+    pub fn overhear(&self) -> Option<Overhear> {
+        self.voice.1.clone()
+    }
+
+    /// Returns whether policies may start other programs.
+    pub fn may_start(&self) -> bool {
+        self.may_start
+    }
+
+    /// Returns the formats of trace files.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
+    }
+
+    /// Returns the JSON Schema of the options of each kind of workload, by its key, and what it is.
+    pub(super) fn sources(
+        &self,
+        schemas: fn() -> SchemaGenerator,
+    ) -> impl Iterator<Item = (&'static str, Schema, &'static str)> {
+        self.sources.iter().map(move |(key, entry)| (*key, (entry.schema)(schemas()), entry.about))
+    }
+
+    /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
+    /// most so many things; the fallback has what stands there when nothing is said.
+    pub(super) fn read_sources(
+        &self,
+        workload: &mut WorkloadSpec,
+        fallback: &Value,
+        most: usize,
+    ) -> Vec<Problem> {
+        let at = Path::of("workload");
+        let mut problems = Vec::new();
+        for (key, entry) in &self.sources {
+            // What is null is as if it were not there.
+            let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
+            let Some(options) = options else { continue };
+            let at = at.key(key);
+            let fallback = at.get(fallback).unwrap_or(&Value::Null);
+            let (source, mistakes) = (entry.read)(options, fallback, &entry.shape, most);
+            problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
+            workload.sources.extend(source);
+        }
+        let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
+        for key in workload.unread.keys().filter_map(Value::as_str) {
+            let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            let message = format!("unknown field `{key}`, expected one of {}", names.join(", "));
+            problems.push(Problem::key(at.key(key), message).nearest(key, known()));
+        }
+        problems
+    }
+
+    /// Returns the names of the policies.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        self.policies.keys().copied()
+    }
+
+    /// Returns what is known of the policy of this name.
+    pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
+        self.policies.get(name)
+    }
+
+    /// Builds the policy that a scenario chose.
+    ///
+    /// # Errors
+    /// If there is no such policy, or an option is wrong; a loaded scenario's choice was checked
+    /// against its registry.
+    pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
+        let built = self.known(choice).and_then(|entry| {
+            (entry.build)(&choice.options, &entry.shape)
+                .map_err(|problems| inside(choice, problems))
+        });
+        built.map_err(without_place)
+    }
+
+    /// Checks the policy that a loaded scenario chose once more, where all jobs are known. Returns
+    /// what seems wrong.
+    ///
+    /// # Errors
+    /// If the policy cannot work with these jobs.
+    pub fn check(
+        &self,
+        choice: &SchedulerChoice,
+        site: &Site<'_>,
+    ) -> Result<Vec<String>, ScenarioError> {
+        self.complete(choice, site).map(|(_, doubts)| doubts).map_err(without_place)
+    }
+
+    /// Returns a choice with every option and with what seems wrong, or what is wrong with it.
+    pub(super) fn complete(
+        &self,
+        choice: &SchedulerChoice,
+        site: &Site<'_>,
+    ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
+        let entry = self.known(choice)?;
+        let (options, mut problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
+        problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
+        if problems.is_empty() {
+            Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
+        } else {
+            Err(inside(choice, problems))
+        }
+    }
+
+    /// Says of an option that a policy does not have which others do.
+    fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut Problem) {
+        let written = choice.options.as_mapping().and_then(|options| options.keys().next());
+        let key = match &problem.path.0[..] {
+            [Step::Key(key)] => key.as_str(),
+            // A policy without options takes none at all.
+            [] => written.and_then(Value::as_str).unwrap_or_default(),
+            _ => return,
+        };
+        let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape.names().contains(&key);
+        let those: Vec<&str> = self.policies.iter().filter(has_it).map(|(name, _)| *name).collect();
+        let name = choice.name.as_str();
+        if let Some((last, rest)) = those.split_last()
+            && !those.contains(&name)
+        {
+            let rest: Vec<String> = rest.iter().map(|name| format!("`{name}`")).collect();
+            let and = if rest.is_empty() { "" } else { " and " };
+            let those = format!("{}{and}`{last}`", rest.join(", "));
+            problem.hint = Some(format!("`{key}` is an option of {those}, not of `{name}`"));
+        }
+    }
+
+    fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<Problem>> {
+        self.get(&choice.name).ok_or_else(|| {
+            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
+            let message =
+                format!("unknown policy `{}`, expected one of {}", choice.name, names.join(", "));
+            let at = Path::of("scheduler").key(&choice.name);
+            vec![Problem::key(at, message).nearest(&choice.name, self.names())]
+        })
+    }
+}
+
+impl Registry {
+    /// Returns whether Mumakil brings all that a scenario names, so that its version says what that does.
+    pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
+        let brings_policy = |choice: &SchedulerChoice| {
+            self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
+        };
+        let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
+        // What format a file has only its content shows.
+        let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
+        scenario.policies().all(brings_policy)
+            && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
+            && !may_be_of_own_format
+    }
+}
+
+impl PolicyEntry {
+    /// Returns what the policy does, in one sentence.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Returns the policy's options with their defaults, as YAML; empty if it has none.
+    pub fn defaults(&self) -> String {
+        match (self.defaults)() {
+            Value::Mapping(options) if !options.is_empty() => {
+                serde_yaml::to_string(&options).expect("values are YAML")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the policy's options with their defaults.
+    pub(super) fn default_options(&self) -> Value {
+        (self.defaults)()
+    }
+
+    /// Returns the JSON Schema of the policy's options.
+    pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
+        (self.schema)(schemas)
+    }
+}
+
+/// Returns problems with a choice that is no text any more.
+fn without_place(problems: Vec<Problem>) -> ScenarioError {
+    let finding = |problem: Problem| Finding {
+        message: problem.message,
+        hint: problem.hint,
+        path: problem.path.to_string(),
+        place: Spot::File("the chosen policy".to_owned()),
+    };
+    ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
+}
+
+/// Returns problems within a policy's options as problems of the scenario.
+fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
+    let at = Path::of("scheduler").key(&choice.name);
+    problems.into_iter().map(|problem| problem.inside(&at)).collect()
+}
+
+/// Returns options with every one of them, what is wrong with them, and what seems so.
+fn complete<P: Policy>(
+    written: &Value,
+    shape: &Shape,
+    site: &Site<'_>,
+) -> (Value, Vec<Problem>, Vec<String>) {
+    let (options, mut problems) = options_of::<P>(written, shape);
+    let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
+    let mut doubts = Vec::new();
+    if problems.is_empty() {
+        for Complaint { path, message, hint, is_warning } in P::settle(&mut options, site) {
+            if is_warning {
+                doubts.push(format!("{message}; {hint}"));
+            } else {
+                let path = path.iter().fold(Path::default(), |path, key| path.key(key));
+                problems.push(Problem::value(path, message).hint(hint));
+            }
+        }
+    }
+    (write(&options), problems, doubts)
+}
+
+fn defaults<P: Policy>() -> Value {
+    write(&P::Options::default())
+}
+
+fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>, Vec<Problem>) {
+    let plain = defaults::<P>();
+    let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
+    if says_nothing {
+        return read(plain.clone(), &plain, shape, MOST);
+    }
+    let mut options = plain.clone();
+    lay(&mut options, written.clone(), shape);
+    read(options, &plain, shape, MOST)
+}
+
+/// The policy of a scenario: its name, with its options.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SchedulerChoice {
+    /// The policy's name.
+    pub name: String,
+    /// Its options; in a loaded scenario all of them.
+    pub options: Value,
+}
+
+impl SchedulerChoice {
+    /// Returns a policy with its default options.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), options: Mapping::new().into() }
+    }
+
+    /// Returns what people call the policy: its name, or of a program that of its file.
+    pub fn title(&self) -> String {
+        external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+/// Hadoop's own default.
+impl Default for SchedulerChoice {
+    fn default() -> Self {
+        Self::named("fifo")
+    }
+}
+
+impl Serialize for SchedulerChoice {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.options {
+            Value::Mapping(options) if !options.is_empty() => {
+                to.collect_map([(&self.name, options)])
+            }
+            _ => to.serialize_str(&self.name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SchedulerChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ChoiceVisitor;
+        impl<'de> de::Visitor<'de> for ChoiceVisitor {
+            type Value = SchedulerChoice;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a policy, or one name with its options")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<SchedulerChoice, E> {
+                Ok(SchedulerChoice::named(name))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<SchedulerChoice, A::Error> {
+                let Some((name, options)) = map.next_entry::<String, Value>()? else {
+                    return Err(de::Error::invalid_type(de::Unexpected::Map, &self));
+                };
+                if let Some(other) = map.next_key::<String>()? {
+                    return Err(de::Error::custom(format!(
+                        "`{name}` and `{other}`: a scenario has one policy"
+                    )));
+                }
+                match options {
+                    Value::Null => Ok(SchedulerChoice::named(&name)),
+                    options => Ok(SchedulerChoice { name, options }),
+                }
+            }
+        }
+        from.deserialize_any(ChoiceVisitor)
+    }
+}
+
+/// What it is without a registry; [`super::schema()`] knows the policies.
+impl JsonSchema for SchedulerChoice {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Scheduler".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "object"] })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use mumakil_base::units::SimSpan;
+    use mumakil_core::mapred::{HadoopLine, Offer, PerSlot};
+
+    /// A policy that does nothing and has options of every kind.
+    pub(in super::super) struct Lazy;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub(in super::super) struct LazyOptions {
+        /// How long it sleeps.
+        sleep: SimSpan,
+        /// How it wakes.
+        wake: Wake,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    enum Wake {
+        /// By itself.
+        Never,
+        /// By an alarm.
+        Alarm {
+            /// After how long.
+            after: SimSpan,
+        },
+    }
+
+    impl Default for LazyOptions {
+        fn default() -> Self {
+            Self { sleep: SimSpan::from_secs(5), wake: Wake::Never }
+        }
+    }
+
+    /// Hadoop's default by its name, without what it does.
+    struct Fifo;
+
+    impl Scheduler for Lazy {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Scheduler for Fifo {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Policy for Lazy {
+        const NAME: &'static str = "lazy";
+        const ABOUT: &'static str = "Does nothing.";
+        type Options = LazyOptions;
+        fn new(_: LazyOptions) -> Self {
+            Self
+        }
+    }
+
+    impl Policy for Fifo {
+        const NAME: &'static str = "fifo";
+        const ABOUT: &'static str = "One after another.";
+        type Options = NoOptions;
+        fn new(_: NoOptions) -> Self {
+            Self
+        }
+    }
+
+    #[derive(Default, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct NoOptions {}
+
+    pub(in super::super) fn registry() -> Registry {
+        let mut registry = Registry::new();
+        registry.add::<Fifo>().add::<Lazy>();
+        registry
+    }
+
+    fn site() -> Site<'static> {
+        Site {
+            folder: "".as_ref(),
+            line: HadoopLine::V020,
+            slots: PerSlot::default(),
+            most_slots: PerSlot::default(),
+            jobs: Vec::new(),
+        }
+    }
+
+    fn complete(yaml: &str) -> Result<String, String> {
+        let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
+        let (choice, _) = registry().complete(&choice, &site()).map_err(|problems| {
+            let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
+            texts.collect::<Vec<_>>().join("; ")
+        })?;
+        Ok(serde_json::to_string(&choice).unwrap())
+    }
+
+    #[test]
+    fn a_choice_is_completed_with_the_defaults() {
+        assert_eq!(complete("fifo").unwrap(), r#""fifo""#);
+        assert_eq!(complete("lazy").unwrap(), r#"{"lazy":{"sleep":"5s","wake":"never"}}"#);
+        assert_eq!(
+            complete("{lazy: {wake: {alarm: {after: 1s}}}}").unwrap(),
+            r#"{"lazy":{"sleep":"5s","wake":{"alarm":{"after":"1s"}}}}"#
+        );
+    }
+
+    #[test]
+    fn wrong_choices_are_refused_with_their_paths() {
+        for (yaml, why) in [
+            ("lasy", "scheduler.lasy: unknown policy `lasy`, expected one of `fifo`, `lazy`"),
+            ("{lazy: {sleep: 3}}", "scheduler.lazy.sleep: invalid"),
+            ("{lazy: {slep: 3s}}", "scheduler.lazy.slep: unknown field"),
+            ("{lazy: {wake: {alarm: {}}}}", "scheduler.lazy.wake.alarm: missing field `after`"),
+            ("{lazy: 3}", "scheduler.lazy: invalid type"),
+            ("{lazy: , fifo: }", "a scenario has one policy"),
+            ("{}", "the name of a policy"),
+        ] {
+            let error = complete(yaml).unwrap_err();
+            assert!(error.contains(why), "{yaml}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_option_of_other_policies_is_said_to_be_theirs() {
+        for (yaml, theirs) in [
+            ("{hfsp: {reduce_order: srt}}", "`fifo`, `naive-fair`"),
+            ("{ps: {reduce_gate: coupling}}", "`modified-fair` and `capacity`, not of `ps`"),
+            ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
+        ] {
+            let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();
+            let problems = Registry::builtin().complete(&choice, &site()).unwrap_err();
+            let hint = problems[0].hint.as_deref().unwrap();
+            assert!(problems.len() == 1 && hint.contains(theirs), "{yaml}: {hint}");
+        }
+    }
+
+    #[test]
+    fn a_registered_policy_can_be_built() {
+        assert!(registry().build(&SchedulerChoice::named("lazy")).is_ok());
+        let error = registry().build(&SchedulerChoice::named("lasy")).err().unwrap();
+        assert!(error.to_string().contains("did you mean `lazy`?"), "{error}");
+    }
+
+    #[test]
+    fn a_policy_says_what_it_does_and_takes() {
+        let registry = registry();
+        let lazy = registry.get("lazy").unwrap();
+        assert_eq!(lazy.about(), "Does nothing.");
+        assert_eq!(lazy.defaults(), "sleep: 5s\nwake: never\n");
+        assert_eq!(registry.get("fifo").unwrap().defaults(), "");
+    }
+}

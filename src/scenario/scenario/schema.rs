@@ -1,0 +1,364 @@
+//! The JSON Schema of what users write, for editors that complete and check it.
+//!
+//! The types describe the scenario with every value in place. What users write may be shorter: a
+//! preset's name for its mapping, a policy's name without options, no field that has a default.
+
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
+use super::registry::Registry;
+use super::spec::Scenario;
+use mumakil_yaml::{LateShape, Shape, kept};
+
+/// Returns the JSON Schema of scenarios whose policies are those of a registry.
+pub fn schema(registry: &Registry) -> Value {
+    let mut root = generator().into_root_schema_for::<Scenario>().to_value();
+    root["required"] = json!(["workload"]);
+    add_sources(&mut root["properties"]["workload"], registry);
+    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+        shorten_preset(&mut root["properties"][presets.key], &presets);
+    }
+    let scheduler = &mut root["properties"]["scheduler"];
+    *scheduler = scheduler_schema(registry, &scheduler["description"]);
+    let later = &mut root["properties"]["later"]["items"]["properties"]["scheduler"];
+    *later = scheduler_schema(registry, &later["description"]);
+    // Its options are those of the other; the reference says them once.
+    later["title"] = "a policy, as `scheduler` takes it".into();
+    later.as_object_mut().expect("a schema is an object").shift_remove("default");
+    describe_choices(&mut root);
+    root
+}
+
+/// Returns the shape of what users write: how layers of it are merged, and which names are known.
+///
+/// Layers are merged before anybody says with which registry the scenario is read, so only of our own
+/// policies and kinds of workload the options are known. Those of others are chosen by their names as
+/// ours are, and their options merged key by key.
+pub fn shape() -> &'static Shape {
+    static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
+    &SHAPE
+}
+
+/// Returns a shape that is kept: of the scenario, of the options of one of our policies or of a kind
+/// of workload.
+pub(super) fn kept_shape(name: &str) -> LateShape {
+    kept(KEPT, name.to_owned())
+}
+
+/// The shapes of our own types. A run would spend more time on making their schema than on a small
+/// cluster.
+const KEPT: &str = include_str!("shapes.txt");
+
+/// Returns the shape of a type, from its schema.
+pub(super) fn shape_of<T: JsonSchema>() -> Shape {
+    Shape::of(referring().into_root_schema_for::<T>().as_value())
+}
+
+/// Each type once, which is quicker than everything in its place.
+fn referring() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().into_generator()
+}
+
+/// Puts the kinds of workload before the keys that every workload has.
+fn add_sources(workload: &mut Value, registry: &Registry) {
+    let Some(fields) = workload["properties"].as_object_mut() else { return };
+    let every = std::mem::take(fields);
+    for (key, schema, about) in registry.sources(generator) {
+        fields.insert(key.to_owned(), described(schema, about));
+    }
+    fields.extend(every);
+}
+
+/// Returns the schema of options as a part of another, with what they are of.
+fn described(options: Schema, about: &str) -> Value {
+    let mut options = options.to_value();
+    if let Some(words) = options.as_object_mut() {
+        words.shift_remove("$schema");
+        words.shift_remove("title");
+        words.insert("description".to_owned(), about.into());
+    }
+    options
+}
+
+/// Says what a choice means where its name is written, not only around it.
+fn describe_choices(schema: &mut Value) {
+    let description = schema["description"].clone();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        if properties.len() == 1 && description.is_string() {
+            for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
+                choice["description"] = description.clone();
+            }
+        }
+        properties.values_mut().for_each(describe_choices);
+    }
+    for word in ["anyOf", "oneOf"] {
+        let forms = schema.get_mut(word).and_then(Value::as_array_mut);
+        forms.into_iter().flatten().for_each(describe_choices);
+    }
+    for word in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get_mut(word).filter(|inner| inner.is_object()) {
+            describe_choices(inner);
+        }
+    }
+}
+
+/// Everything in its place, without references: the only readers are editors and [`super::reference()`].
+pub fn generator() -> SchemaGenerator {
+    SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
+}
+
+/// Allows a preset's name for the mapping, and leaving out each field that the preset gives.
+fn shorten_preset(schema: &mut Value, presets: &Presets) {
+    let names: Vec<&str> = presets.names().collect();
+    let named = |mut schema: Value| {
+        if let Some(default) = presets.default() {
+            schema["default"] = default.into();
+        }
+        schema
+    };
+    let plain = serde_json::to_value(presets.plain()).expect("a preset is JSON as well");
+    let mut long = schema.take();
+    fill_defaults(&mut long, &plain);
+    let description = long["description"].clone();
+    if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
+        // The type's own words say more of a line than that it is a preset.
+        let about = match properties.shift_remove(presets.field) {
+            Some(field) => field["description"].clone(),
+            None => "The preset that gives every field that is not given here.".into(),
+        };
+        let name = named(json!({ "description": about, "enum": names }));
+        properties.shift_insert(0, presets.field.to_owned(), name);
+        if let Some(mix) = properties.get_mut("mix") {
+            require_nothing(mix);
+        }
+    }
+    *schema = named(json!({ "description": description, "anyOf": [{ "enum": names }, long] }));
+}
+
+/// Makes every field of a mix and of its types optional: a preset may give it.
+fn require_nothing(mix: &mut Value) {
+    mix["required"] = json!([]);
+    mix["properties"]["types"]["additionalProperties"]["required"] = json!([]);
+}
+
+/// Makes every field optional that has a default, and says the default.
+fn fill_defaults(schema: &mut Value, defaults: &Value) {
+    let Some(defaults) = defaults.as_object() else { return };
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|field| field.as_str().is_none_or(|field| !defaults.contains_key(field)));
+    }
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (field, default) in defaults {
+        match properties.get_mut(field) {
+            Some(inner) if inner.get("properties").is_some() => fill_defaults(inner, default),
+            Some(inner) => inner["default"] = default.clone(),
+            None => {}
+        }
+    }
+}
+
+/// A policy's name, or one name with its options.
+fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
+    let names: Vec<&str> = registry.names().collect();
+    let mut policies = serde_json::Map::new();
+    for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
+        let mut options = described(policy.schema(generator()), policy.about());
+        let defaults = serde_json::to_value(policy.default_options());
+        fill_defaults(&mut options, &defaults.expect("options are JSON as well"));
+        policies.insert(name.to_owned(), options);
+    }
+    let long = json!({
+        "type": "object",
+        "properties": policies,
+        "additionalProperties": false,
+        "minProperties": 1,
+        "maxProperties": 1,
+    });
+    json!({ "description": description, "anyOf": [{ "enum": names }, long], "default": "fifo" })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, LazyLock};
+
+    use indexmap::IndexMap;
+
+    use super::super::registry::tests::registry;
+    use super::*;
+    use mumakil_yaml::testing::Writer;
+
+    /// Returns the shapes that are to be kept, as text.
+    fn made() -> String {
+        let mut writer = Writer::default();
+        let mut keep = |kind: &str, name: &str, schema: Schema| {
+            let shape = Shape::of(schema.as_value());
+            writer.keep(&format!("{kind}.{name}"), &shape);
+            let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
+            (name.to_owned(), late)
+        };
+        let ours = Registry::builtin();
+        let sources = ours.sources(referring);
+        let sources: IndexMap<String, _> =
+            sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
+        let policies = ours.names().map(|name| (name, ours.get(name).unwrap().schema(referring())));
+        let policies: Vec<_> =
+            policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
+        let mut shape = shape_of::<Scenario>();
+        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
+        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
+        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            shape.change(presets.key, |of| of.name_by(presets.field));
+        }
+        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
+        writer.keep("scenario", &shape);
+        writer.text()
+    }
+
+    #[test]
+    fn the_shapes_that_are_kept_are_those_of_the_types() {
+        let made = made();
+        if std::env::var_os("MUMAKIL_UPDATE").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenario/shapes.txt");
+            std::fs::write(path, made).unwrap();
+        } else {
+            assert!(
+                made == KEPT,
+                "the options have changed: `make transcripts` keeps their shapes"
+            );
+        }
+    }
+
+    /// Returns the texts of all nodes below one that have no description.
+    fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {
+        for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            if inner["description"].as_str().is_none_or(str::is_empty) {
+                found.push(path.clone());
+            }
+            undescribed(&path, inner, found);
+        }
+        for inner in ["anyOf", "oneOf"].iter().filter_map(|of| schema[of].as_array()).flatten() {
+            undescribed(path, inner, found);
+        }
+        for inner in ["items", "additionalProperties"].map(|word| &schema[word]) {
+            if inner.is_object() {
+                undescribed(&format!("{path}[]"), inner, found);
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_is_described() {
+        let mut found = Vec::new();
+        undescribed("", &schema(&registry()), &mut found);
+        assert_eq!(found, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn only_the_workload_and_what_has_no_default_is_required() {
+        let schema = schema(&registry());
+        let fields = &schema["properties"];
+        assert_eq!(schema["required"], json!(["workload"]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["required"], json!([]));
+        assert_eq!(fields["hadoop"]["anyOf"][1]["required"], json!([]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["disk"]["required"], json!([]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["nodes"]["default"], json!(20));
+        assert_eq!(fields["hadoop"]["anyOf"][1]["properties"]["line"]["enum"][2], json!("1.x"));
+        assert!(fields["workload"].get("default").is_none(), "the plain one has no jobs");
+        let mix = &fields["workload"]["anyOf"][1]["properties"]["mix"];
+        assert_eq!(mix["required"], json!([]), "a preset may give it");
+        let one = &mix["properties"]["types"]["additionalProperties"];
+        assert_eq!(one["required"], json!([]), "a preset may give it");
+    }
+
+    /// Notes where the schema's default is not what a scenario has that does not say the field.
+    fn disagreeing(path: &str, schema: &Value, resolved: &Value, found: &mut Vec<String>) {
+        if let Some(default) = schema.get("default").filter(|default| !default.is_object())
+            && *default != *resolved
+        {
+            found.push(format!("{path}: {default} in the schema, {resolved} in a scenario"));
+        }
+        let forms = schema["anyOf"].as_array().into_iter().flatten();
+        for schema in forms.chain([schema]) {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            for (key, inner) in fields {
+                if let Some(resolved) = resolved.get(key).filter(|value| !value.is_null()) {
+                    disagreeing(&format!("{path}.{key}"), inner, resolved, found);
+                }
+            }
+        }
+        let (items, named) = (schema.get("items"), schema.get("additionalProperties"));
+        let first = resolved.as_array().and_then(|list| list.first());
+        if let Some((schema, resolved)) = items.zip(first) {
+            disagreeing(&format!("{path}[]"), schema, resolved, found);
+        }
+        let of_name = resolved.as_object().and_then(|named| named.values().next());
+        if let Some((schema, resolved)) = named.zip(of_name) {
+            disagreeing(&format!("{path}.NAME"), schema, resolved, found);
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_left_out_has_the_default_that_the_schema_says() {
+        let schema = schema(&Registry::builtin());
+        for workload in [
+            "{jobs: [{name: a, maps: 1, penalty: {}}]}",
+            "{jobs: [{name: a, maps: 1}], warm_start: {}}",
+            "{jobs: {path: x}}",
+            "{rumen: {trace: x}}",
+            "{rumen: {trace: x, penalty: {}}}",
+            "{swim: {file: x}}",
+            "{sls: {file: x}}",
+            "{mix: {jobs: 1, types: {a: {maps: 1, map_time: 1s}}}}",
+        ] {
+            let yaml = format!("workload: {workload}");
+            let loaded = crate::scenario::parse("unnamed", &yaml, &[], &Registry::builtin());
+            let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
+            let resolved: Value = serde_yaml::from_str(&scenario.to_yaml()).unwrap();
+            let mut found = Vec::new();
+            // Defaults of presets are shown as the preset has them written, such as 0.5ms for 500us.
+            for key in ["workload", "record"] {
+                disagreeing(key, &schema["properties"][key], &resolved[key], &mut found);
+            }
+            assert_eq!(found, [] as [&str; 0], "{workload}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_the_schema_is_void() {
+        fn void(schema: &Value) -> bool {
+            match schema {
+                Value::Object(words) => words
+                    .iter()
+                    .any(|(word, inner)| word != "default" && (inner.is_null() || void(inner))),
+                Value::Array(values) => values.iter().any(void),
+                _ => false,
+            }
+        }
+        assert!(!void(&schema(&registry())));
+    }
+
+    #[test]
+    fn no_faults_are_an_empty_mapping_too() {
+        let faults = &schema(&registry())["properties"]["faults"];
+        assert_eq!(faults["anyOf"][0], json!({ "type": "object", "maxProperties": 0 }));
+        assert_eq!(faults["anyOf"][1]["type"], json!("array"));
+        assert_eq!(faults["default"], json!([]));
+    }
+
+    #[test]
+    fn policies_bring_their_options() {
+        let schema = schema(&registry());
+        let scheduler = &schema["properties"]["scheduler"];
+        assert_eq!(scheduler["anyOf"][0]["enum"], json!(["fifo", "lazy"]));
+        let lazy = &scheduler["anyOf"][1]["properties"]["lazy"];
+        assert_eq!(lazy["description"], json!("Does nothing."));
+        assert_eq!(lazy["properties"]["sleep"]["default"], json!("5s"));
+    }
+}

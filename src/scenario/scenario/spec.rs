@@ -1,0 +1,342 @@
+//! The scenario, with every value in place.
+//!
+//! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
+//! the descriptions of the JSON Schema and of the reference.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::classes::ClassRule;
+use super::later::Later;
+use super::registry::SchedulerChoice;
+use crate::fault::Fault;
+use crate::workload::{JobEntry, WorkloadSpec};
+use mumakil_base::text_form;
+use mumakil_base::units::SimSpan;
+use mumakil_core::cluster::ClusterSpec;
+use mumakil_core::mapred::{Hadoop, Site, Speculation};
+use mumakil_results::expect::Expectation;
+use mumakil_results::expect::Needs;
+use mumakil_results::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
+
+/// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The scenario's name; its results go to `out/NAME-SEED`. Without this, it is the file's name.
+    pub name: Name,
+    /// What the scenario is for.
+    #[serde(default)]
+    pub description: String,
+    /// What all random numbers are derived from: the same seed gives the same results.
+    #[serde(default = "seed")]
+    pub seed: u64,
+    /// How time passes: `virtual` is as fast as it can be computed, always with the same results; a
+    /// factor such as `600x` is so many times as fast as real time.
+    #[serde(default)]
+    pub clock: ClockSpec,
+    /// When a run ends at the latest. Without this, it ends when all jobs have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<SimSpan>,
+    /// The settings of the protocol, or just the name of a Hadoop line.
+    pub hadoop: Hadoop,
+    /// The machines, or just the name of a preset.
+    pub cluster: ClusterSpec,
+    /// The jobs that arrive, or just the name of a preset.
+    pub workload: WorkloadSpec,
+    /// The scheduling policy: its name, or its name with its options.
+    #[serde(default)]
+    pub scheduler: SchedulerChoice,
+    /// Classes that reports group jobs by, each with the rule that its jobs meet: `maps <= 2`,
+    /// `reduces > 10`, `true`. A job is in the first class that it fits. Unless given, those of a
+    /// trace are `small` with up to 2 maps, `medium` with up to 500 and `large` with more.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ClassRule>")]
+    pub classes: IndexMap<String, ClassRule>,
+    /// What goes wrong, and when.
+    #[serde(default, deserialize_with = "crate::fault::list")]
+    #[schemars(schema_with = "crate::fault::list_schema")]
+    pub faults: Vec<Fault>,
+    /// What else happens while the run goes on: a job is submitted beside the workload, or another
+    /// policy takes over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Later>,
+    /// What is recorded of a run.
+    #[serde(default)]
+    pub record: RecordSpec,
+    /// The folder of the scenario's file, in which relative paths begin.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// The published experiment that this repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
+    /// What the results should show: expressions such as `mean(sojourn) < 15min`, each alone or with
+    /// what is known about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
+}
+
+impl Scenario {
+    /// Returns whether it is recorded what slots are held for.
+    pub fn records_waste(&self) -> bool {
+        self.record.waste || self.hadoop.speculation != Speculation::Off
+    }
+
+    /// Returns the policies that decide, in the order in which they do.
+    pub fn policies(&self) -> impl Iterator<Item = &SchedulerChoice> {
+        let later = Later::policies(&self.later).map(|(_, choice)| choice);
+        std::iter::once(&self.scheduler).chain(later)
+    }
+
+    /// Returns where faults stand and what comes later, with the instant of each that has one.
+    pub fn due(&self) -> impl Iterator<Item = (String, SimSpan)> {
+        let faults = self.faults.iter().map(Fault::at).enumerate();
+        let faults = faults.filter_map(|(number, at)| Some((format!("faults[{number}]"), at?)));
+        let later = self.later.iter().enumerate();
+        faults.chain(later.map(|(number, later)| (format!("later[{number}]"), later.at)))
+    }
+
+    /// Returns what a policy may know of the place where it is to work.
+    pub fn site(&self) -> Site<'_> {
+        Site {
+            folder: &self.folder,
+            line: self.hadoop.line,
+            slots: self.cluster.slots(),
+            most_slots: self.cluster.most_slots(),
+            jobs: (self.workload.listed().iter())
+                .chain(self.later.iter().filter_map(|later| later.submit.as_ref()))
+                .map(JobEntry::expected)
+                .collect(),
+        }
+    }
+}
+
+/// What is recorded of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecordSpec {
+    /// Every attempt, in `tasks.csv`.
+    pub tasks: bool,
+    /// Slots over time, in `timeline.csv`.
+    pub timeline: bool,
+    /// Every event, one on each line, in `events.jsonl`. This file can be very large.
+    pub events: bool,
+    /// Distributions of latencies, in `histograms/` and `latency.hlog`.
+    pub histograms: bool,
+    /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
+    /// time, one after the other. Slowdowns are computed with it.
+    pub alone: bool,
+    /// How long chains of jobs take, in `chains.csv`: the jobs that `after` ties together.
+    pub chains: bool,
+    /// What jobs held slots for, and what their stragglers cost them, in `waste.csv`, and in sum in the
+    /// summary. Where `hadoop.speculation` is on this is always recorded.
+    pub waste: bool,
+    /// What policies refused jobs and ordered of their attempts, and why, in `decisions.csv`. With it
+    /// `mumakil explain` tells more of the rules by which jobs waited.
+    pub decisions: bool,
+    /// The run on one page, `report.html`.
+    pub report: bool,
+    /// The time between two samples of the timeline and of the interval log; with `0s` the
+    /// timeline has every change.
+    pub sample: SimSpan,
+    /// Jobs that are submitted before this are left out of the summary and the histograms; the
+    /// tables have them.
+    pub warm_up: SimSpan,
+}
+
+/// An output that a run records if it is asked to.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordSwitch {
+    /// Its key in `record`.
+    pub name: &'static str,
+    /// The setting.
+    pub is_on: fn(&mut RecordSpec) -> &mut bool,
+    /// Whether an expression reads the output.
+    pub is_read: fn(&Needs) -> bool,
+}
+
+impl RecordSpec {
+    /// The outputs that expressions may read.
+    pub const SWITCHES: [RecordSwitch; 6] = [
+        RecordSwitch {
+            name: "tasks",
+            is_on: |record| &mut record.tasks,
+            is_read: Needs::reads::<AttemptRow>,
+        },
+        RecordSwitch {
+            name: "timeline",
+            is_on: |record| &mut record.timeline,
+            is_read: Needs::reads::<SlotsRow>,
+        },
+        RecordSwitch {
+            name: "alone",
+            is_on: |record| &mut record.alone,
+            is_read: Needs::reads::<AloneRow>,
+        },
+        RecordSwitch {
+            name: "chains",
+            is_on: |record| &mut record.chains,
+            is_read: Needs::reads::<ChainRow>,
+        },
+        RecordSwitch {
+            name: "waste",
+            is_on: |record| &mut record.waste,
+            is_read: Needs::reads_waste,
+        },
+        RecordSwitch {
+            name: "histograms",
+            is_on: |record| &mut record.histograms,
+            is_read: |needs| !needs.histograms.is_empty(),
+        },
+    ];
+}
+
+impl Default for RecordSpec {
+    fn default() -> Self {
+        Self {
+            tasks: true,
+            timeline: true,
+            events: false,
+            histograms: true,
+            alone: false,
+            chains: false,
+            waste: false,
+            decisions: false,
+            report: true,
+            sample: SimSpan::from_secs(10),
+            warm_up: SimSpan::ZERO,
+        }
+    }
+}
+
+/// A scenario's name, fit for a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(String);
+
+impl Name {
+    /// Returns a name, if every letter of it may stand in one.
+    pub fn new(name: &str) -> Option<Self> {
+        let fits = (1..=100).contains(&name.len())
+            && !name.starts_with(['.', '-'])
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        fits.then(|| Self(name.to_owned()))
+    }
+
+    /// Returns the name nearest to a text: of a file, say.
+    pub fn from_text(text: &str) -> Self {
+        let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = text.chars().map(fit).take(100).collect();
+        Self::new(name.trim_start_matches(['.', '-']))
+            .unwrap_or_else(|| Self("scenario".to_owned()))
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+text_form! {
+    Name,
+    name: "Name",
+    expected: "a name of letters, digits, `-`, `_` and `.`, which begins with a letter, digit or `_`",
+    pattern: r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$",
+    parse: |text| Name::new(text),
+    print: |name, f| f.write_str(&name.0),
+    write: |self, to| to.serialize_str(&self.0),
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ClockSpec {
+    /// From event to event, as fast as they are computed.
+    #[default]
+    Virtual,
+    /// So many times as fast as on the wall; above zero.
+    Scaled(f64),
+}
+
+impl ClockSpec {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text == "virtual" {
+            return Some(Self::Virtual);
+        }
+        let digits = text.strip_suffix('x')?;
+        let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let factor: f64 = digits.parse().ok().filter(|_| plain)?;
+        (1e-3..=1e6).contains(&factor).then_some(Self::Scaled(factor))
+    }
+}
+
+text_form! {
+    ClockSpec,
+    name: "Clock",
+    expected: "`virtual`, or a speed from 0.001x to 1000000x, such as 600x",
+    pattern: r"^\s*(virtual|\d+(\.\d+)?x)\s*$",
+    parse: |text| ClockSpec::parse(text),
+    print: |clock, f| match clock {
+        ClockSpec::Virtual => f.write_str("virtual"),
+        ClockSpec::Scaled(factor) => write!(f, "{factor}x"),
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+/// A published experiment that a scenario or study repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Its name in the list of experiments, such as `DS-F2`.
+    pub id: String,
+    /// What it is about, in a few words.
+    pub what: String,
+    /// What was published.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub published: String,
+    /// How many seeds a cell has at most when only a first look is wanted.
+    #[serde(default = "quick_seeds")]
+    pub quick_seeds: usize,
+    /// The environment variable that names the folder with files that it needs and that the
+    /// repository does not have. If it is not set, the experiment is skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
+}
+
+/// Two show whether something varies at all.
+fn quick_seeds() -> usize {
+    2
+}
+
+fn seed() -> u64 {
+    42
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_fit_for_a_folder() {
+        for name in ["fb2009-hfsp", "a.b_c", "7"] {
+            assert_eq!(Name::new(name).unwrap().as_str(), name);
+        }
+        for name in ["", ".", "..", "a/b", "-x", "ä", "a b"] {
+            assert_eq!(Name::new(name), None, "{name:?}");
+            assert!(Name::new(Name::from_text(name).as_str()).is_some(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_read_back_as_printed() {
+        for text in ["virtual", "600x", "0.5x"] {
+            assert_eq!(text.parse::<ClockSpec>().unwrap().to_string(), text);
+        }
+        for text in ["", "600", "x", "-1x", "0x", "1e9x", "infx", "nanx", "real"] {
+            assert!(text.parse::<ClockSpec>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The scenarios and studies in the binary, to be run by name, read, copied and changed.
+
+use super::Draft;
+
+/// A scenario or a study in the binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Starter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! starters {
+    ($($name:literal)*) => {
+        &[$(Starter {
+            name: $name,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $name, ".yaml"
+            )),
+        }),*]
+    };
+}
+
+/// The starters, in the order in which one would read them.
+pub const STARTERS: &[Starter] = starters!(
+    "quickstart" "commit-pending" "faults" "fb2009-like"
+    "oversubscribed" "page-cache"
+    "scaling-study" "heartbeat-latency" "shoot-out" "capacity-planning"
+);
+
+impl Starter {
+    /// Returns the starter of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        STARTERS.iter().find(|starter| starter.name == name)
+    }
+
+    /// Returns the question that it answers: the first line of its text.
+    pub fn question(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+
+    /// Returns whether it is a study: a scenario that says what varies.
+    pub fn is_study(&self) -> bool {
+        Draft::of(self.name, self.text).is_ok_and(|draft| draft.is_study())
+    }
+}

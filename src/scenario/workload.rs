@@ -1,0 +1,76 @@
+//! What arrives: where jobs come from, and the injector that submits them.
+//!
+//! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
+//! it out itself. What is made of that is said once, in `build`.
+//!
+//! A trace has a folder: what a record of its files is, what of it makes jobs of a scenario
+//! ([`Source`]), and how its files are told from others, read as jobs and written ([`Format`]). All that
+//! is common to traces is above them: [`exchange`] and [`format`] here, and the reading of files in
+//! [`mumakil_core::trace`]. Only `builtin` names all formats.
+//!
+//! | format | record | written by |
+//! |---|---|---|
+//! | SWIM, lines of columns | [`swim::SwimJob`] | [`swim::SwimJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`rumen::LoggedJob::write_to`] |
+//! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
+//! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
+//! | generator of YARN's SLS | [`sls::Synth`] | |
+//! | our own table of jobs, CSV | [`list::Row`] | [`list::write_table`] |
+//! | our own list of jobs, YAML | [`list::Entry`] | [`list::write_yaml`] |
+//!
+//! ```
+//! use mumakil_core::trace::{Records, Strictness};
+//! use mumakil_scenario::workload::swim::SwimJob;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "job0\t49\t49\t740773\t2339561\t627471\n";
+//! let mut jobs = Records::<SwimJob>::from_reader("jobs.tsv", text.as_bytes(), Strictness::Strict)?;
+//! let job = jobs.next().expect("a job")?;
+//! assert_eq!((job.id.as_str(), job.submit_s), ("job0", 49));
+//! assert!(jobs.next().is_none());
+//! assert!(jobs.sha256().is_some(), "the whole file was read");
+//! # Ok(())
+//! # }
+//! ```
+
+mod arrivals;
+mod build;
+mod builtin;
+mod chains;
+pub mod exchange;
+pub mod format;
+mod hosts;
+mod injector;
+mod jobs;
+pub mod list;
+mod mix;
+pub mod rumen;
+mod shared;
+mod shares;
+mod site;
+pub mod sls;
+mod source;
+mod spec;
+mod stress;
+mod submission;
+pub mod swim;
+#[cfg(test)]
+mod testing;
+
+pub use arrivals::{Arrival, BatchId, LeftOut, Way, Workload};
+pub use format::{Format, Formats};
+pub use injector::JobInjector;
+pub use jobs::{JobEntry, Penalty, TaskCount};
+pub(crate) use jobs::{LATEST, MOST_JOBS, cycle, in_order};
+pub use list::{JobFile, Jobs};
+pub use mix::{Arrivals, JobType, Mix, Names, Several};
+pub use rumen::{Rumen, RumenModel, RumenPenalty};
+pub(crate) use shared::{ONE_SIZE, TakenNames, copy, file_clashes};
+pub use shares::ReduceShares;
+pub use site::Site;
+pub use sls::Sls;
+pub use source::{FoundJobs, Source, SourceKind};
+pub use spec::{WarmStart, WorkloadSpec};
+pub use submission::Submission;
+pub use swim::{AtLeast, Between, Mapping, Pace, Swim};

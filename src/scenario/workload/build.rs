@@ -1,0 +1,150 @@
+//! From what a scenario says to the jobs of a run.
+
+use std::sync::Arc;
+
+use super::arrivals::{Arrival, BatchId, LeftOut, Way, Workload};
+use super::jobs::JobEntry;
+use super::shared::TakenNames;
+use super::site::Site;
+use super::source::FoundJobs;
+use super::spec::{WarmStart, WorkloadSpec};
+use super::submission::Submission;
+use mumakil_base::units::{Bytes, Count, SimSpan};
+use mumakil_core::cluster::FileId;
+use mumakil_core::mapred::{Auto, Input, JobId, PerSlot, SlotKind};
+use mumakil_core::trace::TraceError;
+
+impl Workload {
+    /// Returns the jobs of a workload; notes the digests of the files that they come from.
+    ///
+    /// # Errors
+    /// If a trace cannot be read, or with what is wrong in it.
+    pub fn new(spec: &mut WorkloadSpec, site: &Site<'_>) -> Result<Self, TraceError> {
+        let mut found = FoundJobs::default();
+        if let Some(source) = spec.sources.first_mut() {
+            found = source.jobs(site)?;
+        }
+        let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
+        let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
+        let parts = parts.into_iter().filter(|part| !none.contains(part));
+        let left_out = parts.chain(found.unknown_hosts).collect();
+        let mut entries = found.jobs;
+        let mut start = first_submission(spec, site);
+        let mut warm_up = SimSpan::ZERO;
+        if site.hadoop.behaviour().reads_like_mumak && spec.submission != Submission::Replay {
+            // Mumak then knows the order of the file only.
+            let mut latest = SimSpan::ZERO;
+            for entry in &mut entries {
+                latest = latest.max(entry.submit);
+                entry.submit = latest;
+            }
+        }
+        let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
+        let first = first.min().unwrap_or_default();
+        if let Some(warm) = &spec.warm_start {
+            warm_up = warm.settle.or(settling(site));
+            start = Some(warm_up + start.unwrap_or(first));
+        }
+        if let Some(start) = start {
+            for entry in entries.iter_mut().filter(|entry| entry.after.is_empty()) {
+                entry.submit = start + entry.submit.saturating_sub(first);
+            }
+        }
+        let own = entries.len();
+        if let Some(warm) = &spec.warm_start {
+            let warm = warm.jobs(site.topology.slots(), &entries);
+            entries.extend(warm);
+        }
+        let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
+        for arrival in &mut jobs.arrivals {
+            if own <= arrival.batch.index() {
+                arrival.way = Way::Warm;
+            }
+        }
+        let start = start.unwrap_or_default();
+        let looks_twice = site.hadoop.behaviour().looks_twice;
+        Ok(Self { submission: spec.submission, start, warm_up, left_out, looks_twice, ..jobs })
+    }
+
+    /// Adds jobs that somebody submits at their instants, whatever else arrives. They are numbered
+    /// behind all others, so that these keep their numbers, and with them their luck.
+    pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &Site<'_>) {
+        let block = site.cluster.hdfs.block;
+        let file_of = |arrival: &Arrival| match arrival.spec.input {
+            Some(Input::File { file, .. }) => Some(file.0 + 1),
+            Some(Input::Splits(_)) | None => None,
+        };
+        let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
+        let mut files = (next..).map(FileId);
+        for entry in entries {
+            let batch = BatchId(self.names.len() as u32);
+            self.names.push(entry.name.clone());
+            self.follows.push(Vec::new());
+            for copy in entry.copies() {
+                let id = self.arrivals.len() as u32;
+                let file = files.next().expect("as many files as jobs");
+                let spec = copy.spec(JobId(id), &copy.name, file, site.seed, block, site.class_of);
+                self.arrivals.push(Arrival {
+                    spec: Arc::new(spec),
+                    place: id,
+                    batch,
+                    delay: copy.submit,
+                    way: Way::Later,
+                });
+            }
+        }
+    }
+}
+
+/// Returns when the first job is submitted, if not when it says so itself.
+fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
+    match spec.start {
+        Auto::Fixed(start) => Some(start),
+        Auto::Auto if site.hadoop.behaviour().first_job_waits => {
+            // No tracker has registered by then.
+            let interval = site.hadoop.heartbeat_interval(0);
+            Some(site.hadoop.heartbeat_phase.or(interval) + interval)
+        }
+        Auto::Auto => None,
+    }
+}
+
+/// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
+/// that launch one task a heartbeat, each slot of a node takes one.
+fn settling(site: &Site<'_>) -> SimSpan {
+    let interval = site.hadoop.heartbeat_interval(site.topology.len());
+    let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
+    site.hadoop.heartbeat_phase.or(interval)
+        + site.cluster.jobtracker.init
+        + interval * u64::from(slots.unwrap_or(0) + 3)
+}
+
+impl WarmStart {
+    /// Returns jobs that take these shares of the slots, with names that no other has.
+    fn jobs(&self, slots: PerSlot<u32>, others: &[JobEntry]) -> Vec<JobEntry> {
+        let mut names = TakenNames::default();
+        others.iter().for_each(|job| drop(names.take(job)));
+        let tasks = |kind: SlotKind, share: f64| (f64::from(slots[kind]) * share).round() as u32;
+        let maps = tasks(SlotKind::Map, self.map_slots.get());
+        let reduces = tasks(SlotKind::Reduce, self.reduce_slots.get());
+        let job = |name: &str, maps, reduces| JobEntry {
+            maps: Some(Count::of(maps)),
+            input: Some(Bytes::ZERO),
+            reduces: Count::of(reduces),
+            map_time: Some(self.map_time.clone().into()),
+            shuffle_time: Some(SimSpan::ZERO.into()),
+            reduce_time: Some(self.reduce_time.clone().into()),
+            ..JobEntry::named(name)
+        };
+        let jobs = [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)];
+        let is_some =
+            |job: &JobEntry| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0);
+        let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
+        for job in &mut jobs {
+            while names.take(job).is_err() {
+                job.name.push('\'');
+            }
+        }
+        jobs
+    }
+}

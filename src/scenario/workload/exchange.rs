@@ -1,0 +1,334 @@
+//! Traces as files of jobs: read whatever their format, reshaped, written as another.
+//!
+//! A [`Trace`] keeps each job as its file has it, so that a sample of a trace is as exact as the
+//! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
+//! found by reading back what was made ([`converted`]). What a job of a format is, the format says
+//! ([`ForeignJob`]).
+
+mod reshape;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::format::{Contents, ForeignJob, Format, Formats, List, Trace, TraceJob, other};
+use super::jobs::JobEntry;
+use super::shared::TakenNames;
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
+
+pub use reshape::{Folding, ReshapeError, Scaling};
+
+impl Trace {
+    /// Reads a file of jobs in one of some formats. `block` is the size of a block.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no file of jobs, or with what is wrong in it.
+    pub fn read(
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+        formats: &Formats,
+    ) -> Result<Self, TraceError> {
+        Self::read_as(formats.recognise(path)?, path, block, strictness)
+    }
+
+    /// Reads a file of jobs that is known to be in this format.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read_as(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        match format.contents() {
+            Contents::Jobs(read) => read(format, path, block, strictness),
+            Contents::List { read, .. } => {
+                let List { jobs, skipped, suspicious, sha256 } = read(path, block, strictness)?;
+                let trace = Self::of_entries(format, jobs);
+                Ok(Self { skipped, suspicious, sha256, ..trace })
+            }
+            Contents::Hosts(_) | Contents::Generator { .. } => Err(other(path, format, "jobs")),
+        }
+    }
+
+    /// Returns a trace of jobs that are in no file yet.
+    pub fn of_entries(format: &'static dyn Format, jobs: Vec<JobEntry>) -> Self {
+        let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
+        Self::of_jobs(format, jobs)
+    }
+
+    fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
+        let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
+        Self { format, jobs, skipped, suspicious, sha256: None }
+    }
+
+    /// Reads a file whose records are jobs of another tool.
+    ///
+    /// # Errors
+    /// If it cannot be read, or with what is wrong in it.
+    pub fn of<T: Record + ForeignJob + 'static>(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        let mut records = Records::<T>::open(path, strictness)?;
+        let mut jobs = Vec::new();
+        let mut unusable = FirstFew::default();
+        let mut names = TakenNames::default();
+        while let Some(job) = records.next().transpose()? {
+            let number = jobs.len() as u64 + 1;
+            let entry = job.entry(number, block);
+            match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
+                Ok(()) => jobs.push(TraceJob::Foreign(Box::new(job))),
+                Err(what) => {
+                    let error = records.unusable(Some(&job.name(number)), what);
+                    if strictness == Strictness::Strict {
+                        return Err(error);
+                    }
+                    unusable.add(error);
+                }
+            }
+        }
+        let sha256 = records.sha256().map(str::to_owned);
+        let Notes { mut skipped, suspicious, .. } = records.into_notes();
+        skipped.append(unusable);
+        Ok(Self { format, jobs, skipped, suspicious, sha256 })
+    }
+
+    /// Returns the jobs as a scenario would list them, without those that have no task.
+    pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
+        // What cannot be run has been left out when the file was read.
+        let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
+        let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
+        if self.format.is_wall_clock() {
+            let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
+            for entry in &mut entries {
+                entry.submit = entry.submit.saturating_sub(first);
+            }
+        }
+        entries
+    }
+
+    /// Makes the gaps between jobs fit their times again.
+    fn mend_gaps(&mut self) {
+        let mut last = SimSpan::ZERO;
+        for job in &mut self.jobs {
+            let submit = job.submit();
+            if let TraceJob::Foreign(job) = job {
+                job.set_gap(submit.saturating_sub(last));
+            }
+            last = submit;
+        }
+    }
+
+    /// Writes the jobs.
+    ///
+    /// # Errors
+    /// If they cannot be written, or files of the format do not hold jobs.
+    pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
+        match self.format.contents() {
+            Contents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
+                TraceJob::Foreign(job) => job.write_to(&mut to),
+                TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
+            }),
+            Contents::List { write, .. } => {
+                write(&self.own().cloned().collect::<Vec<_>>(), &mut to)
+            }
+            Contents::Hosts(_) | Contents::Generator { .. } => {
+                let what = format!("{} hold no jobs that could be written", self.format);
+                Err(io::Error::new(io::ErrorKind::Unsupported, what))
+            }
+        }
+    }
+}
+
+/// Returns jobs in another format, and what that cannot say of them: fields, and of how many jobs;
+/// nothing if jobs cannot be written in that format.
+pub fn converted(
+    entries: &[JobEntry],
+    format: &'static dyn Format,
+    block: Bytes,
+) -> Option<(Trace, BTreeMap<String, u64>)> {
+    let make = format.target()?.make;
+    let is_own = matches!(format.contents(), Contents::List { .. });
+    let mut copies: Vec<JobEntry> = match is_own {
+        true => entries.to_vec(),
+        false => entries.iter().flat_map(JobEntry::copies).collect(),
+    };
+    copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
+    let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
+    let mut lost = BTreeMap::new();
+    if !is_own {
+        for (said, job) in JobEntry::said_of(&copies).zip(&jobs) {
+            let back = job.entry(0, block).ok().flatten();
+            let back = back.map(|entry| entry.fields()).unwrap_or_default();
+            for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {
+                let field = field.as_str().unwrap_or_default();
+                *lost.entry(field.to_owned()).or_insert(0) += 1;
+            }
+        }
+    }
+    let mut trace = Trace::of_jobs(format, jobs);
+    trace.mend_gaps();
+    Some((trace, lost))
+}
+
+impl TraceJob {
+    /// Returns the name of the job, which is the `number`th of its file.
+    fn name(&self, number: u64) -> String {
+        match self {
+            Self::Foreign(job) => job.name(number),
+            Self::Own(job) => job.name.clone(),
+        }
+    }
+
+    /// Returns the job as a scenario would list it, if there is anything to run.
+    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
+        match self {
+            Self::Foreign(job) => job.entry(number, block),
+            Self::Own(job) => match job.faults(block).into_iter().next() {
+                Some((_, message)) => Err(message),
+                None => Ok(Some(JobEntry::clone(job))),
+            },
+        }
+    }
+
+    /// Returns when the job is submitted.
+    pub fn submit(&self) -> SimSpan {
+        match self {
+            Self::Foreign(job) => job.submit(),
+            Self::Own(job) => job.submit,
+        }
+    }
+
+    /// Returns the job in the format of another tool, if it is in one.
+    pub fn foreign(&self) -> Option<&dyn ForeignJob> {
+        match self {
+            Self::Foreign(job) => Some(&**job),
+            Self::Own(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    pub(super) const BLOCK: Bytes = Bytes::from_mib(128);
+
+    pub(super) fn read(text: &[u8]) -> Trace {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("trace");
+        fs::write(&path, text).unwrap();
+        Trace::read(&path, BLOCK, Strictness::Strict, &Formats::builtin()).unwrap()
+    }
+
+    fn format(key: &str) -> &'static dyn Format {
+        Formats::builtin().written_as(key).unwrap()
+    }
+
+    /// Returns what a trace's file says.
+    pub(super) fn said(trace: &Trace) -> String {
+        let mut text = Vec::new();
+        trace.write_to(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    /// Returns a trace in another format, as its file reads, and what that cannot say.
+    fn through(trace: &Trace, to: &str) -> (Trace, Vec<String>) {
+        let (made, lost) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
+        let read = read(said(&made).as_bytes());
+        assert_eq!(said(&read), said(&made));
+        (read, lost.into_keys().collect())
+    }
+
+    pub(super) const SWIM: &[u8] =
+        b"a\t5\t5\t1000\t0\t7\tin\nb\t9\t4\t134217729\t3000000000\t9\tin\n";
+    pub(super) const RUMEN: &[u8] = include_bytes!("../../../tests/fuzz/seeds/rumen/older.json");
+
+    #[test]
+    fn a_swim_trace_goes_through_every_list_and_back() {
+        let trace = read(SWIM);
+        for own in ["csv", "yaml"] {
+            let (list, lost) = through(&trace, own);
+            assert!(lost.is_empty());
+            let (back, lost) = through(&list, "swim");
+            assert_eq!((said(&back), lost), (said(&trace), vec![]));
+        }
+    }
+
+    #[test]
+    fn a_rumen_trace_keeps_times_and_sizes_through_a_list() {
+        let trace = read(RUMEN);
+        let (first, _) = through(&trace, "csv");
+        let (rumen, lost) = through(&first, "rumen");
+        assert_eq!(lost, Vec::<String>::new());
+        let (again, _) = through(&rumen, "csv");
+        assert_eq!(said(&again), said(&first));
+        assert!(said(&rumen).contains("\"hdfsBytesRead\":53639"), "{}", said(&rumen));
+    }
+
+    #[test]
+    fn a_time_that_nobody_knows_stays_unknown() {
+        let list = read(
+            b"name,pool,maps,input,reduces,map_memory,reduce_memory\n\
+            a,q,2,0,1,1GiB,1GiB\n",
+        );
+        let (rumen, lost) = through(&list, "rumen");
+        assert_eq!(lost, Vec::<String>::new());
+        assert_eq!(said(&through(&rumen, "csv").0), said(&list));
+    }
+
+    #[test]
+    fn the_generator_of_the_sls_is_drawn_and_converted() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fuzz/seeds/sls/synth-newer.json");
+        let format = Formats::builtin().recognise(Path::new(path)).unwrap();
+        let Contents::Generator { draw, size } = format.contents() else { panic!("a generator") };
+        let drawn = |seed| draw(Path::new(path), seed).unwrap();
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        assert!(drawn(7).len() as u64 <= size(Path::new(path)).unwrap().jobs);
+        let (list, _) = through(&Trace::of_entries(format, drawn(7)), "csv");
+        assert_eq!(list.own().cloned().collect::<Vec<_>>(), drawn(7));
+    }
+
+    #[test]
+    fn what_a_format_cannot_say_is_told() {
+        let list = read(
+            b"name,after,count,maps,map_time,user,reduces,reduce_time\n\
+              a,,2,2,\"[1s, 2s]\",ann,1,3s\nb,[a],,1,1500us,,,\n",
+        );
+        let (sls, lost) = through(&list, "sls");
+        // Three jobs come of it; a time of microseconds is cut.
+        assert_eq!(sls.jobs.len(), 3);
+        assert_eq!(lost, ["after", "map_time", "reduce_time"]);
+        let (_, lost) = through(&list, "swim");
+        assert_eq!(lost, ["after", "map_time", "reduce_time", "reduces", "user"]);
+    }
+
+    #[test]
+    fn jobs_of_a_clock_on_the_wall_come_as_long_after_the_first_as_they_did() {
+        let job = |id: &str, submit: u64| {
+            format!(
+                r#"{{"jobID": "{id}", "submitTime": {submit}, "totalMaps": 1, "mapTasks": [
+                     {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        };
+        let text = job("a", 1_297_228_032_218) + &job("b", 1_297_228_039_218);
+        let trace = read(text.as_bytes());
+        for to in ["swim", "sls", "csv", "rumen"] {
+            let (made, _) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
+            let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
+            assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{to}");
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The formats of files that jobs, hosts or a generator's settings come in.
+//!
+//! A format is one implementation of [`Format`]: how its files are told from others, what they hold,
+//! and how jobs are written in it. [`Formats`] has them all: [`Formats::builtin`] is the list of
+//! those that Mumakil brings, and a user's own binary adds to it. Everything that reads traces
+//! asks there, so nothing else knows their names.
+//!
+//! A format of another tool is a type of records ([`Record`]) that are jobs ([`ForeignJob`]), and
+//! the format itself, which is [`Trace::of`] that type. With a [`Source`](super::Source) a scenario
+//! can name such a file. `tests/it/own_format.rs` has all of one in a file.
+//!
+//! [`Record`]: mumakil_core::trace::Record
+
+use std::fmt::{self, Debug};
+use std::io;
+use std::path::Path;
+
+use super::jobs::JobEntry;
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::mapred::Outcome;
+use mumakil_core::trace::{First, FirstFew, Opening, Strictness, Suspicion, TextPlace, TraceError};
+
+/// A format of files.
+pub trait Format: Send + Sync {
+    /// Returns what messages call a file of it: `SWIM`, `Rumen's jobs`.
+    fn name(&self) -> &'static str;
+
+    /// Returns how it is known, for someone whose file has no known format: `SWIM (6 to 8 columns)`.
+    /// Of the formats of one tool the first speaks for all.
+    fn known_by(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns whether a JSON object with an attribute of this name is of this format.
+    fn has_attribute(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Returns whether a line that begins a file, and is no JSON, is of this format.
+    fn has_line(&self, _line: &[u8]) -> bool {
+        false
+    }
+
+    /// Returns what its files hold, and how that is read.
+    fn contents(&self) -> Contents;
+
+    /// Returns how jobs are written in it, if they can be.
+    fn target(&self) -> Option<Target> {
+        None
+    }
+
+    /// Returns whether its times are those of a clock on a wall: a run counts from the first job.
+    fn is_wall_clock(&self) -> bool {
+        false
+    }
+}
+
+/// What the files of a format hold, and how that is read.
+#[derive(Clone, Copy)]
+pub enum Contents {
+    /// Jobs of another tool; [`Trace::of`] reads most.
+    Jobs(ReadJobs),
+    /// Jobs as a scenario lists them.
+    List {
+        /// Reads them.
+        read: fn(&Path, Bytes, Strictness) -> Result<List, TraceError>,
+        /// Writes them.
+        write: fn(&[JobEntry], &mut dyn io::Write) -> io::Result<()>,
+    },
+    /// Racks and hosts.
+    Hosts(fn(&Path) -> Result<HostFile, TraceError>),
+    /// What jobs are drawn from.
+    Generator {
+        /// Draws the jobs of a scenario with this seed.
+        draw: fn(&Path, u64) -> Result<Vec<JobEntry>, TraceError>,
+        /// Returns how much there is to draw.
+        size: fn(&Path) -> Result<GeneratorSize, TraceError>,
+    },
+}
+
+/// Reads a file of jobs; a block is of this size.
+pub type ReadJobs = fn(&'static dyn Format, &Path, Bytes, Strictness) -> Result<Trace, TraceError>;
+
+/// How much a file gives to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratorSize {
+    /// How many jobs are drawn.
+    pub jobs: u64,
+    /// From how many classes.
+    pub classes: u64,
+}
+
+/// Racks and hosts that were read from a file.
+#[derive(Clone, Debug)]
+pub struct HostFile {
+    /// The rack and the name of each host.
+    pub hosts: Vec<(String, String)>,
+    /// Whether Mumak reads such files: it leaves out hosts that are called by addresses.
+    pub is_of_mumak: bool,
+    /// Where the last record begins.
+    pub place: TextPlace,
+    /// The SHA-256 of the file.
+    pub sha256: Option<String>,
+}
+
+/// How jobs are written in a format.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// What `mumakil trace convert --to` calls it.
+    pub key: &'static str,
+    /// What the help says of it.
+    pub about: &'static str,
+    /// Makes a job of the file of one that a scenario lists: a [`TraceJob::Own`] where files of the
+    /// format are lists, else a [`TraceJob::Foreign`].
+    pub make: fn(&JobEntry, Bytes) -> TraceJob,
+}
+
+/// A list of jobs that was read.
+#[derive(Debug)]
+pub struct List {
+    /// The jobs, in the order of the file.
+    pub jobs: Vec<JobEntry>,
+    /// What was left out because it is broken.
+    pub skipped: FirstFew<TraceError>,
+    /// Jobs that come before those above them.
+    pub suspicious: FirstFew<Suspicion>,
+    /// The SHA-256 of the file.
+    pub sha256: Option<String>,
+}
+
+/// A file of jobs.
+#[derive(Debug)]
+pub struct Trace {
+    /// Its format.
+    pub format: &'static dyn Format,
+    /// Its jobs, in the order of the file.
+    pub jobs: Vec<TraceJob>,
+    /// Records that were left out because they are broken.
+    pub skipped: FirstFew<TraceError>,
+    /// Records that were kept though something is wrong with them.
+    pub suspicious: FirstFew<Suspicion>,
+    /// The SHA-256 of the file, if it was read.
+    pub sha256: Option<String>,
+}
+
+/// A job as its file has it.
+#[derive(Debug)]
+pub enum TraceJob {
+    /// In a format of another tool.
+    Foreign(Box<dyn ForeignJob>),
+    /// In a list of our own.
+    Own(Box<JobEntry>),
+}
+
+/// A job in a format of another tool.
+pub trait ForeignJob: Debug {
+    /// Returns the name of the job, which is the `number`th of its file.
+    fn name(&self, number: u64) -> String;
+
+    /// Returns the job as a scenario would list it, if there is anything to run.
+    ///
+    /// # Errors
+    /// With why it cannot be run.
+    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
+
+    /// Returns when the job is submitted.
+    fn submit(&self) -> SimSpan;
+
+    /// Moves the job as a whole to where it is submitted at another time.
+    fn set_submit(&mut self, submit: SimSpan);
+
+    /// Notes how long after the job before it the job is submitted, where a format says that too.
+    fn set_gap(&mut self, _gap: SimSpan) {}
+
+    /// Puts in the place of each size in bytes what `scale` makes of it.
+    fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
+
+    /// Returns what became of the job and of its attempts, where a format says that.
+    fn endings(&self) -> Option<Endings> {
+        None
+    }
+
+    /// Returns what is said of the job that a list of our own cannot say.
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Writes the job as its file has it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// What became of a job and of its attempts; nothing where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endings {
+    /// Of the job.
+    pub job: Option<Outcome>,
+    /// Of each attempt.
+    pub attempts: Vec<Option<Outcome>>,
+}
+
+impl fmt::Debug for dyn Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for dyn Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for dyn Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+/// The formats that can be read.
+#[derive(Clone, Debug)]
+pub struct Formats(pub(super) Vec<&'static dyn Format>);
+
+impl Formats {
+    /// Adds a format; one of the same name gives way.
+    pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
+        self.0.retain(|known| *known != format);
+        self.0.push(format);
+        self
+    }
+
+    /// Returns the formats in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Format> {
+        self.0.iter().copied()
+    }
+
+    /// Returns the format of a file, as its first record shows it. The last that was added is asked
+    /// first, so that one's own may be a special case of another.
+    ///
+    /// # Errors
+    /// If the file cannot be read or has none of the formats.
+    pub fn recognise(&self, path: &Path) -> Result<&'static dyn Format, TraceError> {
+        let opening = Opening::read(path)?;
+        self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
+    }
+
+    /// Returns the format that `mumakil trace convert --to` calls so; of several the last added.
+    pub fn written_as(&self, key: &str) -> Option<&'static dyn Format> {
+        self.last(|format| format.target().is_some_and(|target| target.key == key))
+    }
+
+    fn of(&self, first: &First) -> Option<&'static dyn Format> {
+        match first {
+            First::Nothing => None,
+            First::Object(attributes) => {
+                attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
+            }
+            First::Line(line) => self.last(|format| format.has_line(line)),
+        }
+    }
+
+    fn last(&self, fits: impl Fn(&dyn Format) -> bool) -> Option<&'static dyn Format> {
+        self.0.iter().rev().copied().find(|format| fits(*format))
+    }
+
+    /// Says by what the formats are known.
+    fn known(&self) -> String {
+        let all: Vec<&str> =
+            self.iter().map(|format| format.known_by()).filter(|words| !words.is_empty()).collect();
+        match all.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("known are {}, and {last}", others.join(", "))
+            }
+            Some((only, _)) => format!("known is {only}"),
+            None => "no format is known".to_owned(),
+        }
+    }
+}
+
+/// Returns the error that a file is of another format than expected.
+pub fn other(path: &Path, found: &dyn Format, expected: &'static str) -> TraceError {
+    TraceError::OtherFormat { path: path.to_owned(), found: found.name(), expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::list::format::JobTable;
+
+    fn of(text: &str) -> Result<&'static str, String> {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("t");
+        std::fs::write(&path, text).unwrap();
+        let found = Formats::builtin().recognise(&path).map(|format| format.name());
+        let folder = format!("{}/", folder.path().display());
+        found.map_err(|error| error.to_string().replace(&folder, ""))
+    }
+
+    #[test]
+    fn a_format_is_told_by_the_first_record() {
+        for (text, format) in [
+            ("job0\t9\t9\tmany\t2\t3\n", "SWIM"),
+            (r#" {"user": {"a": [1]}, "jobID": "j"}"#, "Rumen's jobs"),
+            (r#"{"jobID": "j", "submitTime": oops}"#, "Rumen's jobs"),
+            (r#"{"jobID": "j", "mapTasks": ["#, "Rumen's jobs"),
+            (r#"{"name": "<root>", "children": null}"#, "Rumen's topology"),
+            (r#"{"am.type": "mapreduce", "job.id": "j"}"#, "the SLS' jobs"),
+            (r#"{"num.nodes": 3}"#, "the SLS' jobs"),
+            (r#"{"rack": "r", "nodes": []}"#, "the SLS' nodes"),
+            (r#"{"description": "d", "workloads": []}"#, "the SLS' generator"),
+            ("submit,name\n", "a table of jobs"),
+            ("\u{feff}name\n", "a table of jobs"),
+            ("\"name\",\"maps\"\n", "a table of jobs"),
+            ("maps; name\n", "a table of jobs"),
+            ("name\tsubmit\tmaps\treduces\tinput\tshuffle\n", "a table of jobs"),
+            ("job,maps\n", "a table of jobs"),
+            ("# jobs\n- name: a\n", "a list of jobs in YAML"),
+            ("jobs:\n- name: a\n", "a list of jobs in YAML"),
+        ] {
+            assert_eq!(of(text), Ok(format), "{text}");
+        }
+    }
+
+    /// A table by another name.
+    struct OwnTable;
+
+    impl Format for OwnTable {
+        fn name(&self) -> &'static str {
+            "a table of one's own"
+        }
+        fn has_line(&self, line: &[u8]) -> bool {
+            JobTable.has_line(line)
+        }
+        fn contents(&self) -> Contents {
+            JobTable.contents()
+        }
+        fn target(&self) -> Option<Target> {
+            JobTable.target()
+        }
+    }
+
+    #[test]
+    fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("t");
+        std::fs::write(&path, "name\n").unwrap();
+        let mut formats = Formats::builtin();
+        formats.add(&OwnTable);
+        assert_eq!(formats.recognise(&path).unwrap().name(), OwnTable.name());
+        assert_eq!(formats.written_as("csv").unwrap().name(), OwnTable.name());
+        assert!(formats.written_as("tsv").is_none());
+    }
+
+    #[test]
+    fn what_was_tried_is_said() {
+        let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
+                    (objects with `jobID`) and topology (`name`, `children`), the SLS' jobs \
+                    (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), and \
+                    Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
+        for (text, what) in [
+            ("\n \n", "t:3: the file is empty"),
+            ("\n{\"a\": 1}", "t:2: an object, but none of a known trace"),
+            ("name: x\n", "t:1: a line of 1 column, not of a known trace"),
+        ] {
+            assert_eq!(of(text), Err(format!("{what}{hint}")));
+        }
+    }
+}

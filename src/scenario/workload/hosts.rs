@@ -1,0 +1,89 @@
+//! The nodes that the hosts of a trace are, or stand for.
+
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arrivals::LeftOut;
+use mumakil_core::cluster::{Topology, TrackerId};
+use mumakil_core::trace::{TextPlace, TraceError};
+
+/// Finds the nodes of hosts: those of their names, or, in a cluster without names, its nodes in
+/// turn, in the order in which hosts are met.
+pub(super) struct Hosts<'a> {
+    pub(super) topology: &'a Topology,
+    met: FxHashMap<String, TrackerId>,
+    /// Those that are none of the cluster's nodes.
+    unknown: FxHashSet<String>,
+    first_unknown: Option<Stranger>,
+}
+
+/// A host that is none of the cluster's nodes, and the job that speaks of it.
+struct Stranger {
+    host: String,
+    place: TextPlace,
+    job: String,
+}
+
+impl<'a> Hosts<'a> {
+    pub(super) fn new(topology: &'a Topology) -> Self {
+        Self {
+            topology,
+            met: FxHashMap::default(),
+            unknown: FxHashSet::default(),
+            first_unknown: None,
+        }
+    }
+
+    /// Notes a host, given by its name or its path `/rack/host`, of which a job speaks that begins
+    /// at a place of the trace.
+    pub(super) fn meet(&mut self, host: &str, place: TextPlace, job: &str) {
+        let host = name(host);
+        if self.met.contains_key(host) || self.unknown.contains(host) {
+            return;
+        }
+        let node = match self.topology.has_names() {
+            true => self.topology.find(host),
+            false => Some(TrackerId(self.met.len() as u32 % self.topology.len())),
+        };
+        if let Some(node) = node {
+            self.met.insert(host.to_owned(), node);
+            return;
+        }
+        self.unknown.insert(host.to_owned());
+        self.first_unknown.get_or_insert_with(|| Stranger {
+            host: host.to_owned(),
+            place,
+            job: job.to_owned(),
+        });
+    }
+
+    /// Returns the node of a host that was met.
+    pub(super) fn find(&self, host: &str) -> Option<TrackerId> {
+        self.met.get(name(host)).copied()
+    }
+
+    /// Returns where input lies that is on a host: on its node, or on what stands for it.
+    pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
+        self.find(host).or_else(|| self.topology.stand_in(name(host)))
+    }
+
+    /// Returns which of the hosts that were met are none of the cluster's nodes.
+    ///
+    /// # Errors
+    /// If no host is: then the topology is that of another trace.
+    pub(super) fn unknown(self, trace: &Path) -> Result<Option<LeftOut>, TraceError> {
+        let hosts = self.unknown.len() as u64;
+        let Some(Stranger { host, place, job }) = self.first_unknown else { return Ok(None) };
+        if self.met.is_empty() {
+            let what = format!("none of the trace's {hosts} hosts, such as {host:?}, is a node");
+            let hint = Some("name the topology that belongs to the trace".into());
+            return Err(TraceError::malformed(trace, place, Some(&job), &what, hint));
+        }
+        Ok(Some(LeftOut::Hosts { hosts, first: host, line: place.line, job }))
+    }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

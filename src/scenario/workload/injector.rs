@@ -1,0 +1,354 @@
+//! The job injector: it submits jobs when they are due, and ends the run when all have ended.
+//!
+//! It stands for the clients. A job whose batch follows others is due some time after the last job
+//! of those has ended; all others at an instant of their own. Batches wait for batches, so that a
+//! hundred thousand jobs that wait for a hundred thousand are one counter. A pacing other than
+//! that of the jobs' own times takes these as their order only.
+
+use std::cmp::Reverse;
+
+use super::arrivals::{Arrival, BatchId, Way, Workload};
+use super::stress::{Due, Step};
+use super::submission::Pacing;
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
+
+/// The job injector.
+pub struct JobInjector {
+    /// By number.
+    arrivals: Vec<Arrival>,
+    batches: Vec<Batch>,
+    /// When each job is due of which that is known, until it is submitted; the next one first.
+    due: Due,
+    pacing: Pacing,
+    /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
+    warm: Vec<JobId>,
+    /// The earliest [`ToInjector::Arrive`] that is on its way.
+    wake: SimTime,
+    /// Jobs that have not ended.
+    left: usize,
+}
+
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<JobId>,
+    /// How many of them have not ended.
+    left: usize,
+    /// How many of the batches that it follows have not ended.
+    awaited: usize,
+    followers: Vec<BatchId>,
+}
+
+impl JobInjector {
+    /// Returns an injector that has submitted nothing yet. It starts with [`ToInjector::Arrive`].
+    pub fn new(workload: Workload) -> Self {
+        let Workload { arrivals, follows, submission, start, looks_twice, .. } = workload;
+        let pacing = Pacing::new(submission, SimTime::ZERO + start, looks_twice);
+        let mut batches: Vec<Batch> = Vec::new();
+        batches.resize_with(follows.len(), Batch::default);
+        for (id, before) in (0..).map(BatchId).zip(&follows) {
+            batches[id.index()].awaited = before.len();
+            for other in before {
+                batches[other.index()].followers.push(id);
+            }
+        }
+        for arrival in &arrivals {
+            let batch = &mut batches[arrival.batch.index()];
+            batch.jobs.push(arrival.spec.id);
+            batch.left += 1;
+        }
+        let left = arrivals.len();
+        let (due, wake) = (Due::new(), SimTime::NEVER);
+        let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
+        for (id, before) in (0..).map(BatchId).zip(&follows) {
+            if before.is_empty() {
+                injector.release(SimTime::ZERO, id);
+            }
+        }
+        injector
+    }
+
+    /// Notes when the jobs of a batch are due that waits no more.
+    fn release(&mut self, now: SimTime, batch: BatchId) {
+        for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
+            let arrival = &self.arrivals[id.index()];
+            match arrival.way {
+                Way::Paced => self.due.push(Reverse((now + arrival.delay, arrival.place, id))),
+                Way::Warm => self.warm.push(id),
+                // Its message is on its way.
+                Way::Later => {}
+            }
+        }
+    }
+
+    fn arrive(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.wake <= now {
+            self.wake = SimTime::NEVER;
+        }
+        for id in std::mem::take(&mut self.warm) {
+            self.submit_aside(id, out);
+        }
+        self.step(now, out);
+        // One job for each message: what else is due now comes in between, in its turn.
+        if self.next_at().is_some_and(|at| at <= now) {
+            if let Pacing::Closed { free_at, .. } = &mut self.pacing {
+                free_at.pop_front();
+            }
+            let Reverse((.., id)) = self.due.pop().expect("it was looked at before whether one is");
+            self.submit(id, out);
+        }
+        self.plan_arrival(now, out);
+        self.stop_if_done(out);
+    }
+
+    /// Does what is due now under stress.
+    fn step(&mut self, now: SimTime, out: &mut Outbox) {
+        let Pacing::Stress(stress) = &mut self.pacing else { return };
+        let due = &mut self.due;
+        match stress.step(now, due, out) {
+            None => {}
+            Some(Step::Probe) => stress.look(true, due, out),
+            Some(Step::Submit(id)) => {
+                let is_new = stress.submits(id);
+                stress.fetch(due);
+                if is_new {
+                    self.submit(id, out);
+                }
+                self.look(out);
+            }
+        }
+    }
+
+    /// Looks at the load, if that decides.
+    fn look(&mut self, out: &mut Outbox) {
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            stress.look(false, &mut self.due, out);
+        }
+    }
+
+    /// Submits a job that no pacing has chosen.
+    fn submit_aside(&mut self, id: JobId, out: &mut Outbox) {
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            stress.submits(id);
+        }
+        self.submit(id, out);
+    }
+
+    fn submit(&mut self, id: JobId, out: &mut Outbox) {
+        let spec = self.arrivals[id.index()].spec.clone();
+        out.send(ToJobTracker::Submit(spec));
+    }
+
+    /// Returns when there is something to do for the next job, if that is known.
+    fn next_at(&self) -> Option<SimTime> {
+        self.due.peek().map(|Reverse((at, ..))| self.pacing.next_at(*at))
+    }
+
+    /// Hears how busy the cluster is.
+    fn hear_load(&mut self, now: SimTime, load: &Load, out: &mut Outbox) {
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            self.left -= stress.hear(now, load, &mut self.due, out);
+            self.stop_if_done(out);
+        }
+    }
+
+    /// Notes that a job has ended, however it did.
+    fn job_ended(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        self.left -= 1;
+        let arrival = &self.arrivals[id.index()];
+        match &mut self.pacing {
+            Pacing::Replay => {}
+            Pacing::Closed { think, free_at } if arrival.way == Way::Paced => {
+                free_at.push_back(now + *think);
+            }
+            Pacing::Closed { .. } => {}
+            Pacing::Stress(stress) => stress.ends(id),
+        }
+        let batch = &mut self.batches[arrival.batch.index()];
+        batch.left -= 1;
+        if batch.left == 0 {
+            for follower in std::mem::take(&mut batch.followers) {
+                self.batches[follower.index()].awaited -= 1;
+                if self.batches[follower.index()].awaited == 0 {
+                    self.release(now, follower);
+                }
+            }
+        }
+        self.look(out);
+        self.plan_arrival(now, out);
+        self.stop_if_done(out);
+    }
+
+    /// Plans to look when the next job is due, unless something is planned that comes before.
+    fn plan_arrival(&mut self, now: SimTime, out: &mut Outbox) {
+        if let Some(at) = self.next_at()
+            && at < self.wake
+        {
+            self.wake = at;
+            out.plan(at.saturating_since(now), ToInjector::Arrive);
+        }
+    }
+
+    fn stop_if_done(&self, out: &mut Outbox) {
+        if self.left == 0 {
+            out.stop = Some(Stop::Done);
+        }
+    }
+}
+
+impl Core for JobInjector {
+    type Msg = ToInjector;
+
+    fn handle(&mut self, now: SimTime, msg: &ToInjector, out: &mut Outbox) {
+        match msg {
+            ToInjector::Arrive | ToInjector::Probe => self.arrive(now, out),
+            ToInjector::Submit(id) => self.submit_aside(*id, out),
+            ToInjector::JobEnded(id, _) => self.job_ended(now, *id, out),
+            ToInjector::Load(load) => self.hear_load(now, load, out),
+        }
+        debug_assert!(
+            self.next_at().is_none_or(|at| self.wake <= at),
+            "{now}: a job is due at {:?}, and nothing is planned before {}",
+            self.next_at(),
+            self.wake
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::JobEntry;
+    use mumakil_base::units::{Bytes, SimSpan};
+    use mumakil_core::mapred::{Mail, Outcome};
+
+    /// An injector of the jobs of a list, with the messages that it has planned for itself.
+    struct Bench {
+        injector: JobInjector,
+        planned: Vec<SimTime>,
+    }
+
+    fn bench(yaml: &str) -> Bench {
+        let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
+        let workload = Workload::from_jobs(&entries, 1, Bytes::from_mib(64), &|_, _| "".into());
+        Bench { injector: JobInjector::new(workload), planned: vec![SimTime::ZERO] }
+    }
+
+    /// The same for jobs that are submitted otherwise than at their times, from 10 s on.
+    fn paced(submission: &str, yaml: &str) -> Bench {
+        let mut bench = bench(yaml);
+        let submission = serde_yaml::with::singleton_map_recursive::deserialize(
+            serde_yaml::Deserializer::from_str(submission),
+        );
+        bench.injector.pacing = Pacing::new(submission.unwrap(), secs(10), true);
+        bench
+    }
+
+    fn secs(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    impl Bench {
+        /// Returns the names of the jobs that a message makes it submit.
+        fn hear(&mut self, now: SimTime, msg: ToInjector) -> Vec<String> {
+            let mut out = Outbox::default();
+            self.injector.handle(now, &msg, &mut out);
+            let mut submitted = Vec::new();
+            for letter in out.letters {
+                match letter.mail {
+                    Mail::JobTracker(ToJobTracker::Submit(spec)) => {
+                        submitted.push(spec.name.to_string())
+                    }
+                    _ => self.planned.push(now + letter.after),
+                }
+            }
+            submitted
+        }
+
+        /// Returns what it submits by itself, and when.
+        fn pass(&mut self) -> Vec<(u64, String)> {
+            let mut submitted = Vec::new();
+            while let Some(next) = (0..self.planned.len()).min_by_key(|at| self.planned[*at]) {
+                let now = self.planned.swap_remove(next);
+                let names = self.hear(now, ToInjector::Arrive);
+                submitted.extend(names.into_iter().map(|name| (now.as_millis() / 1_000, name)));
+            }
+            submitted
+        }
+
+        fn ends(&mut self, at: u64, job: u32) {
+            let submitted =
+                self.hear(secs(at), ToInjector::JobEnded(JobId(job), Outcome::Succeeded));
+            assert!(submitted.is_empty(), "jobs are submitted when they arrive");
+        }
+    }
+
+    fn at(secs: u64, name: &str) -> (u64, String) {
+        (secs, name.to_owned())
+    }
+
+    #[test]
+    fn jobs_are_submitted_when_they_are_due() {
+        let mut bench =
+            bench("[{name: a, maps: 1, submit: 5s}, {name: b, maps: 1, count: 2, every: 9s}]");
+        assert_eq!(bench.pass(), [at(0, "b-1"), at(5, "a"), at(9, "b-2")]);
+    }
+
+    #[test]
+    fn a_batch_waits_for_all_jobs_of_all_that_it_follows() {
+        let mut bench = bench(
+            "[{name: a, maps: 1, count: 2}, {name: b, maps: 1},
+              {name: c, maps: 1, after: [a, b], submit: 5s, count: 2, every: 10s}]",
+        );
+        assert_eq!(bench.pass(), [at(0, "a-1"), at(0, "a-2"), at(0, "b")]);
+        bench.ends(10, 0);
+        bench.ends(20, 2);
+        assert_eq!(bench.pass(), []);
+        bench.ends(30, 1);
+        assert_eq!(bench.pass(), [at(35, "c-1"), at(45, "c-2")]);
+    }
+
+    #[test]
+    fn a_job_that_is_due_earlier_than_the_next_one_planned_is_not_late() {
+        let mut bench = bench(
+            "[{name: a, maps: 1}, {name: late, maps: 1, submit: 60s},
+              {name: next, maps: 1, after: [a], submit: 1s}]",
+        );
+        assert_eq!(bench.hear(SimTime::ZERO, ToInjector::Arrive), ["a"]);
+        bench.ends(10, 0);
+        assert_eq!(bench.pass(), [at(11, "next"), at(60, "late")]);
+    }
+
+    #[test]
+    fn in_a_closed_loop_a_job_follows_on_each_that_ends() {
+        let mut bench =
+            paced("{closed: {active: 2, think: 5s}}", "[{name: a, maps: 1, count: 4, every: 1h}]");
+        assert_eq!(bench.pass(), [at(10, "a-1"), at(10, "a-2")]);
+        bench.ends(20, 1);
+        bench.ends(22, 0);
+        assert_eq!(bench.pass(), [at(25, "a-3"), at(27, "a-4")]);
+    }
+
+    #[test]
+    fn one_after_another_a_job_follows_when_the_last_has_ended() {
+        let mut bench = paced("serial", "[{name: a, maps: 1, count: 3}]");
+        assert_eq!(bench.pass(), [at(10, "a-1")]);
+        bench.ends(60, 0);
+        assert_eq!(bench.planned, [secs(60) + SimSpan::from_millis(1)]);
+        assert_eq!(bench.pass(), [at(60, "a-2")]);
+    }
+
+    #[test]
+    fn many_jobs_that_wait_for_many_plan_one_message_at_a_time() {
+        let mut bench = bench(
+            "[{name: a, maps: 1, count: 100000},
+              {name: b, maps: 1, after: [a], count: 100000, every: 1s}]",
+        );
+        assert_eq!(bench.pass().len(), 100_000);
+        for job in 0..100_000 {
+            bench.ends(1, job);
+        }
+        assert_eq!(bench.planned.len(), 1);
+        assert_eq!(bench.pass().len(), 100_000);
+    }
+}

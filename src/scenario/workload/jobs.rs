@@ -1,0 +1,815 @@
+//! `workload: {jobs: [...]}`: jobs written out in the scenario.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
+use serde_yaml::{Mapping, Value};
+
+use super::arrivals::{Arrival, BatchId, Way, Workload};
+use super::shares::ReduceShares;
+use super::submission::Submission;
+use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
+use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
+use mumakil_core::cluster::FileId;
+use mumakil_core::mapred::{
+    Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
+    TaskTimes, Traced,
+};
+use mumakil_yaml as yaml;
+
+/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
+pub(crate) const MOST_JOBS: u64 = 1 << 24;
+/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
+/// of virtual time.
+pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
+/// The most maps that a job may have, as `maps` says.
+const MOST_MAPS: u64 = 10_000_000;
+/// How many maps or reduces a job has.
+pub type TaskCount = Count<0, 10_000_000>;
+
+/// One entry of the list: a job, or several alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobEntry {
+    /// The job's name, by which `after` and `faults` refer to it. With `count`, the jobs are
+    /// called `NAME-1`, `NAME-2`, ….
+    pub name: String,
+    /// When the job is submitted; with `after`, how long after the last of those jobs has ended.
+    #[serde(default)]
+    pub submit: SimSpan,
+    /// Jobs that must have ended before this one is submitted. A name with a `count` means all of
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How many such jobs there are.
+    #[serde(default = "one")]
+    pub count: Count<1, 1_000_000>,
+    /// The time between two of them.
+    #[serde(default)]
+    pub every: SimSpan,
+    /// The user who submits it.
+    #[serde(default = "user")]
+    pub user: String,
+    /// The pool or queue; the user's name unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// The class that reports group it by. Without this, it is the first of the scenario's
+    /// `classes` that fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// How much it matters.
+    #[serde(default)]
+    pub priority: Priority,
+    /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
+    /// outside the cluster.
+    #[serde(default = "yes")]
+    pub suspendable: bool,
+
+    /// How many maps it has; one for each block of the input unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maps: Option<TaskCount>,
+    /// How many reduces it has.
+    #[serde(default = "none")]
+    pub reduces: TaskCount,
+    /// The bytes that the maps read together; one block for each map unless given. `0` for maps
+    /// without input, which are local nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Bytes>,
+    /// The file that the maps read, by any name; jobs that name the same file read the same blocks.
+    /// Without this, the job has a file of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The bytes that the reduces fetch together.
+    #[serde(default)]
+    pub shuffle: Bytes,
+    /// The bytes that the reduces write together, or the maps of a job without reduces.
+    #[serde(default)]
+    pub output: Bytes,
+    /// How the reduces share `shuffle` and `output`; evenly unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_shares: Option<ReduceShares>,
+
+    /// How long a map computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_time: Option<TaskTimes>,
+    /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_rate: Option<Rate>,
+    /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
+    /// decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_time: Option<TaskTimes>,
+    /// How long a reduce merges before it reduces.
+    #[serde(default = "merge")]
+    pub sort_time: TaskTimes,
+    /// How long a reduce computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_time: Option<TaskTimes>,
+    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
+    /// fetches and merges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_rate: Option<Rate>,
+    /// What every computing time is multiplied with, drawn for each task.
+    #[serde(default = "no_noise")]
+    pub noise: Dist<Factor>,
+    /// What a map's computing time is multiplied with when its input is on another node.
+    #[serde(default)]
+    pub penalty: Penalty,
+    /// The memory of a map's process.
+    #[serde(default = "heap")]
+    pub map_memory: Bytes,
+    /// The memory of a reduce's process.
+    #[serde(default = "heap")]
+    pub reduce_memory: Bytes,
+
+    /// What each map reads and where that lies, if a trace says so; a list cannot.
+    #[serde(skip)]
+    pub splits: Option<Arc<[Split]>>,
+    /// What a trace says of single attempts; a list cannot.
+    #[serde(skip)]
+    pub traced: Option<Arc<Traced>>,
+}
+
+/// How long each task of a job takes.
+pub(super) struct DrawnTimes {
+    pub(super) maps: Vec<SimSpan>,
+    pub(super) reduces: Vec<Phases>,
+}
+
+/// How long a reduce takes.
+pub(super) struct Phases {
+    pub(super) shuffle: SimSpan,
+    pub(super) sort: SimSpan,
+    pub(super) work: SimSpan,
+}
+
+impl Phases {
+    pub(super) fn sum(&self) -> SimSpan {
+        self.shuffle + self.sort + self.work
+    }
+}
+
+/// What a map's computing time is multiplied with when its input is on another node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Penalty {
+    /// In the same rack.
+    pub rack: Factor,
+    /// In another rack.
+    pub off_rack: Factor,
+}
+
+impl Default for Penalty {
+    fn default() -> Self {
+        Self { rack: Factor::ONE, off_rack: Factor::ONE }
+    }
+}
+
+impl JobEntry {
+    /// Returns the names of the fields that a list can say, in their order.
+    pub fn field_names() -> &'static [&'static str] {
+        struct_fields::<Self>()
+    }
+
+    /// Returns what is known of its jobs before they arrive.
+    pub fn expected(&self) -> Expected<'_> {
+        let map = self.maps.is_none_or(|maps| 0 < maps.get());
+        let has_tasks = PerSlot { map, reduce: 0 < self.reduces.get() };
+        let memory = PerSlot { map: self.map_memory, reduce: self.reduce_memory };
+        Expected::new(&self.user, self.pool.as_deref(), has_tasks, memory)
+    }
+
+    /// Writes a list without the fields that have their defaults, so that a long one stays about as
+    /// short as its author wrote it.
+    pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(Self::said_of(list))
+    }
+
+    /// Returns the fields that do not have their defaults.
+    pub(crate) fn said(&self) -> Mapping {
+        Self::said_of(std::slice::from_ref(self)).next().expect("it is one job")
+    }
+
+    /// Returns the fields of each job that do not have their defaults.
+    pub(super) fn said_of(list: &[Self]) -> impl Iterator<Item = Mapping> {
+        let plain = Self::named("").fields();
+        list.iter().map(move |entry| {
+            let mut fields = entry.fields();
+            fields.retain(|field, value| plain.get(field) != Some(value));
+            fields
+        })
+    }
+
+    /// Returns a job of which only the name is said.
+    pub fn named(name: &str) -> Self {
+        let fields = Mapping::from_iter([("name".into(), name.into())]);
+        yaml::read_whole(&Value::Mapping(fields)).expect("a job needs only a name")
+    }
+
+    /// Returns the entry's jobs, each as an entry of its own.
+    pub(super) fn copies(&self) -> impl Iterator<Item = Self> {
+        (0..).zip(self.names()).map(|(number, name)| Self {
+            name,
+            submit: self.submit + self.every * number,
+            count: one(),
+            every: SimSpan::ZERO,
+            ..self.clone()
+        })
+    }
+
+    /// Returns how long the tasks of this entry's first job take on their own, as a run of the
+    /// first seed would draw it; a time that only a cluster knows is zero.
+    pub(super) fn drawn(&self, block: Bytes) -> DrawnTimes {
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let noise = |rng: &mut ChaCha8Rng| self.noise.sample(rng).get();
+        let map = |map: u32| {
+            let mut rng = stream(1, Purpose::MapTime, map.into());
+            let noise = noise(&mut rng);
+            let split = self.input(block).map_or(Bytes::ZERO, |_| self.split(block));
+            let time = match (&self.map_time, self.map_rate) {
+                (Some(time), _) => time.of(map, &mut rng),
+                (None, rate) => rate.map_or(SimSpan::ZERO, |rate| rate.time_for(split)),
+            };
+            time.ceil_mul(noise)
+        };
+        let shuffles = self.drawn_parts(self.shuffle);
+        let reduce = |reduce: u32| {
+            let mut rng = stream(1, Purpose::ReduceTime, reduce.into());
+            let noise = noise(&mut rng);
+            let shuffle = shuffles.of(reduce);
+            let of = |times: &Option<TaskTimes>, rng: &mut ChaCha8Rng| {
+                times.as_ref().map(|times| times.of(reduce, rng))
+            };
+            let fetched = of(&self.shuffle_time, &mut rng).unwrap_or_default();
+            let sort = self.sort_time.of(reduce, &mut rng);
+            let work = of(&self.reduce_time, &mut rng)
+                .or(self.reduce_rate.map(|rate| rate.time_for(shuffle)))
+                .unwrap_or_default();
+            Phases { shuffle: fetched, sort, work: work.ceil_mul(noise) }
+        };
+        DrawnTimes {
+            maps: (0..maps).map(map).collect(),
+            reduces: (0..reduces).map(reduce).collect(),
+        }
+    }
+
+    /// Returns each reduce's part of what all of them move, as a run of the first seed would draw
+    /// it for its first job.
+    pub(super) fn drawn_parts(&self, bytes: Bytes) -> TaskBytes {
+        self.of_reduces(bytes, 1, JobId(0))
+    }
+
+    pub(super) fn fields(&self) -> Mapping {
+        match yaml::write(self) {
+            Value::Mapping(fields) => fields,
+            other => unreachable!("a struct is written as a mapping: {other:?}"),
+        }
+    }
+
+    /// Returns the names of the entry's jobs.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self.count.get() {
+            1 => vec![self.name.clone()],
+            count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
+        }
+    }
+
+    /// Returns the pool that the entry's jobs name, or else their user.
+    pub(crate) fn pool_or_user(&self) -> &str {
+        self.pool.as_deref().unwrap_or(&self.user)
+    }
+
+    /// Returns how many maps each of the entry's jobs has.
+    ///
+    /// Without `maps`, Hadoop's rule cuts the input: whole blocks as long as more than 1.1 of
+    /// them are left, and the rest as one split.
+    pub(crate) fn map_count(&self, block: Bytes) -> u32 {
+        match (self.maps, self.input) {
+            (Some(maps), _) => maps.get(),
+            (None, None | Some(Bytes::ZERO)) => 0,
+            (None, Some(bytes)) => {
+                let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
+                let whole = beyond.div_ceil(block.get() * 10);
+                u32::try_from(whole + 1).unwrap_or(u32::MAX)
+            }
+        }
+    }
+
+    /// Returns what the maps of a job read together, if they read anything.
+    pub(crate) fn input(&self, block: Bytes) -> Option<Bytes> {
+        let maps = u64::from(self.map_count(block));
+        let bytes = self.input.unwrap_or_else(|| Bytes::new(block.get() * maps));
+        (0 < maps && bytes != Bytes::ZERO).then_some(bytes)
+    }
+
+    /// Returns what every map but the last reads, of an entry with input.
+    pub(crate) fn split(&self, block: Bytes) -> Bytes {
+        match (self.maps, self.input) {
+            (Some(maps), Some(bytes)) => Bytes::new(bytes.get() / u64::from(maps.get())),
+            _ => block,
+        }
+    }
+
+    /// Returns what does not fit together: the field, which is empty for the entry as a whole, and
+    /// why.
+    ///
+    /// A job has maps, said or by its input, and they can share it; a list of times has one for each
+    /// task.
+    pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
+        let mut faults = Vec::new();
+        let (input, block_size) = (self.input.map(Bytes::get), block.get().max(1));
+        match (self.maps.map(|maps| u64::from(maps.get())), input) {
+            (None, None) => {
+                faults
+                    .push(("", format!("the job `{}` has neither `maps` nor `input`", self.name)));
+            }
+            (None, Some(0)) => {
+                let message =
+                    "without `maps` the input says how many there are, so it is not empty";
+                faults.push(("input", message.to_owned()));
+            }
+            (None, Some(input)) => {
+                let maps = input.div_ceil(block_size);
+                if MOST_MAPS < maps {
+                    let message =
+                        format!("an input of {maps} blocks gives more than {MOST_MAPS} maps");
+                    faults.push(("input", message));
+                }
+            }
+            (Some(maps), Some(input)) if 0 < input && maps == 0 => {
+                faults.push(("maps", "there is an input, but no map that reads it".to_owned()));
+            }
+            (Some(maps), Some(input)) if 0 < input && input < maps => {
+                let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
+                faults.push(("input", message));
+            }
+            (Some(maps), None) if Bytes::LARGEST.get() / block_size < maps => {
+                let message = "a block for each map is more than 1EiB of input";
+                faults.push(("maps", message.to_owned()));
+            }
+            _ => {}
+        }
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let lists = [
+            ("map_time", self.map_time.as_ref(), maps, "map"),
+            ("shuffle_time", self.shuffle_time.as_ref(), reduces, "reduce"),
+            ("sort_time", Some(&self.sort_time), reduces, "reduce"),
+            ("reduce_time", self.reduce_time.as_ref(), reduces, "reduce"),
+        ];
+        if let Some(fault) = self.reduce_shares.as_ref().and_then(|shares| shares.fault(reduces)) {
+            faults.push(("reduce_shares", format!("{fault} of the job `{}`", self.name)));
+        }
+        for (field, times, tasks, word) in lists {
+            if let Some(times) = times.and_then(TaskTimes::listed)
+                && times != tasks as usize
+            {
+                let message = format!(
+                    "there are {times} times for the {tasks} {word}s of the job `{}`",
+                    self.name
+                );
+                faults.push((field, message));
+            }
+        }
+        faults
+    }
+
+    /// Returns the fields that are given and change nothing as the others are, and why. Some policies
+    /// go by the bytes that reduces fetch, however long that takes.
+    pub(crate) fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str)> {
+        let (has_reduces, is_one) = (0 < self.reduces.get(), self.count.get() == 1);
+        let (shuffles, writes) = (self.shuffle != Bytes::ZERO, self.output != Bytes::ZERO);
+        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
+        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
+        let no_reduces = "it has no `reduces`";
+        let fields = [
+            ("shuffle", shuffles && !has_reduces, no_reduces),
+            ("shuffle_time", self.shuffle_time.is_some() && !has_reduces, no_reduces),
+            ("reduce_shares", self.reduce_shares.is_some() && !has_reduces, no_reduces),
+            ("reduce_time", takes && !has_reduces, no_reduces),
+            ("reduce_rate", sets_pace && !has_reduces, no_reduces),
+            ("map_rate", self.map_rate.is_some() && self.map_time.is_some(), "it has a `map_time`"),
+            (
+                "shuffle",
+                shuffles && has_reduces && self.shuffle_time.is_some() && !goes_by_bytes,
+                "it has a `shuffle_time`",
+            ),
+            (
+                "reduce_shares",
+                self.reduce_shares.is_some() && has_reduces && !shuffles && !writes,
+                "it has neither `shuffle` nor `output`",
+            ),
+            ("reduce_rate", sets_pace && has_reduces && takes, "it has a `reduce_time`"),
+            ("every", is_one && !self.every.is_zero(), "its `count` is 1"),
+        ];
+        let idle = fields.into_iter().filter(|(_, is_idle, _)| *is_idle);
+        idle.map(|(field, _, why)| (field, why)).collect()
+    }
+
+    /// Returns each reduce's part of what all of them move.
+    fn of_reduces(&self, bytes: Bytes, seed: u64, id: JobId) -> TaskBytes {
+        let reduces = self.reduces.get();
+        match &self.reduce_shares {
+            // One stream for all bytes of a job: who fetches most writes most.
+            Some(shares) => {
+                let rng = stream(seed, Purpose::ReduceShares, id.0.into());
+                shares.split(bytes, reduces, rng)
+            }
+            None => evenly(bytes, reduces).into(),
+        }
+    }
+
+    pub(super) fn spec(
+        &self,
+        id: JobId,
+        name: &str,
+        file: FileId,
+        seed: u64,
+        block: Bytes,
+        classify: &dyn Fn(u32, u32) -> Arc<str>,
+    ) -> JobSpec {
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let input = self.input(block).map(|bytes| {
+            let split = self.split(block);
+            let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
+            Input::File { file, split, last_split, more_copies: 0, barren: [].into() }
+        });
+        let input = self.splits.clone().map(Input::Splits).or(input);
+        let user: Arc<str> = self.user.as_str().into();
+        JobSpec {
+            id,
+            name: name.into(),
+            pool: self.pool.as_deref().map_or_else(|| user.clone(), Into::into),
+            names_pool: self.pool.is_some(),
+            user,
+            class: self.class.as_deref().map_or_else(|| classify(maps, reduces), Into::into),
+            priority: self.priority,
+            suspendable: self.suspendable,
+            maps,
+            reduces,
+            input,
+            map: MapCost {
+                time: self.map_time.clone(),
+                rate: self.map_rate,
+                noise: self.noise.clone(),
+                rack_penalty: self.penalty.rack,
+                off_rack_penalty: self.penalty.off_rack,
+                output: if reduces == 0 { evenly(self.output, maps) } else { Bytes::ZERO },
+            },
+            reduce: ReduceCost {
+                shuffle_time: self.shuffle_time.clone(),
+                shuffle: self.of_reduces(self.shuffle, seed, id),
+                sort_time: self.sort_time.clone(),
+                time: self.reduce_time.clone(),
+                rate: self.reduce_rate,
+                noise: self.noise.clone(),
+                output: self.of_reduces(self.output, seed, id),
+            },
+            memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
+            traced: self.traced.clone(),
+        }
+    }
+}
+
+impl Workload {
+    /// Returns the jobs that a scenario writes out.
+    ///
+    /// They are numbered by the instant at which each could be submitted at the earliest, then as
+    /// listed: a number must not depend on how a scheduler fares. `seed` draws how reduces share
+    /// bytes, `block` is the size of a block, `classify` names the class of a job with so many maps and reduces.
+    ///
+    /// Expects that `after` names jobs of the list and that they do not wait for each other.
+    pub fn from_jobs(
+        entries: &[JobEntry],
+        seed: u64,
+        block: Bytes,
+        classify: &dyn Fn(u32, u32) -> Arc<str>,
+    ) -> Self {
+        let follows = follows(entries);
+        let earliest = earliest_submissions(entries, &follows);
+        let mut jobs: Vec<(SimSpan, usize, usize)> = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            for number in 0..entry.count.get() as usize {
+                jobs.push((earliest[index] + entry.every * number as u64, index, number));
+            }
+        }
+        jobs.sort();
+        let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
+        let mut shared: BTreeMap<&str, FileId> = BTreeMap::new();
+        let mut files = (0..).map(FileId);
+        let mut next = || files.next().expect("as many files as jobs");
+
+        // Hadoop counts its jobs up; what a trace calls them goes before.
+        let mut places: Vec<usize> = (0..jobs.len()).collect();
+        places.sort_by_key(|place| entries[jobs[*place].1].traced.as_ref()?.id.as_ref());
+        let arrivals = (0..).zip(places).map(|(id, place)| {
+            let (_, index, number) = &jobs[place];
+            let (entry, name) = (&entries[*index], &names[*index][*number]);
+            let file = match &entry.file {
+                Some(name) => *shared.entry(name).or_insert_with(&mut next),
+                None => next(),
+            };
+            Arrival {
+                spec: Arc::new(entry.spec(JobId(id), name, file, seed, block, classify)),
+                place: place as u32,
+                batch: BatchId(*index as u32),
+                delay: entry.submit + entry.every * *number as u64,
+                way: Way::Paced,
+            }
+        });
+        let batch = |entry: usize| BatchId(entry as u32);
+        let batches = |before: Vec<usize>| before.into_iter().map(batch).collect();
+        Self {
+            arrivals: arrivals.collect(),
+            follows: follows.into_iter().map(batches).collect(),
+            names: entries.iter().map(|entry| entry.name.clone()).collect(),
+            submission: Submission::Replay,
+            start: SimSpan::ZERO,
+            warm_up: SimSpan::ZERO,
+            left_out: Vec::new(),
+            looks_twice: false,
+        }
+    }
+}
+
+/// Returns what each of so many tasks moves of these bytes.
+fn evenly(bytes: Bytes, tasks: u32) -> Bytes {
+    Bytes::new(bytes.get() / u64::from(tasks.max(1)))
+}
+
+/// Returns for each entry the places of those that its `after` names.
+fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
+    let places: BTreeMap<&str, usize> =
+        entries.iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
+    let before = |entry: &JobEntry| {
+        entry.after.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
+    };
+    entries.iter().map(before).collect()
+}
+
+/// Returns the places of entries in an order in which each stands behind those that it follows.
+/// Entries that wait for each other, or for such, are not in it.
+pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
+    let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
+    for (entry, before) in follows.iter().enumerate() {
+        for &other in before {
+            followers[other].push(entry);
+        }
+    }
+    let mut order: Vec<usize> = (0..awaited.len()).filter(|&entry| awaited[entry] == 0).collect();
+    let mut next = 0;
+    while let Some(&entry) = order.get(next) {
+        next += 1;
+        for &follower in &followers[entry] {
+            awaited[follower] -= 1;
+            if awaited[follower] == 0 {
+                order.push(follower);
+            }
+        }
+    }
+    order
+}
+
+/// Returns entries of which each follows the next, and the last the first, if there are any.
+pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut waits = vec![true; follows.len()];
+    for job in in_order(follows) {
+        waits[job] = false;
+    }
+    let mut job = waits.iter().position(|&waits| waits)?;
+    let mut walked = Vec::new();
+    let mut step = vec![None; waits.len()];
+    loop {
+        if let Some(begin) = step[job] {
+            let mut round: Vec<usize> = walked[begin..].to_vec();
+            // Begin with the one that stands first in the file, whichever was met first.
+            let first = (0..round.len()).min_by_key(|&place| round[place])?;
+            round.rotate_left(first);
+            return Some(round);
+        }
+        step[job] = Some(walked.len());
+        walked.push(job);
+        job = *follows[job].iter().find(|&&before| waits[before])?;
+    }
+}
+
+/// Returns for each entry when its first job could be submitted if all others took no time.
+fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
+    let mut earliest = vec![SimSpan::default(); entries.len()];
+    for place in in_order(follows) {
+        let last = |&before: &usize| {
+            let entry = &entries[before];
+            earliest[before] + entry.every * u64::from(entry.count.get() - 1)
+        };
+        let last = follows[place].iter().map(last).max().unwrap_or_default();
+        earliest[place] = last + entries[place].submit;
+    }
+    earliest
+}
+
+/// Returns the names of the fields that serde reads into a struct, in their order.
+fn struct_fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    /// Hears what the struct asks for, and has nothing to give.
+    struct Listener<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Listener<'_> {
+        type Error = serde::de::value::Error;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Self::Error> {
+            *self.0 = fields;
+            Err(serde::de::Error::custom("only the names are asked for"))
+        }
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+            Err(serde::de::Error::custom("no struct"))
+        }
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+            option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier
+            ignored_any
+        }
+    }
+    let mut fields: &[&str] = &[];
+    // It never succeeds.
+    let _ = T::deserialize(Listener(&mut fields));
+    fields
+}
+
+fn one() -> Count<1, 1_000_000> {
+    Count::of(1)
+}
+
+fn none() -> TaskCount {
+    TaskCount::of(0)
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+pub(super) fn user() -> String {
+    "default".to_owned()
+}
+
+/// The median sort phase of a real trace was 0.08 s: what was fetched is merged already.
+pub(super) const MERGE: SimSpan = SimSpan::from_millis(80);
+
+fn merge() -> TaskTimes {
+    MERGE.into()
+}
+
+pub(super) fn no_noise() -> Dist<Factor> {
+    Dist::Constant(Factor::ONE)
+}
+
+/// Hadoop's default heap of a child.
+pub(super) fn heap() -> Bytes {
+    Bytes::from_mib(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(yaml: &str) -> Workload {
+        let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
+        Workload::from_jobs(&entries, 1, Bytes::from_mib(128), &|_, _| "all".into())
+    }
+
+    fn splits(input: &str) -> (u32, Bytes) {
+        let workload = workload(&format!("[{{name: a, input: {input}}}]"));
+        let spec = &workload.arrivals[0].spec;
+        let last = spec.input.as_ref().unwrap().bytes(spec.maps - 1, spec.maps);
+        (spec.maps, last)
+    }
+
+    #[test]
+    fn an_input_is_cut_into_blocks_and_a_last_one_of_up_to_a_tenth_more() {
+        assert_eq!(splits("1B"), (1, Bytes::new(1)));
+        assert_eq!(splits("128MiB"), (1, Bytes::from_mib(128)));
+        assert_eq!(splits("140MiB"), (1, Bytes::from_mib(140)));
+        assert_eq!(splits("141MiB"), (2, Bytes::from_mib(13)));
+        assert_eq!(splits("256MiB"), (2, Bytes::from_mib(128)));
+        assert_eq!(splits("1GiB"), (8, Bytes::from_mib(128)));
+    }
+
+    #[test]
+    fn the_fields_are_those_of_the_schema() {
+        let schema = schemars::schema_for!(JobEntry);
+        let fields = schema.as_value()["properties"].as_object().unwrap();
+        assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::field_names());
+    }
+
+    #[test]
+    fn a_field_is_idle_where_another_leaves_nothing_for_it_to_say() {
+        let idle = |yaml: &str| {
+            let job: JobEntry = serde_yaml::from_str(yaml).unwrap();
+            job.idle_fields(false).into_iter().map(|(field, _)| field).collect::<Vec<_>>()
+        };
+        let reduces = "shuffle: 1GiB, shuffle_time: 1s, reduce_time: 1s, reduce_rate: 1MB/s";
+        let all = ["shuffle", "shuffle_time", "reduce_time", "reduce_rate"];
+        assert_eq!(idle(&format!("{{name: a, maps: 1, {reduces}}}")), all);
+        let one = "name: a, maps: 1, reduces: 1";
+        assert_eq!(idle(&format!("{{{one}, {reduces}}}")), ["shuffle", "reduce_rate"]);
+        let by_bytes = "shuffle: 1GiB, shuffle_time: 1s, reduce_rate: 1MB/s";
+        assert_eq!(idle(&format!("{{{one}, {by_bytes}}}")), [""; 0]);
+        assert_eq!(idle("{name: a, maps: 1, map_time: 1s, map_rate: 1MB/s}"), ["map_rate"]);
+        let zipf = "reduce_shares: !zipf 1";
+        assert_eq!(idle(&format!("{{{one}, {zipf}, reduce_time: 1s}}")), ["reduce_shares"]);
+        assert_eq!(idle(&format!("{{{one}, {zipf}, output: 1GiB}}")), [""; 0]);
+        assert_eq!(idle("{name: a, maps: 1, output: 1GiB, every: 1s}"), ["every"]);
+        assert_eq!(idle("{name: a, maps: 1, every: 1s, count: 2}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_list_is_written_without_its_defaults() {
+        let brief = "- name: a\n  maps: 3\n- name: b\n  after:\n  - a\n  input: 1GiB\n  penalty:\n    \
+                     rack: 1.5\n    off_rack: 1.0\n";
+        let entries: Vec<JobEntry> = serde_yaml::from_str(brief).unwrap();
+        let mut written = Vec::new();
+        let to = &mut serde_yaml::Serializer::new(&mut written);
+        JobEntry::serialize_list(&entries, to).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), brief);
+    }
+
+    #[test]
+    fn jobs_are_numbered_by_their_earliest_submission() {
+        let jobs = workload(
+            "[{name: late, submit: 60s, maps: 1}, {name: next, after: [first], submit: 5s, maps: 1},
+              {name: first, count: 2, every: 10s, maps: 1}]",
+        );
+        let names: Vec<&str> = jobs.arrivals.iter().map(|a| &*a.spec.name).collect();
+        assert_eq!(names, ["first-1", "first-2", "next", "late"]);
+        assert_eq!(jobs.follows, [vec![], vec![BatchId(2)], vec![]]);
+        assert_eq!(jobs.arrivals[2].batch, BatchId(1));
+        assert_eq!(jobs.arrivals[1].delay, SimSpan::from_secs(10));
+    }
+
+    #[test]
+    fn a_long_chain_written_backwards_is_numbered_at_once() {
+        let plain: JobEntry = serde_yaml::from_str("{name: '', submit: 1s, maps: 1}").unwrap();
+        let name = |number: usize| format!("job-{number}");
+        let entries: Vec<JobEntry> = (1..=100_000)
+            .rev()
+            .map(|number| JobEntry {
+                name: name(number),
+                after: vec![name(number - 1)],
+                ..plain.clone()
+            })
+            .chain([JobEntry { name: name(0), ..plain.clone() }])
+            .collect();
+        let jobs = Workload::from_jobs(&entries, 1, Bytes::from_mib(64), &|_, _| "".into());
+        for (number, arrival) in jobs.arrivals.iter().enumerate() {
+            assert_eq!(*arrival.spec.name, name(number));
+        }
+    }
+
+    #[test]
+    fn jobs_that_name_the_same_file_read_the_same_blocks() {
+        let jobs = workload(
+            "[{name: a, maps: 2, file: log}, {name: b, maps: 3}, {name: c, maps: 1, file: log}]",
+        );
+        let file = |index: usize| match jobs.arrivals[index].spec.input {
+            Some(Input::File { file, .. }) => file,
+            _ => panic!("no file"),
+        };
+        assert_eq!(file(0), file(2));
+        assert_ne!(file(0), file(1));
+    }
+
+    #[test]
+    fn jobs_of_the_same_name_do_not_share_a_private_file() {
+        let jobs = workload("[{name: a, maps: 1, count: 2}, {name: a-1, maps: 1}]");
+        let mut files: Vec<u32> = jobs
+            .arrivals
+            .iter()
+            .map(|job| match job.spec.input {
+                Some(Input::File { file, .. }) => file.0,
+                _ => panic!("no file"),
+            })
+            .collect();
+        files.sort_unstable();
+        assert_eq!(files, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_a_chain_is_none() {
+        assert_eq!(cycle(&[vec![], vec![0], vec![0, 1]]), None);
+        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
+        assert_eq!(cycle(&[vec![], vec![3, 0], vec![1], vec![2], vec![3]]), Some(vec![1, 3, 2]));
+    }
+
+    #[test]
+    fn a_long_chain_is_no_deep_recursion() {
+        let chain: Vec<Vec<usize>> =
+            (0..1_000_000_usize).map(|job| vec![(job + 1) % 1_000_000]).collect();
+        assert_eq!(cycle(&chain).map(|round| round.len()), Some(1_000_000));
+    }
+}

@@ -1,0 +1,583 @@
+//! The list of jobs in a file of its own, read and written.
+//!
+//! A table has a job in each row and the fields of [`JobEntry`] as columns, in any order; an empty
+//! cell says nothing. Cells are written as in a scenario: `3s`, `128MiB`, `[1s, 2s]`,
+//! `{log_normal: {mean: 20s, cv: 0.2}}`. Names, users, pools, classes and files are taken as they
+//! stand, but for blanks around them; one that begins with a quote is a JSON string. A list in YAML
+//! is what a scenario would have below `jobs:`.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use serde_yaml::{Mapping, Value};
+
+use super::record::{Entry, Row};
+use crate::workload::format::{Contents, Formats, List, other};
+use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, in_order};
+use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::trace::{
+    FirstFew, LARGEST_ENTRY, LONGEST_LINE, Record, Records, Strictness, Suspicion, TextPlace,
+    TraceError,
+};
+use mumakil_yaml::{self as yaml, Problem};
+
+/// The columns whose cells are taken as they stand.
+const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
+
+/// What is wrong with a job: where in it, what, and what to do.
+struct Flaw {
+    field: String,
+    message: String,
+    hint: Option<Cow<'static, str>>,
+}
+
+impl Flaw {
+    fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<Problem> for Flaw {
+    fn from(problem: Problem) -> Self {
+        let hint = problem.hint.map(Cow::Owned);
+        Self { field: problem.path.to_string(), message: problem.message, hint }
+    }
+}
+
+impl List {
+    /// Reads a list, be it a table or YAML or of another of some formats. `block` is the size of a
+    /// block.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or with what is wrong in it.
+    pub fn read(
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+        formats: &Formats,
+    ) -> Result<Self, TraceError> {
+        let format = formats.recognise(path)?;
+        match format.contents() {
+            Contents::List { read, .. } => read(path, block, strictness),
+            Contents::Jobs(_) | Contents::Hosts(_) | Contents::Generator { .. } => {
+                Err(other(path, format, "a list of jobs"))
+            }
+        }
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// As [`List::read`].
+    pub fn of_table(
+        mut rows: Records<Row>,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        let mut reader = Reader::new(path, block, strictness);
+        let header = rows.next().transpose()?;
+        let separator = header.as_ref().map_or(b',', Row::separator);
+        let header = header.map_or_else(Vec::new, |row| row.cells(separator));
+        if let Err(fault) = check_header(&header) {
+            return Err(reader.error(rows.place(), None, fault));
+        }
+        while let Some(row) = rows.next().transpose()? {
+            let cells = row.cells(separator);
+            let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
+            let name = name.map(|(_, cell)| cell.as_str());
+            reader.add(rows.place(), name, fields(&header, &cells))?;
+        }
+        reader.end(rows)
+    }
+
+    /// Reads a list in YAML.
+    ///
+    /// # Errors
+    /// As [`List::read`].
+    pub fn of_yaml(
+        mut entries: Records<Entry>,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        let mut reader = Reader::new(path, block, strictness);
+        while let Some(entry) = entries.next().transpose()? {
+            let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
+            reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
+        }
+        reader.end(entries)
+    }
+}
+
+fn check_header(header: &[String]) -> Result<(), Flaw> {
+    for (place, column) in header.iter().enumerate() {
+        if !JobEntry::field_names().contains(&column.as_str()) {
+            return Err(Flaw::new("", format!("unknown column `{column}`"))
+                .hint("the columns are the fields of a job in a scenario, such as `submit`"));
+        }
+        if header[..place].contains(column) {
+            return Err(Flaw::new("", format!("two columns `{column}`")));
+        }
+    }
+    if !header.iter().any(|column| column == "name") {
+        return Err(Flaw::new("", "no column `name`").hint("begin with a header"));
+    }
+    Ok(())
+}
+
+/// Returns what a row says of a job.
+fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
+    if header.len() != cells.len() {
+        let message = format!("{} cells in {} columns", cells.len(), header.len());
+        return Err(Flaw::new("", message)
+            .hint("put a cell with a comma in it into quotes, without a blank before them"));
+    }
+    let mut fields = Mapping::new();
+    for (column, cell) in header.iter().zip(cells) {
+        let value = match cell.as_str() {
+            "" => continue,
+            text if !TEXTS.contains(&column.as_str()) => {
+                serde_yaml::from_str(text).map_err(|error| error.to_string())
+            }
+            text if text.starts_with('"') => {
+                serde_json::from_str(text).map(Value::String).map_err(|error| error.to_string())
+            }
+            text => Ok(Value::String(text.to_owned())),
+        };
+        let value = value.map_err(|message| Flaw::new(column, message))?;
+        fields.insert(column.as_str().into(), value);
+    }
+    Ok(fields)
+}
+
+/// Takes job after job, and knows those before.
+struct Reader {
+    path: PathBuf,
+    block: Bytes,
+    strictness: Strictness,
+    jobs: Vec<JobEntry>,
+    /// Where each begins.
+    places: Vec<TextPlace>,
+    names: TakenNames,
+    /// When the last of those came that come by themselves.
+    last: SimSpan,
+    /// How many jobs there are, copies and all, and when the last could come.
+    total: u64,
+    latest: u128,
+    skipped: FirstFew<TraceError>,
+    suspicious: FirstFew<Suspicion>,
+}
+
+impl Reader {
+    fn new(path: &Path, block: Bytes, strictness: Strictness) -> Self {
+        Self {
+            path: path.to_owned(),
+            block,
+            strictness,
+            jobs: Vec::new(),
+            places: Vec::new(),
+            names: TakenNames::default(),
+            last: SimSpan::ZERO,
+            total: 0,
+            latest: 0,
+            skipped: FirstFew::default(),
+            suspicious: FirstFew::default(),
+        }
+    }
+
+    fn error(&self, place: TextPlace, job: Option<&str>, fault: Flaw) -> TraceError {
+        let Flaw { field, message, hint } = fault;
+        let what = if field.is_empty() { message } else { format!("{field}: {message}") };
+        TraceError::malformed(&self.path, place, job, &what, hint)
+    }
+
+    /// Takes a job, or leaves it out if it is broken and that does not matter.
+    fn add(
+        &mut self,
+        place: TextPlace,
+        name: Option<&str>,
+        fields: Result<Mapping, Flaw>,
+    ) -> Result<(), TraceError> {
+        match fields.and_then(|fields| self.job(fields)) {
+            Ok(job) => {
+                self.look_at_time(place, &job);
+                self.jobs.push(job);
+                self.places.push(place);
+                Ok(())
+            }
+            Err(fault) => {
+                let error = self.error(place, name, fault);
+                if self.strictness == Strictness::Strict {
+                    return Err(error);
+                }
+                self.skipped.add(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn job(&mut self, fields: Mapping) -> Result<JobEntry, Flaw> {
+        let fields = Value::Mapping(fields);
+        let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
+            let one = problem.path.get(&fields).and_then(Value::as_str);
+            match one.filter(|_| problem.path == yaml::Path::of("after")) {
+                Some(name) => problem.hint(format!("write `[{name}]`")),
+                None => problem,
+            }
+        })?;
+        if let Some((field, message)) = job.faults(self.block).into_iter().next() {
+            return Err(Flaw::new(field, message));
+        }
+        let micros = |span: SimSpan| u128::from(span.as_micros());
+        let copies = job.count.get();
+        let latest = self.latest + micros(job.submit) + micros(job.every) * u128::from(copies - 1);
+        if LATEST < latest {
+            return Err(Flaw::new("submit", "the jobs come over more than 100,000 years"));
+        }
+        if MOST_JOBS < self.total + u64::from(copies) {
+            return Err(Flaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
+        }
+        self.names.take(&job).map_err(|message| Flaw::new("name", message))?;
+        (self.latest, self.total) = (latest, self.total + u64::from(copies));
+        Ok(job)
+    }
+
+    /// Notes a job that comes before the one above it, if neither waits for others.
+    fn look_at_time(&mut self, place: TextPlace, job: &JobEntry) {
+        if !job.after.is_empty() {
+            return;
+        }
+        if job.submit < self.last {
+            let what = format!("submitted {} before a job above it", self.last - job.submit);
+            self.suspicious.add(Suspicion { place, job: Some(job.name.clone()), what });
+        }
+        self.last = self.last.max(job.submit);
+    }
+
+    /// Checks what jobs say of each other.
+    fn end<T: Record>(mut self, records: Records<T>) -> Result<List, TraceError> {
+        let clashes = file_clashes(&self.jobs, self.block).into_iter();
+        let clash = |(number, message)| (number, Flaw::new("file", message).hint(ONE_SIZE));
+        self.leave_out(clashes.map(clash).collect())?;
+        self.leave_out(self.never_due())?;
+        let sha256 = records.sha256().map(str::to_owned);
+        self.skipped.append(records.into_notes().skipped);
+        let Self { jobs, skipped, suspicious, .. } = self;
+        Ok(List { jobs, skipped, suspicious, sha256 })
+    }
+
+    /// Returns the jobs that wait for what never ends: others that there are not, or each other.
+    fn never_due(&self) -> Vec<(usize, Flaw)> {
+        let places: FxHashMap<&str, usize> =
+            self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
+        // One behind the last stands for all that there are not. It waits for itself.
+        let nowhere = self.jobs.len();
+        let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
+        let mut follows: Vec<Vec<usize>> =
+            self.jobs.iter().map(|job| job.after.iter().map(place).collect()).collect();
+        follows.push(vec![nowhere]);
+        let mut waits = vec![true; follows.len()];
+        for job in in_order(&follows) {
+            waits[job] = false;
+        }
+        let fault = |number: usize| {
+            let missing = self.jobs[number].after.iter().find(|name| place(name) == nowhere);
+            let message = match missing {
+                Some(name) => format!("there is no job `{name}`"),
+                None => "the job waits for itself, or for jobs that never come".to_owned(),
+            };
+            (missing.is_none(), number, Flaw::new("after", message))
+        };
+        let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
+        // Causes before consequences.
+        faults.sort_by_key(|(follows, number, _)| (*follows, *number));
+        faults.into_iter().map(|(_, number, fault)| (number, fault)).collect()
+    }
+
+    /// Leaves out jobs that are broken, or ends with the first of them.
+    fn leave_out(&mut self, faults: Vec<(usize, Flaw)>) -> Result<(), TraceError> {
+        let mut stays = vec![true; self.jobs.len()];
+        for (number, fault) in faults {
+            let error = self.error(self.places[number], Some(&self.jobs[number].name), fault);
+            if self.strictness == Strictness::Strict {
+                return Err(error);
+            }
+            self.skipped.add(error);
+            stays[number] = false;
+        }
+        let mut of_jobs = stays.iter();
+        self.jobs.retain(|_| of_jobs.next() == Some(&true));
+        let mut of_places = stays.iter();
+        self.places.retain(|_| of_places.next() == Some(&true));
+        Ok(())
+    }
+}
+
+/// Writes jobs as a table, with the columns in which any of them says something.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
+    let said: Vec<Mapping> = JobEntry::said_of(jobs).collect();
+    let is_said =
+        |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
+    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
+    to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
+    for (job, fields) in jobs.iter().zip(&said) {
+        let cell = |column: &&str| {
+            fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
+        };
+        let row = row(columns.iter().map(cell))?;
+        refuse_above(LONGEST_LINE, row.len(), job)?;
+        to.write_all(&row)?;
+    }
+    Ok(())
+}
+
+fn row(cells: impl Iterator<Item = String>) -> io::Result<Vec<u8>> {
+    let mut row = csv::Writer::from_writer(Vec::new());
+    row.write_record(cells)?;
+    row.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Refuses to write what could not be read.
+fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
+    if length <= most {
+        return Ok(());
+    }
+    let (name, most) = (&job.name, most >> 20);
+    let what = format!("the job `{name}` takes more than {most} MiB, and none may");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+/// Writes jobs as a list in YAML, without what is as it is by default.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
+    for (job, fields) in jobs.iter().zip(JobEntry::said_of(jobs)) {
+        let entry = serde_yaml::to_string(&[fields]).map_err(io::Error::other)?;
+        refuse_above(LARGEST_ENTRY, entry.len(), job)?;
+        to.write_all(entry.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Returns a value as a cell.
+fn cell(column: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if TEXTS.contains(&column) => {
+            let is_plain = text.trim() == text && !text.contains(char::is_control);
+            if text.is_empty() || text.starts_with('"') || !is_plain {
+                serde_json::to_string(text).unwrap_or_default()
+            } else {
+                text.clone()
+            }
+        }
+        value => flow(value),
+    }
+}
+
+/// Returns a value as YAML on one line.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::Sequence(items) => {
+            format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        Value::Mapping(fields) => {
+            let pairs = fields.iter().map(|(key, value)| format!("{}: {}", flow(key), flow(value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(text) => quoted(text),
+        value => serde_yaml::to_string(value).unwrap_or_default().trim_end().to_owned(),
+    }
+}
+
+/// Returns whether a text needs no quotes: it can be nothing but a text.
+fn is_plain(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        && matches!(serde_yaml::from_str(text), Ok(Value::String(read)) if read == text)
+}
+
+/// Returns a text in quotes, with nothing in it that YAML would take for the end of a line.
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        ' '..='~' => c.to_string(),
+        _ => format!("\\U{:08X}", u32::from(c)),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn table(text: &str, strictness: Strictness) -> Result<List, String> {
+        let rows = Records::from_reader("t.csv", Cursor::new(text.to_owned()), strictness).unwrap();
+        List::of_table(rows, Path::new("t.csv"), Bytes::from_mib(64), strictness)
+            .map_err(|error| error.to_string())
+    }
+
+    fn yaml(text: &str) -> Result<List, String> {
+        let strictness = Strictness::Strict;
+        let rows =
+            Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
+        List::of_yaml(rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
+            .map_err(|error| error.to_string())
+    }
+
+    const ALL: &str = r#"
+- name: "first, \"of\" all"
+  submit: 1500ms
+  count: 2
+  every: 3us
+  user: "007"
+  pool: ""
+  class: " small"
+  priority: very_high
+  maps: 2
+  reduces: 1
+  input: 129MiB
+  file: /logs/2009
+  shuffle: 1kB
+  output: 7B
+  map_time: [1s, 200us]
+  shuffle_time: {uniform: {from: 1s, to: 2s}}
+  sort_time: 0s
+  reduce_time: {empirical: {cdf: [[1s, 0.25], [2s, 1.0]]}}
+  reduce_rate: 6MB/s
+  noise: {log_normal: {mean: 1.0, cv: 0.30000000000000004}}
+  penalty: {rack: 1.5, off_rack: 3.0}
+  map_memory: 1GiB
+  reduce_memory: 300B
+- name: next
+  after: ["first, \"of\" all"]
+  input: 1GiB
+  map_rate: 9MB/s
+"#;
+
+    #[test]
+    fn a_list_reads_back_as_written() {
+        let jobs = yaml(ALL).unwrap().jobs;
+        assert_eq!(jobs.len(), 2);
+        let mut text = Vec::new();
+        write_table(&jobs, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains(r#","[1s, 200us]","#), "{text}");
+        assert_eq!(table(&text, Strictness::Strict).unwrap().jobs, jobs);
+        let mut text = Vec::new();
+        write_yaml(&jobs, &mut text).unwrap();
+        assert_eq!(yaml(str::from_utf8(&text).unwrap()).unwrap().jobs, jobs);
+    }
+
+    #[test]
+    fn a_table_says_what_it_needs() {
+        let list = table("maps,name\n3,a\n,b\n", Strictness::Lenient).unwrap();
+        assert_eq!((list.jobs.len(), list.skipped.count), (1, 1));
+        assert_eq!(list.jobs[0].maps.map(|maps| maps.get()), Some(3));
+        assert!(list.sha256.is_some());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_job_is_said() {
+        for (text, message) in [
+            ("maps\n3\n", "t.csv:1: no column `name`\n  hint: begin with a header"),
+            (
+                "name,mapz\n",
+                "t.csv:1: unknown column `mapz`\n  hint: the columns are the fields of a job in a \
+                 scenario, such as `submit`",
+            ),
+            ("name,maps,maps\n", "t.csv:1: two columns `maps`"),
+            (
+                "name,maps\na,1,2\n",
+                "t.csv:2: job \"a\": 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes, without a blank before them",
+            ),
+            (
+                "name,maps,map_time\na,1,10 parsecs\n",
+                "t.csv:2: job \"a\": map_time: invalid value: text \"10 parsecs\", expected a \
+                 duration with a unit, such as 3s, 200ms, 10min or 1h 30min",
+            ),
+            (
+                "name,maps,map_time\na,1,1s\nb,2,[1s]\n",
+                "t.csv:3: job \"b\": map_time: there are 1 times for the 2 maps of the job `b`",
+            ),
+            (
+                "name,maps,after\na,1,\nb,1,a\n",
+                "t.csv:3: job \"b\": after: invalid type: text \"a\", expected a list\n  hint: write `[a]`",
+            ),
+            ("name\na\n", "t.csv:2: job \"a\": the job `a` has neither `maps` nor `input`"),
+            (
+                "name,maps\na,1\na,1\n",
+                "t.csv:3: job \"a\": name: another job is called `a` already",
+            ),
+            ("name,maps,after\na,1,[b]\n", "t.csv:2: job \"a\": after: there is no job `b`"),
+            (
+                "name,maps,after\na,1,[b]\nb,1,[a]\n",
+                "t.csv:2: job \"a\": after: the job waits for itself, or for jobs that never come",
+            ),
+            (
+                "name,maps,count\na,1,2\na-1,1,\n",
+                "t.csv:3: job \"a-1\": name: the jobs of `a` have a count, and one of them is \
+                 called `a-1`",
+            ),
+            (
+                "name,maps,input,file\na,2,2GiB,f\nb,4,2GiB,f\n",
+                "t.csv:3: job \"b\": file: each map of `b` reads 512MiB of `f`, but each of `a` \
+                 reads 1GiB\n  hint: a file has blocks of one size: mend `maps` or `input`, or name \
+                 another file",
+            ),
+        ] {
+            assert_eq!(table(text, Strictness::Strict).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn jobs_that_follow_one_that_is_left_out_are_left_out_too() {
+        let text = "name,maps,after\na,,\nb,1,[a]\nc,1,[b]\nd,1,\n";
+        let list = table(text, Strictness::Lenient).unwrap();
+        assert_eq!((list.jobs.len(), list.skipped.count), (1, 3));
+        assert_eq!(list.jobs[0].name, "d");
+    }
+
+    #[test]
+    fn blanks_and_other_separators_change_nothing() {
+        let plain = table("name,maps,after\na,1,\nb,3,[a]\n", Strictness::Strict).unwrap().jobs;
+        for text in
+            ["\"name\", maps, after\na, 1,\nb, 3, [a]\n", "name;maps;after\na;1;\nb;3;[a]\n"]
+        {
+            assert_eq!(table(text, Strictness::Strict).unwrap().jobs, plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_comes_before_the_one_above_it_is_odd() {
+        let text = "name,maps,submit,after\na,1,9s,\nb,1,2s,[a]\nc,1,5s,\n";
+        let odd = table(text, Strictness::Strict).unwrap().suspicious;
+        let said: Vec<_> =
+            odd.first.iter().map(|odd| (odd.place.line, odd.what.as_str())).collect();
+        assert_eq!(said, [(4, "submitted 4s before a job above it")]);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_written() {
+        let times = "  - 123456789us\n".repeat(100_000);
+        let jobs = yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().jobs;
+        let error = write_table(&jobs, io::sink()).unwrap_err().to_string();
+        assert_eq!(error, "the job `a` takes more than 1 MiB, and none may");
+        write_yaml(&jobs, io::sink()).unwrap();
+    }
+}

@@ -1,0 +1,80 @@
+//! The formats of our own lists: a table with a header, and YAML.
+
+use std::path::Path;
+
+use super::file::{write_table, write_yaml};
+use super::record::Row;
+use crate::workload::format::{Contents, Format, List, Target, TraceJob};
+use crate::workload::jobs::JobEntry;
+use mumakil_base::units::Bytes;
+use mumakil_core::trace::{FirstFew, Record, Records};
+
+/// The format of tables.
+pub(in crate::workload) struct JobTable;
+/// The format of lists in YAML.
+pub(in crate::workload) struct JobList;
+
+impl Format for JobTable {
+    fn name(&self) -> &'static str {
+        "a table of jobs"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Mumakil's own lists of jobs (CSV with a column `name`, or YAML)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        is_header(line)
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::List {
+            read: |path: &Path, block, strictness| {
+                List::of_table(Records::open(path, strictness)?, path, block, strictness)
+            },
+            write: |jobs, to| write_table(jobs, to),
+        }
+    }
+
+    fn target(&self) -> Option<Target> {
+        Some(Target { key: "csv", about: "Mumakil's own table", make })
+    }
+}
+
+impl Format for JobList {
+    fn name(&self) -> &'static str {
+        "a list of jobs in YAML"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::List {
+            read: |path: &Path, block, strictness| {
+                List::of_yaml(Records::open(path, strictness)?, path, block, strictness)
+            },
+            write: |jobs, to| write_yaml(jobs, to),
+        }
+    }
+
+    fn target(&self) -> Option<Target> {
+        Some(Target { key: "yaml", about: "Mumakil's own list", make })
+    }
+}
+
+fn make(entry: &JobEntry, _block: Bytes) -> TraceJob {
+    TraceJob::Own(Box::new(entry.clone()))
+}
+
+/// Returns whether a line is the header of a table: several names, right or wrong, or just `name`.
+fn is_header(line: &[u8]) -> bool {
+    let Ok(row) = Row::parse(line, &mut FirstFew::default()) else { return false };
+    let cells = row.cells(row.separator());
+    let is_word = |cell: &String| {
+        cell.starts_with(|c: char| c.is_ascii_alphabetic())
+            && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    cells.iter().any(|cell| cell == "name") || 1 < cells.len() && cells.iter().all(is_word)
+}

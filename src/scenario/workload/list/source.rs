@@ -1,0 +1,152 @@
+//! `workload: {jobs: …}`: jobs written out in the scenario, or in a file of their own.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::PathBuf;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::workload::format::List;
+use crate::workload::jobs::JobEntry;
+use crate::workload::site::Site;
+use crate::workload::source::{FoundJobs, Source, SourceKind};
+use mumakil_core::trace::{Strictness, TraceError, TraceFile};
+use mumakil_yaml::{Path, Problem};
+
+/// Jobs written out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jobs {
+    /// In the scenario.
+    Listed(Vec<JobEntry>),
+    /// In a file.
+    File(JobFile),
+}
+
+/// A file of jobs: its path, or `{path, sha256, lenient}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+    /// The file.
+    pub file: TraceFile,
+    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    pub lenient: bool,
+}
+
+/// The long form of a file of jobs.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "JobFile", deny_unknown_fields)]
+struct LongJobFile {
+    /// The path.
+    path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    #[serde(default)]
+    lenient: bool,
+}
+
+impl Serialize for Jobs {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Listed(jobs) => JobEntry::serialize_list(jobs, to),
+            Self::File(JobFile { file, lenient: false }) => file.serialize(to),
+            Self::File(JobFile { file, lenient }) => {
+                let TraceFile { path, sha256 } = file.clone();
+                LongJobFile { path, sha256, lenient: *lenient }.serialize(to)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Jobs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct JobsVisitor;
+
+        impl<'de> de::Visitor<'de> for JobsVisitor {
+            type Value = Jobs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of jobs, or the path of a file with one")
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Jobs, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Jobs::Listed)
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<Jobs, E> {
+                let file = TraceFile { path: path.into(), sha256: None };
+                Ok(Jobs::File(JobFile { file, lenient: false }))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
+                let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
+                let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
+                    let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
+                    de::Error::invalid_type(de::Unexpected::Map, &expected)
+                })?;
+                Ok(Jobs::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
+            }
+        }
+        from.deserialize_any(JobsVisitor)
+    }
+}
+
+impl JsonSchema for Jobs {
+    fn schema_name() -> Cow<'static, str> {
+        "Jobs".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let listed = schemas.subschema_for::<Vec<JobEntry>>();
+        let long = schemas.subschema_for::<LongJobFile>();
+        let file = json_schema!({
+            "title": "the path of a file, or {path: …, sha256: …, lenient: …}",
+            "anyOf": [{ "type": "string" }, long],
+        });
+        json_schema!({ "anyOf": [listed, file] })
+    }
+}
+
+impl SourceKind for Jobs {
+    const KEY: &'static str = "jobs";
+    const ABOUT: &'static str = "Jobs written out, here or in a file of their own: a table (CSV) \
+                                 with these fields as its\ncolumns, or a list in YAML.";
+}
+
+impl Source for Jobs {
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+        match self {
+            Self::Listed(jobs) => Ok(FoundJobs { jobs: jobs.clone(), ..FoundJobs::default() }),
+            Self::File(JobFile { file, lenient }) => {
+                let path = file.find(site.folder);
+                let strictness = Strictness::of(*lenient);
+                let list = List::read(&path, site.cluster.hdfs.block, strictness, site.formats)?;
+                file.pin(site.folder, list.sha256.as_deref())?;
+                let (jobs, broken) = (list.jobs, list.skipped.count);
+                Ok(FoundJobs { jobs, broken, ..FoundJobs::default() })
+            }
+        }
+    }
+
+    fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
+        match self {
+            Self::Listed(_) => Vec::new(),
+            Self::File(JobFile { file, .. }) => vec![("", file)],
+        }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        match self {
+            Self::Listed(jobs) if jobs.is_empty() => {
+                let message = "there are no jobs: a run would end before it began";
+                vec![Problem::value(Path::default(), message)]
+            }
+            Self::Listed(_) | Self::File(_) => Vec::new(),
+        }
+    }
+
+    fn listed(&self) -> &[JobEntry] {
+        match self {
+            Self::Listed(jobs) => jobs,
+            Self::File(_) => &[],
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! `workload: {mix: {...}}`: jobs of several types, drawn by chance.
+//!
+//! A mix does no more than write a list of jobs, as a user could. Each of its numbers has a random
+//! stream of its own, named by the job's type, its rank among the jobs of that type and what is
+//! drawn. So another hundred jobs leave the first hundred as they are, longer tasks of one type
+//! change nothing else, and neither the cluster nor the policy has a part in it.
+
+mod arrivals;
+mod check;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use rand::seq::SliceRandom;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::jobs::{JobEntry, MERGE, Penalty, TaskCount, heap, in_order, no_noise, yes};
+use super::shares::ReduceShares;
+use super::site::Site;
+use super::source::{FoundJobs, Source, SourceKind};
+use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
+use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
+use mumakil_core::mapred::Priority;
+use mumakil_core::trace::TraceError;
+use mumakil_yaml::{Path, Problem};
+
+pub use arrivals::Arrivals;
+pub use names::{Names, Several};
+
+/// Jobs of several types, drawn by chance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// How many jobs there are, without those that follow others. Unless given: as many as the
+    /// types' `count` together, as `times` are recorded, or as come within `duration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<Count<1, 1_000_000>>,
+    /// No job is submitted later than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<SimSpan>,
+    /// When jobs are submitted.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// Who submits them.
+    #[serde(default)]
+    pub user: Names,
+    /// Their pools or queues; the users' names unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Names>,
+    /// What all times of tasks are multiplied with.
+    #[serde(default = "unchanged")]
+    pub time_factor: Factor,
+    /// The types of jobs, by name. The jobs of a type are called `TYPE-1`, `TYPE-2`, … .
+    #[schemars(with = "BTreeMap<String, JobType>")]
+    pub types: IndexMap<String, JobType>,
+}
+
+/// What jobs of a type are like. Their numbers are drawn for each job; what is said of bytes and
+/// times is said of one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobType {
+    /// How many such jobs there are; the order of all jobs is drawn. If `jobs` is more than all
+    /// counts together, the counting begins again, in another order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<Count<0, 1_000_000>>,
+    /// How often a job is of this type, in proportion to the other types; 1 unless there is a
+    /// `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Factor>,
+    /// Types whose job must have ended before: each of these jobs is followed by one of this type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// How long after them it is submitted.
+    #[serde(default)]
+    pub delay: Dist<SimSpan>,
+    /// Who submits them; as in the whole mix unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Names>,
+    /// Their pools or queues; as in the whole mix unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Names>,
+    /// The class that reports group them by; the type's name unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// How much they matter.
+    #[serde(default)]
+    pub priority: Priority,
+    /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
+    /// outside the cluster.
+    #[serde(default = "yes")]
+    pub suspendable: bool,
+
+    /// How many maps a job has.
+    pub maps: Dist<TaskCount>,
+    /// How many reduces a job has.
+    #[serde(default = "none")]
+    pub reduces: Dist<TaskCount>,
+    /// The bytes that each map reads; a block unless given. `0` for maps without input, which are
+    /// local nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_input: Option<Dist<Bytes>>,
+    /// The file that the maps of all these jobs read, by any name. Without this, each job has a
+    /// file of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The bytes that each reduce fetches.
+    #[serde(default)]
+    pub reduce_input: Dist<Bytes>,
+    /// The bytes that each reduce writes, or each map of a job without reduces.
+    #[serde(default)]
+    pub output: Dist<Bytes>,
+    /// How the reduces of a job share what all of them fetch and write; evenly unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_shares: Option<ReduceShares>,
+
+    /// How long a map computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_time: Option<Dist<SimSpan>>,
+    /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_rate: Option<Rate>,
+    /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
+    /// decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_time: Option<Dist<SimSpan>>,
+    /// How long a reduce merges before it reduces.
+    #[serde(default = "merge")]
+    pub sort_time: Dist<SimSpan>,
+    /// How long a reduce computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_time: Option<Dist<SimSpan>>,
+    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
+    /// fetches and merges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_rate: Option<Rate>,
+    /// What every computing time is multiplied with, drawn for each task: how unlike the tasks of
+    /// one job are.
+    #[serde(default = "no_noise")]
+    pub noise: Dist<Factor>,
+    /// What a map's computing time is multiplied with when its input is on another node.
+    #[serde(default)]
+    pub penalty: Penalty,
+    /// The memory of a map's process.
+    #[serde(default = "heap")]
+    pub map_memory: Bytes,
+    /// The memory of a reduce's process.
+    #[serde(default = "heap")]
+    pub reduce_memory: Bytes,
+}
+
+impl JobType {
+    /// Returns the fields that are given and change nothing as the others are, why, and what would let
+    /// each matter.
+    fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str, &'static str)> {
+        let none = Dist::Constant(Bytes::ZERO);
+        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
+        let (fetches, writes) = (self.reduce_input != none, self.output != none);
+        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
+        let fields = [
+            (
+                ("map_rate", "the type has a `map_time`", "take that out"),
+                self.map_rate.is_some() && self.map_time.is_some(),
+            ),
+            (
+                ("reduce_input", "the type has a `shuffle_time`", "take that out"),
+                fetches && self.shuffle_time.is_some() && !goes_by_bytes,
+            ),
+            (
+                (
+                    "reduce_shares",
+                    "the type has neither `reduce_input` nor `output`",
+                    "say one of them",
+                ),
+                self.reduce_shares.is_some() && !fetches && !writes,
+            ),
+            (("reduce_rate", "the type has a `reduce_time`", "take that out"), sets_pace && takes),
+        ];
+        fields.into_iter().filter(|(_, is_idle)| *is_idle).map(|(field, _)| field).collect()
+    }
+}
+
+/// What is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
+/// moves.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+enum Aspect {
+    Order,
+    Arrivals,
+    User,
+    Pool,
+    Delay,
+    Maps,
+    Reduces,
+    MapInput,
+    ReduceInput,
+    Output,
+    MapTime,
+    ShuffleTime,
+    SortTime,
+    ReduceTime,
+}
+
+/// The random streams of one job, or of what jobs have in common.
+#[derive(Clone, Copy)]
+struct Lot {
+    seed: u64,
+    /// The place of the job's type among all.
+    place: usize,
+    rank: u32,
+}
+
+impl Lot {
+    fn rng(self, aspect: Aspect) -> ChaCha8Rng {
+        let subject = (self.place as u64) << 32 | u64::from(self.rank) << 8 | aspect as u64;
+        stream(self.seed, Purpose::Workload, subject)
+    }
+
+    fn draw<T: Quantity>(self, aspect: Aspect, dist: &Dist<T>) -> T {
+        dist.sample(&mut self.rng(aspect))
+    }
+}
+
+/// What the jobs that follow each other have in common.
+struct Family {
+    /// The first one's, from 1, among all first ones.
+    number: u32,
+    /// The place of the first one's type.
+    first: usize,
+    /// The first one's rank, from 1, among those of its type.
+    rank: u32,
+    /// When the first one is submitted.
+    submit: SimSpan,
+}
+
+impl SourceKind for Mix {
+    const KEY: &'static str = "mix";
+    const ABOUT: &'static str = "Jobs of several types, drawn by chance.";
+}
+
+impl Source for Mix {
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+        Ok(FoundJobs { jobs: self.draw(site.seed), ..FoundJobs::default() })
+    }
+
+    fn drawn(&self, seed: u64, problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
+        Some(check::draw(self, seed, problems))
+    }
+
+    fn idle_options(&self, heeds_bytes: bool) -> Vec<(Path, &'static str, &'static str)> {
+        let of_type = |(name, of): (&String, &JobType)| {
+            let at = Path::of("types").key(name);
+            let idle = of.idle_fields(heeds_bytes).into_iter();
+            idle.map(move |(field, why, cure)| (at.key(field), why, cure)).collect::<Vec<_>>()
+        };
+        self.types.iter().flat_map(of_type).collect()
+    }
+
+    fn origin_of(&self, job: &JobEntry) -> Path {
+        let of = job.name.rsplit_once('-').map_or(job.name.as_str(), |(of, _)| of);
+        Path::of("types").key(of)
+    }
+}
+
+impl Mix {
+    /// The most jobs that a mix may have beside those that follow others, as `jobs` says.
+    pub const MOST: u32 = 1_000_000;
+
+    /// Returns the jobs of a scenario with this seed.
+    ///
+    /// Expects types that follow each other only as a scenario's check allows.
+    pub fn draw(&self, seed: u64) -> Vec<JobEntry> {
+        let members = self.members();
+        let mut ranks = vec![0; self.types.len()];
+        let arrivals =
+            self.arrivals.instants(Lot { seed, place: 0, rank: 0 }.rng(Aspect::Arrivals));
+        let arrivals = arrivals.take_while(|at| self.duration.is_none_or(|end| *at <= end));
+        let most = self.said().unwrap_or(Self::MOST.into()) as usize;
+        let mut jobs = Vec::new();
+        for (number, (first, submit)) in (1..).zip(self.order(seed).zip(arrivals).take(most)) {
+            ranks[first] += 1;
+            let family = Family { number, first, rank: ranks[first], submit };
+            jobs.extend(members[first].iter().map(|&member| self.job(seed, member, &family)));
+        }
+        jobs
+    }
+
+    /// Returns how many jobs there are beside those that follow others, if something says so.
+    fn said(&self) -> Option<u64> {
+        let counts = || self.types.values().filter_map(|of| of.count);
+        let counted = counts().next().map(|_| counts().map(|count| u64::from(count.get())).sum());
+        let recorded = match &self.arrivals {
+            Arrivals::Times(times) => Some(times.len() as u64),
+            _ => None,
+        };
+        self.jobs.map(|jobs| u64::from(jobs.get())).or(counted).or(recorded)
+    }
+
+    /// Returns for each type the places of those that it follows.
+    fn follows(&self) -> Vec<Vec<usize>> {
+        let places = |of: &JobType| {
+            of.after.iter().filter_map(|name| self.types.get_index_of(name)).collect()
+        };
+        self.types.values().map(places).collect()
+    }
+
+    /// Returns for each type that follows none the types of the family that it begins.
+    fn members(&self) -> Vec<Vec<usize>> {
+        let follows = self.follows();
+        let mut first: Vec<usize> = (0..follows.len()).collect();
+        let mut members = vec![Vec::new(); follows.len()];
+        for place in in_order(&follows) {
+            first[place] = follows[place].first().map_or(place, |&before| first[before]);
+            members[first[place]].push(place);
+        }
+        members
+    }
+
+    /// Returns the types of the jobs that follow none, one after the other, without end.
+    fn order(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + '_> {
+        let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
+        let rng = move |rank| Lot { seed, place: 0, rank }.rng(Aspect::Order);
+        if types().any(|(_, of)| of.count.is_some()) {
+            // Each round like a pack of cards.
+            let copies = types().flat_map(|(place, of)| {
+                std::iter::repeat_n(place, of.count.map_or(0, Count::get) as usize)
+            });
+            let pack: Vec<usize> = copies.collect();
+            Box::new((0..).flat_map(move |round| {
+                let mut pack = pack.clone();
+                pack.shuffle(&mut rng(round));
+                pack
+            }))
+        } else {
+            let weights: Vec<(usize, f64)> =
+                types().map(|(place, of)| (place, of.weight.map_or(1.0, Factor::get))).collect();
+            Box::new((0..).map(move |number| {
+                weights[pick(weights.iter().map(|(_, weight)| *weight), &mut rng(number))].0
+            }))
+        }
+    }
+
+    /// Returns the job of a type in a family.
+    fn job(&self, seed: u64, place: usize, family: &Family) -> JobEntry {
+        let (name, of) = self.types.get_index(place).expect("a place of a type");
+        let lot = Lot { seed, place, rank: family.rank };
+        let first = Lot { place: family.first, ..lot };
+        let own = |names: &Names, aspect| names.get(family.rank, &mut lot.rng(aspect));
+        let common = |names: &Names, aspect| names.get(family.number, &mut first.rng(aspect));
+        let time = |aspect, dist: &Dist<SimSpan>| {
+            SimSpan::from_f64(lot.draw(aspect, dist).as_f64() * self.time_factor.get()).into()
+        };
+        let maps = lot.draw(Aspect::Maps, &of.maps);
+        let reduces = lot.draw(Aspect::Reduces, &of.reduces);
+        let writers = if reduces.get() == 0 { maps } else { reduces };
+        let all = |bytes: Bytes, tasks: TaskCount| {
+            Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))
+        };
+        let input = of.map_input.as_ref().map(|input| all(lot.draw(Aspect::MapInput, input), maps));
+        let rank = family.rank;
+        JobEntry {
+            submit: if of.after.is_empty() {
+                family.submit
+            } else {
+                lot.draw(Aspect::Delay, &of.delay)
+            },
+            after: of.after.iter().map(|before| format!("{before}-{rank}")).collect(),
+            user: match &of.user {
+                Some(names) => own(names, Aspect::User),
+                None => common(&self.user, Aspect::User),
+            },
+            pool: match &of.pool {
+                Some(names) => Some(own(names, Aspect::Pool)),
+                None => self.pool.as_ref().map(|names| common(names, Aspect::Pool)),
+            },
+            class: Some(of.class.as_ref().unwrap_or(name).clone()),
+            priority: of.priority,
+            suspendable: of.suspendable,
+            maps: Some(maps),
+            reduces,
+            input,
+            file: of.file.clone(),
+            shuffle: all(lot.draw(Aspect::ReduceInput, &of.reduce_input), reduces),
+            output: all(lot.draw(Aspect::Output, &of.output), writers),
+            reduce_shares: of.reduce_shares.clone(),
+            map_time: of.map_time.as_ref().map(|dist| time(Aspect::MapTime, dist)),
+            map_rate: of.map_rate,
+            shuffle_time: of.shuffle_time.as_ref().map(|dist| time(Aspect::ShuffleTime, dist)),
+            sort_time: time(Aspect::SortTime, &of.sort_time),
+            reduce_time: of.reduce_time.as_ref().map(|dist| time(Aspect::ReduceTime, dist)),
+            reduce_rate: of.reduce_rate,
+            noise: of.noise.clone(),
+            penalty: of.penalty.clone(),
+            map_memory: of.map_memory,
+            reduce_memory: of.reduce_memory,
+            ..JobEntry::named(&format!("{name}-{rank}"))
+        }
+    }
+}
+
+fn unchanged() -> Factor {
+    Factor::ONE
+}
+
+fn none() -> Dist<TaskCount> {
+    TaskCount::of(0).into()
+}
+
+fn merge() -> Dist<SimSpan> {
+    MERGE.into()
+}

@@ -1,0 +1,102 @@
+//! When the jobs of a mix are submitted.
+
+use std::iter;
+
+use rand_distr::{Distribution, Exp1};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_base::random::{ChaCha8Rng, Dist};
+use mumakil_base::units::{Count, Factor, Quantity, SimSpan};
+
+/// When jobs are submitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// All at the beginning.
+    #[default]
+    AtOnce,
+    /// The first comes at the beginning, each other one so long after the one before. Exponential
+    /// gaps make a Poisson process.
+    Gap(Dist<SimSpan>),
+    /// Several close together, then none for a while.
+    Bursts {
+        /// How many jobs a burst has.
+        size: Dist<Count<1, 1_000_000>>,
+        /// The time between two jobs of a burst.
+        #[serde(default)]
+        gap: Dist<SimSpan>,
+        /// The time between the last job of a burst and the first of the next.
+        pause: Dist<SimSpan>,
+    },
+    /// At recorded times.
+    Times(Vec<SimSpan>),
+    /// By chance, at a rate that changes from hour to hour, every day alike.
+    Daily {
+        /// How many jobs come in a day, on average.
+        jobs: Count<1, 10_000_000>,
+        /// How they are shared by the day's 24 hours: a weight for each.
+        hours: [Factor; 24],
+    },
+}
+
+impl Arrivals {
+    /// Returns the instants at which jobs are submitted, in their order; without end but for
+    /// recorded ones.
+    pub(super) fn instants(&self, rng: ChaCha8Rng) -> Box<dyn Iterator<Item = SimSpan> + '_> {
+        match self {
+            Self::AtOnce => Box::new(iter::repeat(SimSpan::ZERO)),
+            Self::Gap(gap) => stepping(rng, move |at, rng| at + gap.sample(rng)),
+            Self::Bursts { size, gap, pause } => {
+                let mut left = 0;
+                stepping(rng, move |at, rng| {
+                    // Of the burst that the last job is in, or begins.
+                    if left == 0 {
+                        left = size.sample(rng).get();
+                    }
+                    left -= 1;
+                    at + if left == 0 { pause } else { gap }.sample(rng)
+                })
+            }
+            Self::Times(times) => {
+                let mut times = times.clone();
+                times.sort();
+                Box::new(times.into_iter())
+            }
+            Self::Daily { jobs, hours } => {
+                let all: f64 = hours.iter().map(|weight| weight.get()).sum();
+                let in_an_hour = hours.map(|weight| f64::from(jobs.get()) * (weight.get() / all));
+                stepping(rng, move |at, rng| next_of_day(at, &in_an_hour, rng))
+            }
+        }
+    }
+}
+
+/// Returns the beginning and what a step leads to from there, again and again; at the longest span
+/// there is, time stands.
+fn stepping<'a>(
+    mut rng: ChaCha8Rng,
+    mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,
+) -> Box<dyn Iterator<Item = SimSpan> + 'a> {
+    let step = move |at: &SimSpan| Some(step(*at, &mut rng).min(SimSpan::LONGEST));
+    Box::new(iter::successors(Some(SimSpan::ZERO), step))
+}
+
+/// Returns when the next job comes of a Poisson process with so many in each hour of the day.
+fn next_of_day(at: SimSpan, in_an_hour: &[f64; 24], rng: &mut ChaCha8Rng) -> SimSpan {
+    const HOUR: f64 = 3_600e6;
+    // What is left of the wait if every hour were as long as the jobs that are expected in it.
+    let mut wait: f64 = Exp1.sample(rng);
+    let mut at = at.as_f64();
+    loop {
+        let hour = (at / HOUR).floor();
+        let rate = in_an_hour[hour as usize % 24] / HOUR;
+        let end = (hour + 1.0) * HOUR;
+        let expected = rate * (end - at);
+        if wait < expected {
+            return SimSpan::from_f64(at + wait / rate);
+        }
+        wait -= expected;
+        at = end;
+    }
+}

@@ -1,0 +1,120 @@
+//! How jobs get users and pools.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use indexmap::IndexMap;
+use rand::Rng;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::workload::jobs::user;
+use mumakil_base::random::pick;
+use mumakil_base::units::Factor;
+
+/// The names that jobs get, of users or of pools.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Names {
+    /// All the same one.
+    One(String),
+    /// Each its own of several.
+    Several(Several),
+}
+
+/// Names of which each job gets one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Several {
+    /// One after the other, and again from the first.
+    InTurn(Vec<String>),
+    /// Drawn by their weights.
+    Weighted(#[schemars(with = "BTreeMap<String, Factor>")] IndexMap<String, Factor>),
+    /// A new one for each job: this one with `-1`, `-2`, … behind it.
+    Numbered(String),
+}
+
+impl Names {
+    /// Returns the name that the job of a number, from 1, gets.
+    pub(super) fn get<R: Rng>(&self, number: u32, rng: &mut R) -> String {
+        match self {
+            Self::One(name) => name.clone(),
+            Self::Several(Several::InTurn(names)) => {
+                names[(number as usize - 1) % names.len()].clone()
+            }
+            Self::Several(Several::Weighted(names)) => {
+                let place = pick(names.values().map(|weight| weight.get()), rng);
+                let (name, _) = names.get_index(place).expect("a place among the names");
+                name.clone()
+            }
+            Self::Several(Several::Numbered(name)) => format!("{name}-{number}"),
+        }
+    }
+}
+
+impl Several {
+    /// Returns what is wrong with the names, if something is.
+    fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::InTurn(names) if names.is_empty() => Some("`in_turn` has at least one name"),
+            Self::Weighted(names) if names.values().all(|weight| weight.get() == 0.0) => {
+                Some("`weighted` has a name whose weight is above zero")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::One(user())
+    }
+}
+
+impl Serialize for Names {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(name) => to.serialize_str(name),
+            Self::Several(names) => serde_yaml::with::singleton_map::serialize(names, to),
+        }
+    }
+}
+
+const EXPECTED: &str = "a name, or several such as {in_turn: [ann, bob]}, \
+                        {weighted: {ann: 3, bob: 1}} or {numbered: user}";
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NamesVisitor;
+
+        impl<'de> de::Visitor<'de> for NamesVisitor {
+            type Value = Names;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Names, E> {
+                Ok(Names::One(name.to_owned()))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Names, A::Error> {
+                let names = Several::deserialize(MapAccessDeserializer::new(map))?;
+                match names.fault() {
+                    Some(fault) => Err(de::Error::custom(fault)),
+                    None => Ok(Names::Several(names)),
+                }
+            }
+        }
+        from.deserialize_any(NamesVisitor)
+    }
+}
+
+impl JsonSchema for Names {
+    fn schema_name() -> Cow<'static, str> {
+        "Names".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let several = schemas.subschema_for::<Several>();
+        json_schema!({ "title": EXPECTED, "anyOf": [{ "type": "string" }, several] })
+    }
+}

@@ -1,0 +1,122 @@
+//! What every reader takes of a logged job: whether it runs at all, when it was submitted, how many
+//! tasks it has and which is which.
+//!
+//! A run, an inspection and a conversion of a trace speak of the same jobs because they ask here.
+
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::record::LoggedJob;
+use crate::workload::jobs::TaskCount;
+use mumakil_base::units::{Count, SimSpan};
+use mumakil_core::trace::Record;
+
+/// How a Rumen trace is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RumenModel {
+    /// Each task as it went.
+    Measured,
+    /// As Mumak does, quirks and all.
+    Mumak,
+}
+
+/// A job of which there is something to run.
+pub(super) struct Admitted<'a> {
+    pub(super) job: &'a LoggedJob,
+    /// When it was submitted, in the milliseconds of the trace.
+    pub(super) submitted: u64,
+    pub(super) maps: TaskCount,
+    pub(super) reduces: TaskCount,
+    /// The maps that are logged, in the order of the file.
+    pub(super) logged: Vec<&'a LoggedTask>,
+    pub(super) map_tasks: Numbered<'a>,
+    pub(super) reduce_tasks: Numbered<'a>,
+    /// Whether more maps are logged than it has. In Mumak such a job fails when it is initialised.
+    pub(super) is_unreadable: bool,
+}
+
+/// Tasks by the numbers in their ids.
+pub(super) type Numbered<'a> = FxHashMap<u32, &'a LoggedTask>;
+
+impl<'a> Admitted<'a> {
+    /// Returns a job, unless it was killed or has no map.
+    pub(super) fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
+        let submitted = job.submitted().ok_or("no submitTime")?;
+        let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
+        let is_map = |task: &&LoggedTask| task.task_type == Some(TaskType::Map);
+        let logged: Vec<&LoggedTask> = job.map_tasks.iter().filter(is_map).collect();
+        if job.outcome == Some(Outcome::Killed) || maps == 0 || logged.is_empty() {
+            return Ok(None);
+        }
+        let is_unreadable = (maps as usize) < logged.len();
+        if is_unreadable && model == RumenModel::Measured {
+            return Err(format!("{} maps are logged, but totalMaps is {maps}", logged.len()));
+        }
+        Ok(Some(Self {
+            job,
+            submitted,
+            maps: Count::new(maps).ok_or_else(|| format!("{maps} maps are too many"))?,
+            reduces: Count::new(reduces)
+                .ok_or_else(|| format!("{reduces} reduces are too many"))?,
+            logged,
+            map_tasks: numbered(&job.map_tasks)?,
+            reduce_tasks: numbered(&job.reduce_tasks)?,
+            is_unreadable,
+        }))
+    }
+
+    /// Returns when the last map ended, in the milliseconds of the trace.
+    pub(super) fn maps_ended(&self) -> u64 {
+        self.logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0)
+    }
+}
+
+fn numbered(tasks: &[LoggedTask]) -> Result<Numbered<'_>, String> {
+    let mut numbered = Numbered::default();
+    for task in tasks.iter().filter(|task| task.task_type.is_some()) {
+        if numbered.insert(number_of(&task.task_id)?, task).is_some() {
+            return Err(format!("another task before {} has its number", task.task_id));
+        }
+        let mut attempts = FxHashMap::default();
+        for LoggedAttempt { attempt_id, .. } in &task.attempts {
+            if attempts.insert(number_of(attempt_id)?, attempt_id).is_some() {
+                return Err(format!("another attempt before {attempt_id} has its number"));
+            }
+        }
+    }
+    Ok(numbered)
+}
+
+/// Returns what the id of a job begins with, and its number: Hadoop orders ids by these.
+pub(super) fn id_of(job: &str) -> (Box<str>, u64) {
+    let parts = job.rsplit_once('_').and_then(|(head, number)| Some((head, number.parse().ok()?)));
+    let (head, number) = parts.unwrap_or((job, 0));
+    (head.into(), number)
+}
+
+/// Returns the number at the end of an id.
+pub(super) fn number_of(id: &str) -> Result<u32, String> {
+    let number = id.rsplit('_').next().and_then(|number| number.parse().ok());
+    number.ok_or_else(|| format!("the id {id} does not end in `_` and a number"))
+}
+
+/// What an attempt takes that ended before it began.
+pub(super) const BACKWARDS: SimSpan = SimSpan::from_millis(100);
+
+/// Returns how long an attempt of a map took, if that is known. Mumak computes with the −1 of a time
+/// that nobody knows, but not here where that gives the years since 1970.
+pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimSpan> {
+    let is_mumak = model == RumenModel::Mumak;
+    match (logged.start_time, logged.finish_time) {
+        (Some(0), _) => None,
+        (Some(start), Some(finish)) => {
+            Some(finish.checked_sub(start).map_or(BACKWARDS, SimSpan::from_millis))
+        }
+        (Some(_), None) if is_mumak => Some(BACKWARDS),
+        (None, None) if is_mumak => Some(SimSpan::ZERO),
+        _ => None,
+    }
+}

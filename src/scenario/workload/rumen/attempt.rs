@@ -1,0 +1,176 @@
+//! Tasks of a Rumen trace and their attempts.
+
+use serde::{Deserialize, Serialize};
+
+use mumakil_core::mapred;
+use mumakil_core::trace::json::{count, nullable};
+
+/// A task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LoggedTask {
+    /// The id, such as `task_200904211745_0002_m_000010`.
+    #[serde(rename = "taskID")]
+    pub task_id: String,
+    /// Its type.
+    pub task_type: Option<TaskType>,
+    /// How it ended.
+    pub task_status: Option<Outcome>,
+    /// When it began.
+    #[serde(with = "count")]
+    pub start_time: Option<u64>,
+    /// When it ended.
+    #[serde(with = "count")]
+    pub finish_time: Option<u64>,
+    /// What it read.
+    #[serde(with = "count")]
+    pub input_bytes: Option<u64>,
+    /// How many records it read.
+    #[serde(with = "count")]
+    pub input_records: Option<u64>,
+    /// What it wrote.
+    #[serde(with = "count")]
+    pub output_bytes: Option<u64>,
+    /// How many records it wrote.
+    #[serde(with = "count")]
+    pub output_records: Option<u64>,
+    /// The maps of its job, in older traces.
+    #[serde(with = "count", skip_serializing_if = "Option::is_none")]
+    pub number_maps: Option<u32>,
+    /// The reduces of its job, in older traces.
+    #[serde(with = "count", skip_serializing_if = "Option::is_none")]
+    pub number_reduces: Option<u32>,
+    /// Its attempts.
+    #[serde(deserialize_with = "nullable")]
+    pub attempts: Vec<LoggedAttempt>,
+    /// Where the input of a map lies.
+    #[serde(deserialize_with = "nullable")]
+    pub preferred_locations: Vec<LoggedLocation>,
+}
+
+/// The type of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum TaskType {
+    Map,
+    Reduce,
+    Setup,
+    Cleanup,
+}
+
+/// An attempt at a task. Its counters are Hadoop's, under Hadoop's names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the counters' names say all")]
+pub struct LoggedAttempt {
+    /// The id, such as `attempt_200904211745_0002_m_000010_0`.
+    #[serde(rename = "attemptID")]
+    pub attempt_id: String,
+    /// How it ended.
+    pub result: Option<Outcome>,
+    /// When it began.
+    #[serde(with = "count")]
+    pub start_time: Option<u64>,
+    /// When it ended.
+    #[serde(with = "count")]
+    pub finish_time: Option<u64>,
+    /// When a reduce attempt had all its input.
+    #[serde(with = "count")]
+    pub shuffle_finished: Option<u64>,
+    /// When a reduce attempt had sorted it.
+    #[serde(with = "count")]
+    pub sort_finished: Option<u64>,
+    /// Where it ran: `/rack/host`, in some traces with escaped dots.
+    pub host_name: Option<String>,
+    /// Where it ran, as layers.
+    pub location: Option<LoggedLocation>,
+    #[serde(with = "count")]
+    pub hdfs_bytes_read: Option<u64>,
+    #[serde(with = "count")]
+    pub hdfs_bytes_written: Option<u64>,
+    #[serde(with = "count")]
+    pub file_bytes_read: Option<u64>,
+    #[serde(with = "count")]
+    pub file_bytes_written: Option<u64>,
+    #[serde(with = "count")]
+    pub map_input_records: Option<u64>,
+    #[serde(with = "count")]
+    pub map_input_bytes: Option<u64>,
+    #[serde(with = "count")]
+    pub map_output_bytes: Option<u64>,
+    #[serde(with = "count")]
+    pub map_output_records: Option<u64>,
+    #[serde(with = "count")]
+    pub combine_input_records: Option<u64>,
+    #[serde(with = "count")]
+    pub reduce_input_groups: Option<u64>,
+    #[serde(with = "count")]
+    pub reduce_input_records: Option<u64>,
+    #[serde(with = "count")]
+    pub reduce_shuffle_bytes: Option<u64>,
+    #[serde(with = "count")]
+    pub reduce_output_records: Option<u64>,
+    #[serde(with = "count")]
+    pub spilled_records: Option<u64>,
+    /// The milliseconds that each twelfth of its progress took, in newer traces, as are the
+    /// following.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    pub clock_splits: Vec<i64>,
+    /// The milliseconds of processor time of each twelfth.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    pub cpu_usages: Vec<i64>,
+    /// The virtual memory in each twelfth, in kilobytes.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    pub vmem_kbytes: Vec<i64>,
+    /// The physical memory in each twelfth, in kilobytes.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    pub phys_mem_kbytes: Vec<i64>,
+    /// What it used in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_usage_metrics: Option<ResourceUsage>,
+}
+
+/// What an attempt used: milliseconds of processor time, bytes of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say all")]
+pub struct ResourceUsage {
+    #[serde(with = "count")]
+    pub cumulative_cpu_usage: Option<u64>,
+    #[serde(with = "count")]
+    pub virtual_memory_usage: Option<u64>,
+    #[serde(with = "count")]
+    pub physical_memory_usage: Option<u64>,
+    #[serde(with = "count")]
+    pub heap_usage: Option<u64>,
+}
+
+/// A place in the topology.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoggedLocation {
+    /// The rack and the host, the broader first.
+    #[serde(deserialize_with = "nullable")]
+    pub layers: Vec<String>,
+}
+
+/// How a job, a task or an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Outcome {
+    Success,
+    Failed,
+    Killed,
+}
+
+impl From<Outcome> for mapred::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Succeeded,
+            Outcome::Failed => Self::Failed,
+            Outcome::Killed => Self::Killed,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Rumen's formats: its jobs and its topology.
+
+use std::io;
+use std::path::Path;
+
+use super::admitted::{Admitted, Numbered, RumenModel, map_time};
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::record::{self, LoggedJob};
+use super::source::{priority, reduce_times};
+use super::topology::LoggedTopology;
+use crate::workload::format::{
+    Contents, Endings, ForeignJob, Format, HostFile, Target, Trace, TraceJob,
+};
+use crate::workload::jobs::{JobEntry, Phases};
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError};
+
+/// The format of jobs.
+pub(in crate::workload) struct RumenJobs;
+/// The format of a topology.
+pub(in crate::workload) struct RumenTopology;
+
+impl Format for RumenJobs {
+    fn name(&self) -> &'static str {
+        "Rumen's jobs"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Rumen's jobs (objects with `jobID`) and topology (`name`, `children`)"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "jobID"
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::Jobs(Trace::of::<LoggedJob>)
+    }
+
+    fn target(&self) -> Option<Target> {
+        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
+        Some(Target { key: "rumen", about: "Rumen's jobs", make })
+    }
+
+    fn is_wall_clock(&self) -> bool {
+        true
+    }
+}
+
+impl Format for RumenTopology {
+    fn name(&self) -> &'static str {
+        "Rumen's topology"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "children"
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::Hosts(hosts_of)
+    }
+}
+
+fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
+    let mut records = Records::<LoggedTopology>::open(path, Strictness::Strict)?;
+    let tree = records.only()?;
+    let hosts = tree.hosts().into_iter().map(|(rack, host)| (rack, host.to_owned())).collect();
+    let (place, sha256) = (records.place(), records.sha256().map(str::to_owned));
+    Ok(HostFile { hosts, is_of_mumak: true, place, sha256 })
+}
+
+impl ForeignJob for LoggedJob {
+    fn name(&self, _number: u64) -> String {
+        self.job_id.clone()
+    }
+
+    fn entry(&self, _number: u64, _block: Bytes) -> Result<Option<JobEntry>, String> {
+        entry_of(self)
+    }
+
+    fn submit(&self) -> SimSpan {
+        let millis = self.submitted().unwrap_or(0);
+        SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
+    }
+
+    fn set_submit(&mut self, submit: SimSpan) {
+        let old = ForeignJob::submit(self);
+        self.shift(submit.as_millis() as i64 - old.as_millis() as i64);
+    }
+
+    fn scale_sizes(&mut self, scale: &mut dyn FnMut(u64) -> u64) {
+        self.sizes().for_each(|size| *size = scale(*size));
+    }
+
+    fn endings(&self) -> Option<Endings> {
+        let tasks = self.map_tasks.iter().chain(&self.reduce_tasks);
+        let attempts = tasks.flat_map(|task| &task.attempts);
+        let attempts = attempts.map(|attempt| attempt.result.map(Into::into)).collect();
+        Some(Endings { job: self.outcome.map(Into::into), attempts })
+    }
+
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        Some("hosts, counters and attempts that did not succeed")
+    }
+
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        Self::write_to(self, to)
+    }
+}
+
+/// Returns a job with the time of each task's successful attempt, if it is one that runs. What a task
+/// took that is not logged, or did not succeed, is the median of the others.
+///
+/// Its submission is still the trace's: what counts from the first job is up to the caller.
+fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
+    let model = RumenModel::Measured;
+    let Some(admitted) = Admitted::of(job, model)? else { return Ok(None) };
+    let Admitted { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
+    let maps_ended = admitted.maps_ended();
+    let map_tries = successes(map_tasks, maps.get());
+    let reduce_tries = successes(reduce_tasks, reduces.get());
+    let times: Vec<Option<TracedTimes>> =
+        reduce_tries.iter().map(|logged| reduce_times((*logged)?, maps_ended, false)).collect();
+    let phase = |of: fn(&TracedTimes) -> SimSpan| {
+        filled(times.iter().map(|times| times.as_ref().map(of)).collect())
+    };
+    let sum = |tries: &[Option<&LoggedAttempt>], of: fn(&LoggedAttempt) -> Option<u64>| {
+        let known = tries.iter().flatten().filter_map(|logged| of(logged));
+        Bytes::new(known.fold(0, u64::saturating_add).min(Bytes::LARGEST.get()))
+    };
+    let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
+    let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
+    let plain = JobEntry::named(&job.job_id);
+    let memory = |own: Option<u32>| {
+        own.or(job.heap_megabytes).filter(|mib| 0 < *mib).map(|mib| Bytes::from_mib(mib.into()))
+    };
+    Ok(Some(JobEntry {
+        submit: SimSpan::from_millis(admitted.submitted),
+        user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
+        pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
+        priority: priority(job, false),
+        maps: Some(*maps),
+        reduces: *reduces,
+        input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
+        shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
+        output: sum(written, |attempt| attempt.hdfs_bytes_written),
+        map_time: filled(map_tries.iter().map(|logged| map_time((*logged)?, model)).collect()),
+        shuffle_time: phase(|times| times.shuffle),
+        sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
+        reduce_time: phase(|times| times.work),
+        map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
+        reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
+        ..plain
+    }))
+}
+
+/// Returns the attempt of each task with which it succeeded, if it is logged.
+fn successes<'a>(numbered: &Numbered<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
+    let success = |number| {
+        let attempts = &numbered.get(&number)?.attempts;
+        attempts.iter().find(|attempt| attempt.result == Some(Outcome::Success))
+    };
+    (0..count).map(success).collect()
+}
+
+/// Returns the times of all tasks, if any is known.
+fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
+    let mut known: Vec<SimSpan> = times.iter().flatten().copied().collect();
+    known.sort_unstable();
+    let median = *known.get(known.len() / 2)?;
+    Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
+}
+
+/// Returns a job as Rumen would log it: every task succeeds at once, the reduces after all maps.
+fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
+    let times = entry.drawn(block);
+    let share = |bytes: Bytes, tasks: usize, number: usize| {
+        let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
+        Some(whole + u64::from((number as u64) < rest))
+    };
+    let id = &entry.name;
+    let attempt = |kind: &str, number: usize| LoggedAttempt {
+        attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
+        result: Some(Outcome::Success),
+        ..LoggedAttempt::default()
+    };
+    let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
+        task_id: format!("task_{id}_{kind}_{number:06}"),
+        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
+        task_status: Some(Outcome::Success),
+        start_time: attempt.start_time,
+        finish_time: attempt.finish_time,
+        attempts: vec![attempt],
+        ..LoggedTask::default()
+    };
+    let submit = entry.submit.as_millis();
+    let (maps, reduces) = (times.maps.len(), times.reduces.len());
+    let input = entry.input(block).unwrap_or_default();
+    let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
+    let knows_reduces =
+        entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
+    // A start at zero would be one that is not known.
+    let maps_begin = submit.max(1);
+    let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
+        start_time: knows_maps.then_some(maps_begin),
+        finish_time: knows_maps.then_some(maps_begin + time.as_millis()),
+        hdfs_bytes_read: share(input, maps, number),
+        hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
+        ..attempt("m", number)
+    };
+    let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
+    let reduces_begin = maps_begin + longest;
+    let (fetched, written) = (entry.drawn_parts(entry.shuffle), entry.drawn_parts(entry.output));
+    let part = |parts: &TaskBytes, bytes: Bytes, number: usize| match parts {
+        TaskBytes::Alike(_) => share(bytes, reduces, number),
+        TaskBytes::Each(parts) => parts.get(number).map(|part| part.get()),
+    };
+    let reduce = |(number, phases): (usize, &Phases)| {
+        let shuffled = reduces_begin + phases.shuffle.as_millis();
+        let sorted = shuffled + phases.sort.as_millis();
+        LoggedAttempt {
+            start_time: knows_reduces.then_some(reduces_begin),
+            shuffle_finished: knows_reduces.then_some(shuffled),
+            sort_finished: knows_reduces.then_some(sorted),
+            finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
+            reduce_shuffle_bytes: part(&fetched, entry.shuffle, number),
+            hdfs_bytes_written: part(&written, entry.output, number),
+            ..attempt("r", number)
+        }
+    };
+    let map_tasks: Vec<LoggedTask> =
+        times.maps.iter().enumerate().map(|at| task("m", at.0, map(at))).collect();
+    let reduce_tasks: Vec<LoggedTask> =
+        times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
+    let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
+    let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
+    LoggedJob {
+        job_id: id.clone(),
+        user: Some(entry.user.clone()),
+        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
+        priority: Some(match entry.priority {
+            Priority::VeryLow => record::Priority::VeryLow,
+            Priority::Low => record::Priority::Low,
+            Priority::Normal => record::Priority::Normal,
+            Priority::High => record::Priority::High,
+            Priority::VeryHigh => record::Priority::VeryHigh,
+        }),
+        outcome: Some(Outcome::Success),
+        submit_time: Some(submit),
+        launch_time: Some(submit),
+        finish_time: ends.max(),
+        total_maps: Some(maps as u32),
+        total_reduces: Some(reduces as u32),
+        map_tasks,
+        reduce_tasks,
+        mapper_tries_to_succeed: Some(vec![1.0]),
+        job_map_mb: memory(entry.map_memory),
+        job_reduce_mb: memory(entry.reduce_memory),
+        ..LoggedJob::default()
+    }
+}

@@ -1,0 +1,719 @@
+//! `workload: {rumen: {trace: …}}`: the jobs of a cluster's history, as Rumen wrote them down.
+//!
+//! What the trace says of a task's attempts goes before everything else ([`Traced`]). There are
+//! two ways to take it. As *measured*: a map runs again where its own split lies, and a reduce
+//! fetches, merges and reduces for as long as it did once the last map had ended. Or as *Mumak*
+//! does, whose quirks are kept: it takes a map's split by the place in the file and its time by
+//! the number in the id, counts an input in the rack as one elsewhere, and leaves out what a
+//! reduce does before it reduces.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::admitted::{Admitted, BACKWARDS, Numbered, RumenModel, id_of, map_time, number_of};
+use super::attempt::{LoggedAttempt, LoggedTask, Outcome};
+use super::record::{self, LoggedCdf, LoggedJob};
+use crate::workload::hosts::Hosts;
+use crate::workload::jobs::JobEntry;
+use crate::workload::site::Site;
+use crate::workload::source::{FoundJobs, Source, SourceKind};
+use crate::workload::submission::Submission;
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::{Bytes, Factor, SimSpan};
+use mumakil_core::cluster::TrackerId;
+use mumakil_core::mapred::{
+    Cdf, Draws, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry,
+};
+use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
+
+/// Jobs of a Rumen trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rumen {
+    /// The job trace, plain or gzipped.
+    pub trace: TraceFile,
+    /// The topology: the cluster's racks and hosts, in place of `cluster.nodes` and
+    /// `cluster.racks`. Without this, each host of the trace stands for a node of the cluster, in
+    /// turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TraceFile>,
+    /// How the trace is read. Without this, it is `mumak` with `hadoop: mumak`, and else
+    /// `measured`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<RumenModel>,
+    /// How many times as long a map takes if its input is not on its node. A map that is as far
+    /// from its input as it was in the log takes its logged time. For others that time is
+    /// multiplied with the factor of their distance now, and divided by the factor of the logged
+    /// one.
+    #[serde(default)]
+    pub penalty: RumenPenalty,
+    /// Whether broken jobs are left out instead of being an error.
+    #[serde(default)]
+    pub lenient: bool,
+}
+
+/// How many times as long a map takes whose input is not on its node; Mumak's factors, unless given.
+///
+/// A type beside the [`Penalty`](super::Penalty) of a job entry, which is none unless given: a default
+/// belongs to its type, so that a factor that is left out is the same whether the other one is given or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RumenPenalty {
+    /// In the same rack.
+    pub rack: Factor,
+    /// In another rack.
+    pub off_rack: Factor,
+}
+
+impl Default for RumenPenalty {
+    fn default() -> Self {
+        Self { rack: Factor::of(1.5), off_rack: Factor::of(3.0) }
+    }
+}
+
+/// The queue of a job that names none.
+const DEFAULT_QUEUE: &str = "default";
+
+/// Locations with more hosts than this are no use.
+const MOST_HOSTS: usize = 25;
+
+impl SourceKind for Rumen {
+    const KEY: &'static str = "rumen";
+    const ABOUT: &'static str = "Jobs of a Rumen trace.";
+}
+
+impl Source for Rumen {
+    /// Jobs that were killed, and those without a map, are left out. In Mumak's model those with more
+    /// logged maps than they have fail as soon as they are initialised.
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+        let path = self.trace.find(site.folder);
+        let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
+        let is_mumak = site.hadoop.behaviour().reads_like_mumak;
+        let model = self.model.unwrap_or(match is_mumak {
+            true => RumenModel::Mumak,
+            false => RumenModel::Measured,
+        });
+        let (hosts, draws) = (Hosts::new(site.topology), site.hadoop.draws);
+        let order = match site.submission {
+            _ if !is_mumak => Order::Records,
+            Submission::Replay => Order::Jobs,
+            _ => Order::Free,
+        };
+        if order != Order::Records {
+            records.let_go_back();
+        }
+        let mut reader = Reader {
+            model,
+            draws,
+            has_ids: is_mumak,
+            penalty: &self.penalty,
+            hosts,
+            seed: site.seed,
+            order,
+            first: None,
+            latest: 0,
+        };
+        let mut found = FoundJobs::default();
+        while let Some(job) = records.next().transpose()? {
+            match reader.read(&job, records.place(), found.jobs.len() as u64) {
+                Ok(Some(entry)) => found.jobs.push(entry),
+                Ok(None) => found.left_out += 1,
+                Err(_) if self.lenient => found.broken += 1,
+                Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
+            }
+        }
+        found.broken += records.notes().skipped.count;
+        found.unknown_hosts = reader.hosts.unknown(&path)?;
+        self.trace.pin(site.folder, records.sha256())?;
+        Ok(found)
+    }
+
+    fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
+        let topology = self.topology.as_mut().map(|file| ("topology", file));
+        [("trace", &mut self.trace)].into_iter().chain(topology).collect()
+    }
+
+    fn hosts_key(&self) -> Option<&'static str> {
+        self.topology.as_ref().map(|_| "topology")
+    }
+
+    fn is_traced(&self) -> bool {
+        true
+    }
+}
+
+/// Makes jobs of what is logged.
+struct Reader<'a> {
+    model: RumenModel,
+    draws: Draws,
+    /// Whether jobs have their ids, by which ties are broken.
+    has_ids: bool,
+    penalty: &'a RumenPenalty,
+    hosts: Hosts<'a>,
+    seed: u64,
+    order: Order,
+    /// When the first job that runs was submitted, in the milliseconds of the trace; and the last one.
+    first: Option<u64>,
+    latest: u64,
+}
+
+/// Who sees to it that jobs do not stand below others that were submitted later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The pass over the records, of all of them.
+    Records,
+    /// The reader, of those that run: else Mumak ends when it is to go back in time.
+    Jobs,
+    /// Nobody: the order of the file is all that counts.
+    Free,
+}
+
+impl Reader<'_> {
+    /// Returns a job, unless there is nothing to run of it.
+    fn read(
+        &mut self,
+        job: &LoggedJob,
+        place: TextPlace,
+        number: u64,
+    ) -> Result<Option<JobEntry>, String> {
+        let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
+        if self.order == Order::Jobs && admitted.submitted < self.latest {
+            let earlier = self.latest - admitted.submitted;
+            return Err(format!(
+                "submitted {earlier} ms before the job above it, and Mumak cannot replay that"
+            ));
+        }
+        self.latest = admitted.submitted;
+        for task in &job.map_tasks {
+            let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
+            let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
+            preferred.chain(ran_on).for_each(|host| self.hosts.meet(host, place, &job.job_id));
+        }
+        let first = *self.first.get_or_insert(admitted.submitted);
+        let submit = SimSpan::from_millis(admitted.submitted.saturating_sub(first));
+        Ok(Some(JobEntry { submit, ..self.entry(&admitted, number) }))
+    }
+
+    fn entry(&self, admitted: &Admitted<'_>, number: u64) -> JobEntry {
+        let Admitted { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
+        let is_mumak = self.model == RumenModel::Mumak;
+        let split_of = |number: u32| {
+            let task = if is_mumak {
+                logged.get(number as usize).copied()
+            } else {
+                map_tasks.get(&number).copied()
+            };
+            task.map(|task| self.split(task))
+        };
+        let splits: Vec<Option<Split>> = (0..maps.get()).map(split_of).collect();
+        let copies = copies(&splits);
+        let unplaced = if self.draws == Draws::Mumak {
+            (0..).zip(&splits).filter(|(_, split)| split.is_none()).map(|(map, _)| map).collect()
+        } else {
+            Box::default()
+        };
+        let splits = self.fill(splits, copies, number);
+        let maps_ended = admitted.maps_ended();
+        let traced = Traced {
+            maps: tasks(map_tasks, maps.get(), |task, attempt| self.map_try(task, attempt)),
+            reduces: tasks(reduce_tasks, reduces.get(), |_, attempt| {
+                reduce_try(attempt, maps_ended, is_mumak)
+            }),
+            map_times: cdfs(&job.successful_map_attempt_cdfs),
+            failed_map_times: cdfs(&job.failed_map_attempt_cdfs),
+            reduce_times: job.successful_reduce_attempt_cdf.as_ref().map(cdf).unwrap_or_default(),
+            failed_reduce_times: job
+                .failed_reduce_attempt_cdf
+                .as_ref()
+                .map(cdf)
+                .unwrap_or_default(),
+            tries: match &job.mapper_tries_to_succeed {
+                Some(tries) => Some(tries.as_slice().into()),
+                None if is_mumak => None,
+                None => Some([].into()),
+            },
+            factors: [1.0, self.penalty.rack.get(), self.penalty.off_rack.get()],
+            quirks: is_mumak,
+            is_unreadable: admitted.is_unreadable,
+            id: self.has_ids.then(|| id_of(&job.job_id)),
+            unplaced: (unplaced, copies),
+        };
+        let memory = |own: Option<u32>| {
+            let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
+            mib.map(|mib| Bytes::from_mib(mib.into()))
+        };
+        let plain = JobEntry::named(&job.job_id);
+        // Mumak has one queue, and the pools of its fair scheduler are the users'.
+        let nobody = if is_mumak { "(unknown)" } else { "unknown" };
+        JobEntry {
+            user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
+            pool: (!is_mumak)
+                .then(|| job.queue.clone().unwrap_or_else(|| DEFAULT_QUEUE.to_owned())),
+            priority: priority(job, is_mumak),
+            maps: Some(*maps),
+            reduces: *reduces,
+            input: Some(Bytes::new(
+                splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
+            )),
+            map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
+            reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
+            splits: Some(splits.into()),
+            suspendable: true,
+            traced: Some(Arc::new(traced)),
+            ..plain
+        }
+    }
+
+    fn map_try(&self, task: &LoggedTask, logged: &LoggedAttempt) -> TracedTry {
+        let times = |work| TracedTimes { work, ..TracedTimes::default() };
+        let host = logged.host_name.as_deref().and_then(|name| self.hosts.find(name));
+        let holders = self.holders(task, |host| self.hosts.find(host));
+        let distance = match host.and_then(|host| Locality::of(host, &holders, self.hosts.topology))
+        {
+            Some(Locality::Node) => 0,
+            Some(Locality::Rack) => 1,
+            Some(Locality::OffRack) | None => 2,
+        };
+        TracedTry {
+            times: map_time(logged, self.model).map(times),
+            distance,
+            fails: logged.result == Some(Outcome::Failed),
+        }
+    }
+
+    fn holders(
+        &self,
+        task: &LoggedTask,
+        find: impl Fn(&str) -> Option<TrackerId>,
+    ) -> Vec<TrackerId> {
+        if MOST_HOSTS < task.preferred_locations.len() {
+            return Vec::new();
+        }
+        let hosts = task.preferred_locations.iter().filter_map(|location| location.layers.last());
+        hosts.filter_map(|host| find(host)).collect()
+    }
+
+    fn split(&self, task: &LoggedTask) -> Split {
+        let succeeded = task.attempts.iter().find(|a| a.result == Some(Outcome::Success));
+        let bytes = succeeded.and_then(|attempt| attempt.hdfs_bytes_read).unwrap_or(0);
+        let holders = self.holders(task, |host| self.hosts.place(host));
+        Split { bytes: Bytes::new(bytes), holders: holders.into() }
+    }
+
+    /// Makes up the splits of maps that are not logged: on as many random nodes as the others', unless
+    /// these are drawn later.
+    fn fill(&self, splits: Vec<Option<Split>>, copies: usize, job: u64) -> Vec<Split> {
+        let nodes = self.hosts.topology.len();
+        let mut rng = stream(self.seed, Purpose::Workload, job);
+        let mut make_up = || {
+            let mut holders: Vec<TrackerId> = Vec::new();
+            while self.draws == Draws::Own && holders.len() < copies.min(nodes as usize) {
+                let node = TrackerId(rng.random_range(0..nodes));
+                if !holders.contains(&node) {
+                    holders.push(node);
+                }
+            }
+            Split { bytes: Bytes::ZERO, holders: holders.into() }
+        };
+        splits.into_iter().map(|split| split.unwrap_or_else(&mut make_up)).collect()
+    }
+}
+
+/// Returns on how many nodes the input of a job's map lies, on average.
+fn copies(splits: &[Option<Split>]) -> usize {
+    let known = splits.iter().flatten().count();
+    let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
+    match held.checked_div(known) {
+        None | Some(0) => 3,
+        Some(copies) => copies,
+    }
+}
+
+/// A task has at most so many attempts that matter; Hadoop's numbers of later ones begin at 1,000.
+const MOST_TRIES: usize = 1_000;
+
+/// Returns the attempts of a job's tasks of a kind.
+fn tasks(
+    numbered: &Numbered<'_>,
+    count: u32,
+    attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
+) -> Vec<TracedTask> {
+    let task = |number| -> TracedTask {
+        let known = numbered.get(&number).filter(|task| task.task_status.is_some());
+        let Some(task) = known else { return Box::default() };
+        let mut tries = Vec::new();
+        for logged in &task.attempts {
+            let number = number_of(&logged.attempt_id).map_or(MOST_TRIES, |n| n as usize);
+            if number < MOST_TRIES && logged.result.is_some_and(|r| r != Outcome::Killed) {
+                tries.resize(tries.len().max(number + 1), None);
+                tries[number] = Some(attempt(task, logged));
+            }
+        }
+        tries.into()
+    };
+    (0..count).map(task).collect()
+}
+
+fn reduce_try(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> TracedTry {
+    TracedTry {
+        times: reduce_times(logged, maps_ended, is_mumak),
+        distance: 0,
+        fails: logged.result == Some(Outcome::Failed),
+    }
+}
+
+pub(super) fn reduce_times(
+    logged: &LoggedAttempt,
+    maps_ended: u64,
+    is_mumak: bool,
+) -> Option<TracedTimes> {
+    let start = logged.start_time.filter(|start| 0 < *start)?;
+    let finish = logged.finish_time.filter(|finish| start < *finish)?;
+    let shuffled = logged.shuffle_finished.filter(|at| 0 < *at).unwrap_or(start);
+    let sorted = logged.sort_finished.filter(|at| 0 < *at).unwrap_or(finish);
+    let span = |from: u64, to: u64| SimSpan::from_millis(to.saturating_sub(from));
+    let (shuffle, sort) = if is_mumak {
+        (SimSpan::ZERO, SimSpan::ZERO)
+    } else {
+        // Until the last map had ended it waited, whatever it fetched.
+        (span(start.max(maps_ended), shuffled), span(shuffled, sorted))
+    };
+    let work = finish.checked_sub(sorted).map_or(BACKWARDS, SimSpan::from_millis);
+    Some(TracedTimes { shuffle, sort, work })
+}
+
+fn cdfs(logged: &[LoggedCdf]) -> [Cdf; 4] {
+    std::array::from_fn(|distance| logged.get(distance).map(cdf).unwrap_or_default())
+}
+
+fn cdf(logged: &LoggedCdf) -> Cdf {
+    if logged.number_values == 0 {
+        return Cdf::default();
+    }
+    let inner = logged.rankings.iter().map(|r| (r.relative_ranking, r.datum as f64));
+    let mut points = vec![(0.0, logged.minimum as f64)];
+    points.extend(inner.filter(|(share, _)| (0.0..=1.0).contains(share)));
+    points.push((1.0, logged.maximum as f64));
+    Cdf { weight: logged.number_values, points: points.into() }
+}
+
+/// Mumak asks the configuration only, which older traces do not have.
+pub(super) fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
+    let configured = ["mapreduce.job.priority", "mapred.job.priority"]
+        .iter()
+        .find_map(|key| job.job_properties.get(*key))
+        .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
+    let own = job.priority.filter(|_| !is_mumak).map(|priority| match priority {
+        record::Priority::VeryLow => Priority::VeryLow,
+        record::Priority::Low => Priority::Low,
+        record::Priority::Normal => Priority::Normal,
+        record::Priority::High => Priority::High,
+        record::Priority::VeryHigh => Priority::VeryHigh,
+    });
+    own.or(configured).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workload::arrivals::LeftOut;
+    use crate::workload::format::{Formats, Trace};
+    use mumakil_core::cluster::{ClusterSpec, Topology};
+    use mumakil_core::mapred::HadoopLine::{Mumak, V020};
+    use mumakil_core::mapred::{Hadoop, HadoopLine, TracedTimes};
+
+    /// A job whose second map stands first, on two hosts of which the topology knows one.
+    const TRACE: &str = r#"
+        {"jobID": "job_1_0001", "outcome": "KILLED", "submitTime": 1000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0001_m_000000", "taskType": "MAP"}]}
+        {"jobID": "job_1_0002", "user": "ann", "priority": "HIGH", "submitTime": 5000,
+         "relativeTime": 1000, "totalMaps": 3, "totalReduces": 1, "jobMapMB": 512,
+         "mapTasks": [
+           {"taskID": "task_1_0002_m_000001", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 9000, "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000001_0", "result": "FAILED", "startTime": 0,
+               "finishTime": 6000, "hostName": "/r1/h1"},
+              {"attemptID": "attempt_1_0002_m_000001_1", "result": "SUCCESS", "startTime": 6000,
+               "finishTime": 9000, "hostName": "/r1/h2", "hdfsBytesRead": 100}]},
+           {"taskID": "task_1_0002_m_000000", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 8000, "preferredLocations": [{"layers": ["r2", "h3"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000000_0", "result": "SUCCESS", "startTime": 5000,
+               "finishTime": 8000, "hostName": "/r9/unknown", "hdfsBytesRead": 50}]}],
+         "reduceTasks": [
+           {"taskID": "task_1_0002_r_000000", "taskType": "REDUCE", "taskStatus": "SUCCESS",
+            "attempts": [
+              {"attemptID": "attempt_1_0002_r_000000_0", "result": "SUCCESS", "startTime": 7000,
+               "shuffleFinished": 10000, "sortFinished": 10500, "finishTime": 12500}]}]}
+        {"jobID": "job_1_0003", "submitTime": 9000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0003_m_000000", "taskType": "MAP"}]}
+    "#;
+
+    fn read(trace: &str, options: &str, line: HadoopLine) -> Result<FoundJobs, String> {
+        read_to_submit(Submission::Replay, trace, options, line)
+    }
+
+    fn read_to_submit(
+        submission: Submission,
+        trace: &str,
+        options: &str,
+        line: HadoopLine,
+    ) -> Result<FoundJobs, String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), trace).unwrap();
+        let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
+        let hadoop = include_str!("../../../../scenarios/hadoop/0.20.yaml");
+        let mut hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
+        hadoop.line = line;
+        let cluster = include_str!("../../../../scenarios/clusters/default.yaml");
+        let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+        let host = |rack: &str, name| (rack.to_owned(), name);
+        let hosts = [host("/r1", "h1"), host("/r1", "h2"), host("/r2", "h3")];
+        let found = rumen.jobs(&Site {
+            seed: 1,
+            folder: folder.path(),
+            hadoop: &hadoop,
+            submission,
+            cluster: &cluster,
+            topology: &Topology::of_hosts(&cluster, &hosts),
+            formats: &Formats::builtin(),
+            class_of: &|_, _| "".into(),
+        });
+        found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+    }
+
+    /// Returns the path of a file with a trace, and why it cannot be inspected.
+    fn inspected(trace: &str) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, trace).unwrap();
+        let read = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict, &Formats::builtin());
+        (folder.path().display().to_string(), read.unwrap_err().to_string())
+    }
+
+    fn jobs(line: HadoopLine) -> Vec<JobEntry> {
+        let found = read(TRACE, "", line).unwrap();
+        assert_eq!(found.left_out, 1, "the job that was killed");
+        found.jobs
+    }
+
+    fn millis(millis: u64) -> SimSpan {
+        SimSpan::from_millis(millis)
+    }
+
+    #[test]
+    fn a_job_is_what_the_trace_says() {
+        let jobs = jobs(V020);
+        let job = &jobs[0];
+        assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
+        assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
+        assert_eq!(job.map_memory, Bytes::from_mib(512));
+        // The first job that runs comes at once; its time is less by the relative one.
+        assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
+        assert_eq!(jobs[1].user, "unknown");
+    }
+
+    #[test]
+    fn as_measured_a_map_reads_its_own_split_and_a_reduce_fetches_after_the_last_map() {
+        let jobs = jobs(V020);
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(50), &[TrackerId(2)][..]));
+        assert_eq!((splits[1].bytes, &*splits[1].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        assert_eq!((splits[2].bytes, splits[2].holders.len()), (Bytes::ZERO, 1), "made up");
+        let traced = jobs[0].traced.as_ref().unwrap();
+        let work = |work| Some(TracedTimes { work, ..TracedTimes::default() });
+        let try_of = |times, distance, fails| Some(TracedTry { times, distance, fails });
+        assert_eq!(*traced.maps[0], [try_of(work(millis(3_000)), 2, false)], "an unknown host");
+        let tries = [try_of(None, 0, true), try_of(work(millis(3_000)), 1, false)];
+        assert_eq!(*traced.maps[1], tries);
+        assert!(traced.maps[2].is_empty());
+        let reduce = TracedTimes { shuffle: millis(1_000), sort: millis(500), work: millis(2_000) };
+        assert_eq!(*traced.reduces[0], [try_of(Some(reduce), 0, false)]);
+        assert!(!traced.quirks);
+    }
+
+    #[test]
+    fn as_measured_maps_that_are_not_logged_have_splits_made_up() {
+        let gap = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 3, "mapTasks": [
+            {"taskID": "t_m_2", "taskType": "MAP",
+             "preferredLocations": [{"layers": ["r2", "h3"]}]}]}"#;
+        let jobs = read(gap, "", V020).unwrap().jobs;
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!(*splits[2].holders, [TrackerId(2)]);
+        assert_eq!((splits[0].holders.len(), splits[1].holders.len()), (1, 1));
+    }
+
+    #[test]
+    fn mumak_takes_splits_by_place_and_leaves_out_what_comes_before_the_reduce_phase() {
+        let jobs = jobs(Mumak);
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        let traced = jobs[0].traced.as_ref().unwrap();
+        assert_eq!(traced.maps[0].len(), 1, "times go by the number in the id");
+        let reduce = TracedTimes { work: millis(2_000), ..TracedTimes::default() };
+        assert_eq!(traced.reduces[0][0].unwrap().times, Some(reduce));
+        assert!(traced.quirks && traced.tries.is_none());
+        assert_eq!(jobs[0].priority, Priority::Normal, "no configuration says otherwise");
+    }
+
+    #[test]
+    fn what_cannot_be_run_names_the_job() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let none = r#"{"jobID": "j", "totalMaps": 1}"#;
+        let task = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 2, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "x_m_00", "taskType": "MAP"}]}"#;
+        let attempt = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP", "attempts": [
+              {"attemptID": "a_0"}, {"attemptID": "a_0"}]}]}"#;
+        let unnumbered = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "first", "taskType": "MAP"}]}"#;
+        let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
+        for (trace, message) in [
+            (more, "/t.json:1: job \"j\": 2 maps are logged, but totalMaps is 1"),
+            (none, "/t.json:1: job \"j\": no submitTime"),
+            (
+                back,
+                "/t.json:1: job \"j\": submitted 1 ms before the job above it\n  \
+                 hint: sort the trace by the time of submission",
+            ),
+            (task, "/t.json:1: job \"j\": another task before x_m_00 has its number"),
+            (attempt, "/t.json:1: job \"j\": another attempt before a_0 has its number"),
+            (unnumbered, "/t.json:1: job \"j\": the id first does not end in `_` and a number"),
+        ] {
+            let (path, error) = inspected(trace);
+            assert_eq!(read(trace, "", V020).unwrap_err(), message);
+            assert_eq!(error.replace(&path, ""), message, "an inspection says the same");
+        }
+        for trace in [more, none, back, task, attempt] {
+            assert_eq!(read(trace, "lenient: true", V020).unwrap().broken, 1);
+        }
+    }
+
+    #[test]
+    fn a_run_and_an_inspection_speak_of_the_same_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, TRACE).unwrap();
+        let formats = Formats::builtin();
+        let trace = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict, &formats).unwrap();
+        let of = |jobs: &[JobEntry]| -> Vec<(String, SimSpan)> {
+            jobs.iter().map(|job| (job.name.clone(), job.submit)).collect()
+        };
+        let run = of(&jobs(V020));
+        assert_eq!(run, of(&trace.entries(Bytes::from_mib(64))));
+        assert_eq!(run[1], ("job_1_0003".to_owned(), millis(5_000)), "4 s of relative time");
+    }
+
+    #[test]
+    fn an_attempt_without_a_beginning_does_not_last_since_1970() {
+        let attempt = |start: i64, finish: i64| {
+            let trace = format!(
+                r#"{{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP", "taskStatus": "SUCCESS", "attempts": [
+                      {{"attemptID": "a_0", "result": "SUCCESS", "startTime": {start},
+                        "finishTime": {finish}}}]}}]}}"#
+            );
+            let work = |line| {
+                let found = read(&trace, "", line).unwrap();
+                let traced = found.jobs[0].traced.clone().unwrap();
+                traced.maps[0][0].unwrap().times.map(|times| times.work.as_millis())
+            };
+            (work(V020), work(Mumak))
+        };
+        assert_eq!(attempt(1_297_228_032_218, 1_297_228_032_219), (Some(1), Some(1)));
+        assert_eq!(attempt(-1, 1_297_228_032_218), (None, None));
+        assert_eq!(attempt(1_297_228_032_218, -1), (None, Some(100)));
+        assert_eq!(attempt(-1, -1), (None, Some(0)));
+        assert_eq!(attempt(0, 1_297_228_032_218), (None, None));
+    }
+
+    #[test]
+    fn a_job_with_more_logged_maps_than_maps_fails_in_mumak_before_it_runs() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let found = read(more, "", Mumak).unwrap();
+        assert_eq!((found.jobs.len(), found.left_out), (1, 0));
+        assert!(found.jobs[0].traced.as_ref().unwrap().is_unreadable);
+    }
+
+    #[test]
+    fn only_a_replay_in_mumak_minds_the_order_of_jobs_that_run() {
+        let job = |id: u32, submit: u64, maps: u32| {
+            format!(
+                r#"{{"jobID": "job_1_{id:04}", "submitTime": {submit}, "totalMaps": {maps}, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        };
+        let idle = [job(1, 5_000, 1), job(2, 9_000, 0), job(3, 5_000, 1)].concat();
+        assert_eq!(read(&idle, "", Mumak).unwrap().jobs.len(), 2, "the second does not run");
+        assert!(read(&idle, "", V020).is_err());
+        let back = [job(1, 5_000, 1), "\n".to_owned(), job(2, 4_000, 1)].concat();
+        assert_eq!(
+            read(&back, "", Mumak).unwrap_err(),
+            "/t.json:3: job \"job_1_0002\": submitted 1000 ms before the job above it, and Mumak \
+             cannot replay that"
+        );
+        let found = read_to_submit(Submission::Serial, &back, "", Mumak).unwrap();
+        assert_eq!(found.jobs.len(), 2);
+        assert!(read_to_submit(Submission::Serial, &back, "", V020).is_err());
+    }
+
+    #[test]
+    fn ids_go_by_what_they_begin_with_and_then_by_their_numbers() {
+        let mut ids = ["job_2_0001", "job_1_10000", "x", "job_1_9999"];
+        ids.sort_by_key(|id| id_of(id));
+        assert_eq!(ids, ["job_1_9999", "job_1_10000", "job_2_0001", "x"]);
+    }
+
+    #[test]
+    fn a_small_file_cannot_stand_for_any_number_of_tasks() {
+        let jobs = (0..30).map(|number| {
+            format!(
+                r#"{{"jobID": "j{number}", "submitTime": 1, "totalMaps": 10000000, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        });
+        let error = read(&jobs.collect::<String>(), "", V020).unwrap_err();
+        let message = "/t.json:1: job \"j0\": with this job the trace has 9999999 tasks that it does \
+                       not list, and no more than 2000000 can be made up";
+        assert_eq!(error, message);
+    }
+
+    #[test]
+    fn hosts_that_no_topology_knows_are_told() {
+        let found = read(TRACE, "", V020).unwrap();
+        let unknown = LeftOut::Hosts {
+            hosts: 1,
+            first: "unknown".to_owned(),
+            line: 4,
+            job: "job_1_0002".to_owned(),
+        };
+        assert_eq!(found.unknown_hosts, Some(unknown));
+        let strange = TRACE.replace("h1", "x1").replace("h2", "x2").replace("h3", "x3");
+        assert_eq!(
+            read(&strange, "", V020).unwrap_err(),
+            "/t.json:4: job \"job_1_0002\": none of the trace's 4 hosts, such as \"x1\", is a node\n  \
+             hint: name the topology that belongs to the trace"
+        );
+    }
+
+    #[test]
+    fn a_trace_that_has_changed_is_not_the_one_that_was_meant() {
+        let error = read(TRACE, "lenient: false", V020).map(|_| ()).err();
+        assert_eq!(error, None);
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), "").unwrap();
+        let mut file: TraceFile = serde_yaml::from_str("{path: t.json, sha256: 00}").unwrap();
+        let error = file.pin(folder.path(), Some("ff")).unwrap_err().to_string();
+        assert!(error.contains("t.json has changed: its SHA-256 is ff"), "{error}");
+        file.sha256 = None;
+        file.pin(folder.path(), Some("ff")).unwrap();
+        assert_eq!(file.path, folder.path().join("t.json"), "where it was found");
+        assert_eq!(file.sha256.as_deref(), Some("ff"));
+    }
+}

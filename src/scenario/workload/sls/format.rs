@@ -1,0 +1,156 @@
+//! The formats of the SLS: its jobs, its nodes, and what its generator is told.
+
+use std::io;
+use std::path::Path;
+
+use super::jobs::{REDUCE_PRIORITY, entry, generated};
+use super::record::{SlsJob, SlsRack, SlsTask};
+use super::synth::Synth;
+use crate::workload::format::{
+    Contents, ForeignJob, Format, GeneratorSize, HostFile, Target, Trace, TraceJob,
+};
+use crate::workload::hosts::Hosts;
+use crate::workload::jobs::JobEntry;
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::cluster::Topology;
+use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError};
+
+/// The format of jobs.
+pub(in crate::workload) struct SlsJobs;
+/// The format of nodes.
+pub(in crate::workload) struct SlsNodes;
+/// The format of the generator's settings.
+pub(in crate::workload) struct SlsSynth;
+
+impl Format for SlsJobs {
+    fn name(&self) -> &'static str {
+        "the SLS' jobs"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "the SLS' jobs (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`)"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "num.nodes" || name.starts_with("job.")
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::Jobs(Trace::of::<SlsJob>)
+    }
+
+    fn target(&self) -> Option<Target> {
+        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
+        Some(Target { key: "sls", about: "Jobs of YARN's Scheduler Load Simulator", make })
+    }
+}
+
+impl Format for SlsNodes {
+    fn name(&self) -> &'static str {
+        "the SLS' nodes"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "rack"
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::Hosts(hosts_of)
+    }
+}
+
+impl Format for SlsSynth {
+    fn name(&self) -> &'static str {
+        "the SLS' generator"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "workloads"
+    }
+
+    fn contents(&self) -> Contents {
+        let draw = |path: &Path, seed| generated(path, seed).map(|(found, _)| found.jobs);
+        Contents::Generator { draw, size }
+    }
+}
+
+fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
+    let mut records = Records::<SlsRack>::open(path, Strictness::Strict)?;
+    let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
+    let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
+    let hosts = hosts.into_iter().map(|(rack, host)| (rack, host.to_owned())).collect();
+    let (place, sha256) = (records.place(), records.sha256().map(str::to_owned));
+    Ok(HostFile { hosts, is_of_mumak: false, place, sha256 })
+}
+
+fn size(path: &Path) -> Result<GeneratorSize, TraceError> {
+    let synth = Records::<Synth>::open(path, Strictness::Strict)?.only()?;
+    let classes: usize = synth.workloads.iter().map(|all| all.job_classes.len()).sum();
+    Ok(GeneratorSize { jobs: synth.num_jobs.into(), classes: classes as u64 })
+}
+
+impl ForeignJob for SlsJob {
+    fn name(&self, number: u64) -> String {
+        self.id.clone().unwrap_or_else(|| format!("job-{number}"))
+    }
+
+    fn entry(&self, number: u64, _block: Bytes) -> Result<Option<JobEntry>, String> {
+        let mut job = self.clone();
+        // There are no nodes that its hosts could be.
+        job.tasks.iter_mut().for_each(|task| task.host = None);
+        let nowhere = Topology::from_nodes(Vec::new());
+        entry(&job, &ForeignJob::name(self, number), TextPlace::START, &mut Hosts::new(&nowhere))
+    }
+
+    fn submit(&self) -> SimSpan {
+        let millis = self.start_ms.unwrap_or(0).max(0) as u64;
+        SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
+    }
+
+    fn set_submit(&mut self, submit: SimSpan) {
+        let by = submit.as_millis() as i64 - ForeignJob::submit(self).as_millis() as i64;
+        let of_tasks =
+            self.tasks.iter_mut().flat_map(|task| [&mut task.start_ms, &mut task.end_ms]);
+        for time in of_tasks.chain([&mut self.start_ms, &mut self.end_ms]).flatten() {
+            *time = time.saturating_add(by);
+        }
+    }
+
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        self.tasks.iter().any(|task| task.host.is_some()).then_some("hosts")
+    }
+
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        Self::write_to(self, to)
+    }
+}
+
+/// Returns a job as the SLS would have it: its reduces begin when its maps have ended.
+fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
+    let millis = |span: SimSpan| span.as_millis() as i64;
+    let submit = millis(entry.submit);
+    let times = entry.drawn(block);
+    let longest = |times: &[SimSpan]| times.iter().copied().max().unwrap_or_default();
+    let maps_end = submit + millis(longest(&times.maps));
+    let reduces: Vec<SimSpan> = times.reduces.iter().map(|phases| phases.sum()).collect();
+    let task = |start: i64, time: &SimSpan, task_type: &str, priority, memory: Bytes| SlsTask {
+        start_ms: Some(start),
+        end_ms: Some(start + millis(*time)),
+        priority: Some(priority),
+        task_type: Some(task_type.to_owned()),
+        memory_mb: Some(memory.get() >> 20),
+        ..SlsTask::default()
+    };
+    let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
+    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, entry.reduce_memory);
+    SlsJob {
+        id: Some(entry.name.clone()),
+        am_type: Some("mapreduce".to_owned()),
+        start_ms: Some(submit),
+        end_ms: Some(maps_end + millis(longest(&reduces))),
+        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
+        user: Some(entry.user.clone()),
+        tasks: maps.chain(reduces.iter().map(reduce)).collect(),
+        ..SlsJob::default()
+    }
+}

@@ -1,0 +1,311 @@
+//! The file of SLS' generator: classes of jobs and the distributions that they are drawn from.
+//!
+//! Older files give means and deviations of maps and reduces as numbers of the class, newer ones
+//! give a list of tasks with a [`Sample`] for each quantity. A class is of one kind or the other.
+//! Times are seconds, memory is megabytes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, de};
+
+use mumakil_core::trace::json;
+use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault};
+
+/// The most jobs that can be drawn: as many as an entry of a list may stand for.
+const MOST_JOBS: u32 = 1_000_000;
+
+/// What the generator is told.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Synth {
+    /// What it is for.
+    pub description: Option<String>,
+    /// How many nodes the cluster has.
+    pub num_nodes: u32,
+    /// How many nodes a rack has.
+    pub nodes_per_rack: u32,
+    /// How many jobs are drawn.
+    pub num_jobs: u32,
+    /// The seed of the generator's random numbers.
+    pub rand_seed: i64,
+    /// What jobs are drawn from.
+    pub workloads: Vec<SynthWorkload>,
+}
+
+/// A queue, and the classes of jobs that are submitted to it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct SynthWorkload {
+    /// Its name.
+    pub workload_name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// How often a job is of this workload, against the other workloads.
+    #[serde(deserialize_with = "amount")]
+    pub workload_weight: f64,
+    /// The queue.
+    pub queue_name: Option<String>,
+    /// The classes.
+    pub job_classes: Vec<SynthClass>,
+    /// When jobs are submitted.
+    pub time_distribution: Vec<TimeSample>,
+}
+
+/// Jobs are submitted from this instant to that of the next sample, this often.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct TimeSample {
+    /// The instant, in seconds.
+    pub time: u32,
+    /// How often, against the other samples.
+    #[serde(deserialize_with = "amount")]
+    pub weight: f64,
+}
+
+/// A class of jobs. Each quantity of an older file is a mean (`avg`) and a deviation (`stddev`).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names are explained above")]
+pub struct SynthClass {
+    /// Its name.
+    pub class_name: Option<String>,
+    /// Who submits its jobs.
+    pub user_name: Option<String>,
+    /// How often a job is of this class, against the other classes.
+    #[serde(deserialize_with = "amount")]
+    pub class_weight: f64,
+
+    /// The kind of application, in newer files, as are the following.
+    #[serde(rename = "type")]
+    pub class_type: Option<String>,
+    /// How long a job takes.
+    pub duration: Option<Sample>,
+    /// By which factor of its duration a job must be done.
+    pub deadline_factor: Option<Sample>,
+    /// How likely it is that capacity is reserved for a job.
+    pub reservation: Option<Sample>,
+    /// The tasks of a job.
+    pub tasks: Option<Vec<SynthTask>>,
+    /// What the application is told.
+    pub params: Option<BTreeMap<String, String>>,
+
+    /// How many maps, in older files, as are the following.
+    #[serde(deserialize_with = "amount")]
+    pub mtasks_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub mtasks_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub rtasks_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub rtasks_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub dur_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub dur_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub mtime_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub mtime_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub rtime_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub rtime_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub map_max_memory_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub map_max_memory_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub map_max_vcores_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub map_max_vcores_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub reduce_max_memory_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub reduce_max_memory_stddev: f64,
+    #[serde(deserialize_with = "amount")]
+    pub reduce_max_vcores_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub reduce_max_vcores_stddev: f64,
+    pub map_execution_type: Option<String>,
+    pub reduce_execution_type: Option<String>,
+    #[serde(deserialize_with = "amount")]
+    pub chance_of_reservation: f64,
+    #[serde(deserialize_with = "amount")]
+    pub deadline_factor_avg: f64,
+    #[serde(deserialize_with = "amount")]
+    pub deadline_factor_stddev: f64,
+}
+
+/// The tasks of one kind that a job has.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct SynthTask {
+    /// Their type, such as `map` or `reduce`.
+    #[serde(rename = "type")]
+    pub task_type: String,
+    /// How many.
+    pub count: Sample,
+    /// How long each takes.
+    pub time: Sample,
+    /// How much memory each asks for.
+    pub max_memory: Sample,
+    /// How many cores each asks for.
+    pub max_vcores: Sample,
+    /// Their priority.
+    #[serde(default)]
+    pub priority: i32,
+    /// Whether they may be preempted, such as `GUARANTEED`.
+    pub execution_type: Option<String>,
+}
+
+/// A quantity: always the same, drawn from a distribution, or one of several.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sample {
+    /// Always this.
+    Constant(f64),
+    /// Drawn from a distribution.
+    Drawn {
+        /// Its shape.
+        dist: Dist,
+        /// Its mean.
+        mean: f64,
+        /// Its deviation.
+        deviation: f64,
+    },
+    /// One of these, each with its weight.
+    OneOf(Vec<(String, f64)>),
+}
+
+/// The shape of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Dist {
+    #[serde(rename = "LOGNORM")]
+    LogNormal,
+    #[serde(rename = "NORM")]
+    Normal,
+}
+
+impl<'de> Deserialize<'de> for Sample {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Attributes {
+            val: Option<f64>,
+            std: Option<f64>,
+            dist: Option<Dist>,
+            discrete: Option<Vec<String>>,
+            weights: Option<Vec<f64>>,
+        }
+        let Attributes { val, std, dist, discrete, weights } = Attributes::deserialize(from)?;
+        match (val, std, dist, discrete, weights) {
+            (Some(value), None, None, None, None) => Ok(Self::Constant(value)),
+            (Some(mean), Some(deviation), dist, None, None) => {
+                Ok(Self::Drawn { dist: dist.unwrap_or(Dist::LogNormal), mean, deviation })
+            }
+            (None, None, None, Some(values), weights) => {
+                let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
+                if values.len() == weights.len() {
+                    Ok(Self::OneOf(values.into_iter().zip(weights).collect()))
+                } else {
+                    let [values, weights] = [values.len(), weights.len()];
+                    Err(de::Error::custom(format!("{values} values and {weights} weights")))
+                }
+            }
+            _ => Err(de::Error::custom("expected `val`, `val` with `std`, or `discrete`")),
+        }
+    }
+}
+
+/// Reads a number that is not negative.
+fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(from)?;
+    if 0.0 <= number {
+        Ok(number)
+    } else {
+        Err(de::Error::invalid_value(de::Unexpected::Float(number), &"a number of zero or more"))
+    }
+}
+
+impl Record for Synth {
+    const NAME: &'static str = "generator of the SLS";
+    const FRAMING: Framing = Framing::Object(None);
+
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
+        let synth: Self = json::parse(object, unknown)?;
+        if MOST_JOBS < synth.num_jobs {
+            let jobs = synth.num_jobs;
+            return Err(RecordFault::new(format!("num_jobs: {jobs} jobs, more than {MOST_JOBS}")));
+        }
+        Ok(synth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use mumakil_core::trace::{Records, Strictness};
+
+    fn read(text: &str) -> Result<Synth, String> {
+        let text = Cursor::new(text.to_owned());
+        let mut records = Records::from_reader("t", text, Strictness::Strict).unwrap();
+        let synth = records.only().map_err(|error| error.to_string());
+        assert_eq!(records.notes().unknown.count, 0, "{:?}", records.notes());
+        synth
+    }
+
+    const OLDER: &str = include_str!("../../../../tests/fuzz/seeds/sls/synth-older.json");
+    const NEWER: &str = include_str!("../../../../tests/fuzz/seeds/sls/synth-newer.json");
+
+    #[test]
+    fn an_older_class_has_means_and_deviations() {
+        let synth = read(OLDER).unwrap();
+        assert_eq!((synth.num_nodes, synth.nodes_per_rack, synth.num_jobs), (10, 4, 10));
+        assert_eq!(synth.workloads[0].time_distribution[1], TimeSample { time: 60, weight: 0.0 });
+        let class = &synth.workloads[0].job_classes[0];
+        assert_eq!((class.mtasks_avg, class.mtime_stddev), (5.0, 2.0));
+        assert_eq!((class.reduce_max_memory_avg, class.deadline_factor_avg), (2_048.0, 10.0));
+        assert_eq!(class.tasks, None);
+    }
+
+    #[test]
+    fn a_newer_class_has_tasks() {
+        let synth = read(NEWER).unwrap();
+        let class = &synth.workloads[0].job_classes[0];
+        let [maps, reduces] = class.tasks.as_deref().unwrap() else { panic!("two kinds") };
+        assert_eq!((maps.task_type.as_str(), maps.priority), ("map", 20));
+        assert_eq!(maps.count, Sample::Drawn { dist: Dist::LogNormal, mean: 5.0, deviation: 1.0 });
+        assert_eq!(maps.time, Sample::Drawn { dist: Dist::Normal, mean: 10.0, deviation: 2.0 });
+        assert_eq!(maps.max_memory, Sample::Constant(1_024.0));
+        let one_of = vec![("1".to_owned(), 0.5), ("2".to_owned(), 0.5)];
+        assert_eq!(reduces.count, Sample::OneOf(one_of));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_generator_is_said() {
+        let bad = |from: &str, to: &str| {
+            assert!(NEWER.contains(from), "{from}");
+            read(&NEWER.replacen(from, to, 1)).unwrap_err()
+        };
+        let at = |error: String| error.rsplit_once(" (byte").unwrap().0.to_owned();
+        assert_eq!(
+            at(bad(r#""num_jobs": 10"#, r#""num_jobs": -1"#)),
+            "t:5: num_jobs: invalid value: integer `-1`, expected a whole number of zero or more"
+        );
+        assert_eq!(
+            bad(r#""num_jobs": 10"#, r#""num_jobs": 2147483648"#),
+            "t:1: num_jobs: 2147483648 jobs, more than 1000000"
+        );
+        assert_eq!(
+            at(bad(r#""class_weight": 1.0"#, r#""class_weight": -1.0"#)),
+            "t:14: workloads[0].job_classes[0].class_weight: invalid value: floating point \
+             `-1.0`, expected a number of zero or more"
+        );
+        assert_eq!(
+            at(bad(r#"{"val": 1024}"#, r#"{"std": 1024}"#)),
+            "t:24: workloads[0].job_classes[0].tasks[0].max_memory: expected `val`, `val` with \
+             `std`, or `discrete`"
+        );
+        assert_eq!(
+            at(bad("[0.5, 0.5]", "[0.5]")),
+            "t:29: workloads[0].job_classes[0].tasks[1].count: 2 values and 1 weights"
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! The `workload:` part of a scenario: where jobs come from, and when they come.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
+
+use super::jobs::JobEntry;
+use super::source::Source;
+use super::submission::Submission;
+use mumakil_base::random::Dist;
+use mumakil_base::units::{Fraction, SimSpan};
+use mumakil_core::mapred::Auto;
+use mumakil_core::trace::TraceFile;
+
+/// What arrives: jobs from one source, and when they are submitted.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct WorkloadSpec {
+    /// Where jobs come from: of a loaded scenario one source.
+    #[schemars(skip)]
+    pub sources: Vec<Box<dyn Source>>,
+    /// Keys that are not those of every workload, as written. Which kinds there are is for a
+    /// [`Registry`](crate::scenario::Registry) to say, which makes sources of them: in a loaded
+    /// scenario there are none.
+    #[schemars(skip)]
+    pub unread: Mapping,
+    /// When jobs are submitted.
+    pub submission: Submission,
+    /// When the first job is submitted; the others keep their distance from it. `auto`: as the
+    /// jobs' own times say, and in Mumak's model when every tracker has sent a heartbeat.
+    pub start: Auto,
+    /// Work that fills the cluster before the first job comes; its own jobs are in no statistics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_start: Option<WarmStart>,
+}
+
+/// Work that fills a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WarmStart {
+    /// The share of the map slots that it takes.
+    #[serde(default)]
+    pub map_slots: Fraction,
+    /// The share of the reduce slots that it takes.
+    #[serde(default)]
+    pub reduce_slots: Fraction,
+    /// How long it holds each of these map slots.
+    #[serde(default)]
+    pub map_time: Dist<SimSpan>,
+    /// How long it holds each of these reduce slots.
+    #[serde(default)]
+    pub reduce_time: Dist<SimSpan>,
+    /// How long it may take to fill these slots before the workload begins. `auto` is as many
+    /// heartbeats as a node has slots, and a few more.
+    #[serde(default)]
+    pub settle: Auto,
+}
+
+impl Serialize for WorkloadSpec {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { sources, unread, submission, start, warm_start } = self;
+        let mut map = to.serialize_map(None)?;
+        for source in sources {
+            map.serialize_entry(source.key(), &source.options())?;
+        }
+        for (key, options) in unread {
+            map.serialize_entry(key, options)?;
+        }
+        map.serialize_entry("submission", submission)?;
+        map.serialize_entry("start", start)?;
+        if let Some(warm_start) = warm_start {
+            map.serialize_entry("warm_start", warm_start)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadSpec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct SpecVisitor;
+
+        impl<'de> Visitor<'de> for SpecVisitor {
+            type Value = WorkloadSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("struct WorkloadSpec")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WorkloadSpec, A::Error> {
+                let mut spec = WorkloadSpec::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "submission" => spec.submission = map.next_value()?,
+                        "start" => spec.start = map.next_value()?,
+                        "warm_start" => spec.warm_start = map.next_value()?,
+                        _ => drop(spec.unread.insert(Value::String(key), map.next_value()?)),
+                    }
+                }
+                Ok(spec)
+            }
+        }
+        from.deserialize_map(SpecVisitor)
+    }
+}
+
+impl WorkloadSpec {
+    /// The keys of every workload, whatever its source.
+    pub(crate) const KEYS: [&str; 3] = ["submission", "start", "warm_start"];
+
+    /// Returns the jobs that the scenario itself writes out.
+    pub fn listed(&self) -> &[JobEntry] {
+        self.sources
+            .iter()
+            .map(|source| source.listed())
+            .find(|jobs| !jobs.is_empty())
+            .unwrap_or(&[])
+    }
+
+    /// Returns the files that hold jobs or the hosts that they run on, each with its key.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+        self.sources.iter_mut().flat_map(|source| {
+            let of_source = source.key();
+            source.files_mut().into_iter().map(move |(key, file)| match key {
+                "" => (format!("workload.{of_source}"), file),
+                key => (format!("workload.{of_source}.{key}"), file),
+            })
+        })
+    }
+
+    /// Returns the file with the cluster's racks and hosts, if the workload names one.
+    pub fn hosts_mut(&mut self) -> Option<&mut TraceFile> {
+        self.sources.iter_mut().find_map(|source| {
+            let hosts = source.hosts_key()?;
+            source.files_mut().into_iter().find(|(key, _)| *key == hosts).map(|(_, file)| file)
+        })
+    }
+
+    /// Returns whether a file of the workload says the cluster's racks and hosts.
+    pub fn has_hosts(&self) -> bool {
+        self.sources.iter().any(|source| source.hosts_key().is_some())
+    }
+
+    /// Returns whether jobs come from the trace of another tool.
+    pub fn is_traced(&self) -> bool {
+        self.sources.iter().any(|source| source.is_traced())
+    }
+}

@@ -1,0 +1,435 @@
+//! `submission: stress`: jobs come one after another for as long as the cluster is not overloaded.
+//!
+//! The rule is Mumak's. The injector looks at the load after each submission and each end of a job.
+//! If there is room, the next job comes 1 ms later. If not, it waits for another end, and meanwhile it
+//! *probes*: it looks after 1 s, and as long as these looks are in vain after 2 s, 4 s, … 320 s. One
+//! probe is planned at a time; a look for another reason puts it off or changes its interval only if
+//! there is room.
+//!
+//! A look is a question to the JobTracker and its answer. What the rule needs to know of the instant at
+//! which it was asked goes with it, since in Mumak both are one step.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{JobId, LONGEST_PROBE, Load, Outbox, ToInjector, ToJobTracker};
+
+/// What is waited for the first probe; for a later one at most [`LONGEST_PROBE`].
+const SHORTEST_WAIT: SimSpan = SimSpan::from_secs(1);
+/// What is waited between two jobs.
+pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
+/// More map work than so many times the map slots is too much.
+const MOST_MAP_WORK: f64 = 2.0;
+
+/// Jobs that are due, the next one first: when, and where they stand among those of one instant.
+pub(super) type Due = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
+
+/// The state of such a submission.
+#[derive(Debug)]
+pub(super) struct Stress {
+    /// When the first job comes; none, once that is planned.
+    start: Option<SimTime>,
+    /// Whether the first job has come. What ends before, such as a job that comes beside the workload, is no
+    /// reason to look: in Mumak nothing does, and a look would let the first come now and at the start.
+    is_open: bool,
+    /// The job that comes next.
+    next: Option<JobId>,
+    /// What is planned, with numbers in the order of planning.
+    plans: BinaryHeap<Reverse<(SimTime, u64, Step)>>,
+    last_plan: u64,
+    /// The probe that is planned: when, and its number. Others that are still in the plans were
+    /// cancelled.
+    probe: Option<(SimTime, u64)>,
+    /// How long after a look in vain the next probe comes.
+    wait: SimSpan,
+    /// The looks that have no answer yet.
+    looks: VecDeque<Look>,
+    /// Whether a look waits until the last one is answered.
+    looks_again: bool,
+    /// The jobs that run, in the order of their submission.
+    running: Vec<JobId>,
+    /// Whether looks do not wait for each other: in Mumak. Two at one instant then plan the same job
+    /// twice, and from there on two come at a time.
+    has_twins: bool,
+    /// Jobs that were to come next when another took their place, until they are submitted or lost.
+    passed_over: Vec<JobId>,
+}
+
+/// What happens at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    /// A job is submitted, unless it was already.
+    Submit(JobId),
+    /// The load is looked at.
+    Probe,
+}
+
+/// A question that was asked.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// The job that came next then.
+    next: JobId,
+    /// Whether it is the planned probe, which is over with it.
+    is_probe: bool,
+}
+
+impl Stress {
+    pub(super) fn new(start: SimTime, has_twins: bool) -> Self {
+        Self {
+            start: Some(start),
+            is_open: false,
+            next: None,
+            plans: BinaryHeap::new(),
+            last_plan: 0,
+            probe: None,
+            wait: SHORTEST_WAIT,
+            looks: VecDeque::new(),
+            looks_again: false,
+            running: Vec::new(),
+            has_twins,
+            passed_over: Vec::new(),
+        }
+    }
+
+    /// Returns what is to be done now, if something is. Each plan has a message of its own, so there
+    /// is no more than one thing to do. At first it plans the first job and the first probe.
+    pub(super) fn step(&mut self, now: SimTime, due: &mut Due, out: &mut Outbox) -> Option<Step> {
+        if let Some(start) = self.start.take() {
+            self.fetch(due);
+            if let Some(first) = self.next {
+                self.plan(now, start, Step::Submit(first), out);
+                self.plan_probe(now, start, out);
+            }
+            return None;
+        }
+        let Reverse((at, number, step)) = *self.plans.peek().filter(|plan| plan.0.0 <= now)?;
+        self.plans.pop();
+        self.is_open = true;
+        let is_live = step != Step::Probe || self.probe == Some((at, number));
+        is_live.then_some(step)
+    }
+
+    fn plan(&mut self, now: SimTime, at: SimTime, step: Step, out: &mut Outbox) {
+        self.last_plan += 1;
+        self.plans.push(Reverse((at, self.last_plan, step)));
+        let message = match step {
+            Step::Submit(_) => ToInjector::Arrive,
+            Step::Probe => ToInjector::Probe,
+        };
+        out.plan(at.saturating_since(now), message);
+    }
+
+    fn plan_probe(&mut self, now: SimTime, from: SimTime, out: &mut Outbox) {
+        let at = from + self.wait;
+        self.plan(now, at, Step::Probe, out);
+        self.probe = Some((at, self.last_plan));
+    }
+
+    /// Lets another job be the next one.
+    pub(super) fn fetch(&mut self, due: &mut Due) {
+        self.next = due.pop().map(|Reverse((.., job))| job);
+    }
+
+    /// Notes that a job is submitted; returns whether it is for the first time.
+    pub(super) fn submits(&mut self, job: JobId) -> bool {
+        let is_new = !self.running.contains(&job);
+        if is_new {
+            self.running.push(job);
+            self.passed_over.retain(|other| *other != job);
+        } else {
+            self.passed_over.extend(self.next);
+        }
+        is_new
+    }
+
+    /// Notes that a job has ended.
+    pub(super) fn ends(&mut self, job: JobId) {
+        self.running.retain(|other| *other != job);
+    }
+
+    /// Looks at the load, as long as there are jobs to come.
+    pub(super) fn look(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) {
+        if !self.ask(is_probe, due, out) && is_probe {
+            // It was the planned one, and no answer will say that it is over.
+            self.probe = None;
+        }
+    }
+
+    /// Returns whether there was something to ask, and nobody who asks it anyway.
+    fn ask(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) -> bool {
+        if self.next.is_none() {
+            self.fetch(due);
+        }
+        let Some(next) = self.next.filter(|_| self.is_open) else { return false };
+        if !self.has_twins && self.is_submitting() {
+            // That job looks itself.
+            return false;
+        }
+        if !self.has_twins && !self.looks.is_empty() {
+            self.looks_again = true;
+            return false;
+        }
+        self.looks.push_back(Look { next, is_probe });
+        out.send(ToJobTracker::AskLoad(Arc::new(self.running.clone())));
+        true
+    }
+
+    /// Hears how busy the cluster is; returns how many jobs will never come.
+    pub(super) fn hear(
+        &mut self,
+        now: SimTime,
+        load: &Load,
+        due: &mut Due,
+        out: &mut Outbox,
+    ) -> usize {
+        let Some(Look { next, is_probe }) = self.looks.pop_front() else { return 0 };
+        if is_probe {
+            self.probe = None;
+        }
+        // Where messages take time, jobs have come and gone since.
+        let (jobs, next) = match self.has_twins {
+            true => (load.jobs, Some(next)),
+            false => (self.running.len() as u32, self.next.filter(|_| !self.is_submitting())),
+        };
+        let most = MOST_MAP_WORK * f64::from(load.map_slots);
+        let is_overloaded = load.trackers <= jobs || most < f64::from(load.map_work);
+        if !is_overloaded {
+            self.wait = SHORTEST_WAIT;
+        } else if self.probe.is_none() {
+            self.wait = (self.wait * 2).min(LONGEST_PROBE);
+        }
+        if self.probe.is_none_or(|(at, _)| now + self.wait < at) {
+            self.plan_probe(now, now, out);
+        }
+        if let Some(next) = next.filter(|_| !is_overloaded) {
+            self.plan(now, now + STEP, Step::Submit(next), out);
+        }
+        if std::mem::take(&mut self.looks_again) {
+            self.look(false, due, out);
+        }
+        self.lose()
+    }
+
+    fn is_submitting(&self) -> bool {
+        self.plans.iter().any(|plan| matches!(plan.0.2, Step::Submit(_)))
+    }
+
+    fn is_planned(&self, job: JobId) -> bool {
+        self.plans.iter().any(|plan| plan.0.2 == Step::Submit(job))
+    }
+
+    /// Forgets the jobs that nobody will submit any more: of two that were next at one instant, the
+    /// first, if its look was in vain.
+    fn lose(&mut self) -> usize {
+        if !self.looks.is_empty() {
+            return 0;
+        }
+        let passed_over = std::mem::take(&mut self.passed_over);
+        let all = passed_over.len();
+        self.passed_over = passed_over.into_iter().filter(|job| self.is_planned(*job)).collect();
+        all - self.passed_over.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::Mail;
+
+    fn ms(millis: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_millis(millis)
+    }
+
+    /// A submission of jobs 0, 1, … from 10 s on, on two trackers of five map slots each.
+    struct Bench {
+        stress: Stress,
+        due: Due,
+        out: Outbox,
+        submitted: Vec<(u64, u32)>,
+        lost: usize,
+    }
+
+    fn bench(jobs: u32, has_twins: bool) -> Bench {
+        let due = (0..jobs).map(|job| Reverse((SimTime::ZERO, job, JobId(job)))).collect();
+        let stress = Stress::new(ms(10_000), has_twins);
+        let mut bench =
+            Bench { stress, due, out: Outbox::default(), submitted: Vec::new(), lost: 0 };
+        bench.step(0);
+        bench
+    }
+
+    impl Bench {
+        /// Does what is due, and leaves the looks to be answered.
+        fn step(&mut self, at: u64) {
+            let Self { stress, due, out, submitted, .. } = self;
+            match stress.step(ms(at), due, out) {
+                None => {}
+                Some(Step::Probe) => stress.look(true, due, out),
+                Some(Step::Submit(job)) => {
+                    if stress.submits(job) {
+                        submitted.push((at, job.0));
+                    }
+                    stress.fetch(due);
+                    stress.look(false, due, out);
+                }
+            }
+        }
+
+        fn answer(&mut self, at: u64, map_work: f32) {
+            let asked = |letter: &mumakil_core::mapred::Letter| {
+                matches!(letter.mail, Mail::JobTracker(ToJobTracker::AskLoad(_)))
+            };
+            let Some(place) = self.out.letters.iter().position(asked) else { return };
+            let letter = self.out.letters.remove(place).map(|letter| letter.mail);
+            let Some(Mail::JobTracker(ToJobTracker::AskLoad(jobs))) = letter else { return };
+            let load = Load { jobs: jobs.len() as u32, trackers: 2, map_slots: 10, map_work };
+            self.lost += self.stress.hear(ms(at), &load, &mut self.due, &mut self.out);
+        }
+
+        fn pass(&mut self, at: u64, map_work: f32) {
+            self.step(at);
+            self.answer(at, map_work);
+        }
+
+        /// Lets time pass up to an instant, with so much work for the maps.
+        fn until(&mut self, at: u64, map_work: f32) {
+            while let Some(Reverse((next, ..))) =
+                self.stress.plans.peek().filter(|p| p.0.0 < ms(at))
+            {
+                self.pass(next.as_millis(), map_work);
+            }
+        }
+
+        fn ends(&mut self, job: u32) {
+            self.stress.ends(JobId(job));
+            self.stress.look(false, &mut self.due, &mut self.out);
+        }
+
+        fn probe(&self) -> Option<u64> {
+            self.stress.probe.map(|(at, _)| at.as_millis())
+        }
+    }
+
+    /// Of so many jobs the first two end in one heartbeat, at 20 s.
+    fn two_end(jobs: u32, has_twins: bool) -> Bench {
+        let mut bench = bench(jobs, has_twins);
+        bench.pass(10_000, 0.0);
+        bench.pass(10_001, 99.0);
+        bench.until(20_000, 99.0);
+        bench.ends(0);
+        bench.ends(1);
+        bench
+    }
+
+    #[test]
+    fn the_first_job_needs_no_look_and_the_others_come_while_there_is_room() {
+        let mut bench = bench(4, true);
+        bench.pass(10_000, 5.0);
+        bench.pass(10_001, 5.0);
+        // Two jobs are as many as trackers; a job with more than twice the slots is too much as well.
+        bench.pass(10_002, 5.0);
+        assert_eq!(bench.submitted, [(10_000, 0), (10_001, 1)]);
+        bench.ends(0);
+        bench.answer(10_500, 20.1);
+        bench.ends(1);
+        bench.answer(10_600, 20.0);
+        bench.pass(10_601, 0.0);
+        assert_eq!(bench.submitted[2..], [(10_601, 2)]);
+    }
+
+    #[test]
+    fn only_probes_double_the_wait_and_room_ends_it() {
+        let mut bench = bench(4, true);
+        bench.pass(10_000, 99.0);
+        assert_eq!(bench.probe(), Some(11_000));
+        for (at, next) in [(11_000, 13_000), (13_000, 17_000), (17_000, 25_000)] {
+            bench.pass(at, 99.0);
+            assert_eq!(bench.probe(), Some(next));
+        }
+        // A look for another reason that is in vain leaves the probe where it is.
+        bench.ends(0);
+        bench.answer(18_000, 99.0);
+        assert_eq!(bench.probe(), Some(25_000));
+        bench.stress.look(false, &mut bench.due, &mut bench.out);
+        bench.answer(19_000, 0.0);
+        assert_eq!(bench.probe(), Some(20_000), "the far one is cancelled");
+        bench.pass(19_001, 99.0);
+        assert_eq!(bench.submitted, [(10_000, 0), (19_001, 1)]);
+        bench.pass(20_000, 99.0);
+        assert_eq!(bench.probe(), Some(22_000));
+        bench.step(25_000);
+        assert_eq!(bench.submitted.len(), 2, "nobody looks when the cancelled one is due");
+    }
+
+    #[test]
+    fn no_wait_is_longer_than_five_minutes_and_a_third() {
+        let mut bench = bench(2, true);
+        bench.pass(10_000, 99.0);
+        let mut waits = Vec::new();
+        for _ in 0..10 {
+            let at = bench.probe().unwrap();
+            bench.pass(at, 99.0);
+            waits.push((bench.probe().unwrap() - at) / 1_000);
+        }
+        assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 320, 320]);
+    }
+
+    /// The probe at 11 s finds no job to come. Then one comes, for which there is no room at 12 s.
+    #[test]
+    fn a_probe_for_nothing_is_over_and_the_next_job_is_probed_for() {
+        for has_twins in [true, false] {
+            let mut bench = bench(1, has_twins);
+            bench.pass(10_000, 0.0);
+            bench.pass(11_000, 0.0);
+            assert_eq!(bench.probe(), None);
+            bench.due.push(Reverse((ms(11_500), 1, JobId(1))));
+            bench.stress.look(false, &mut bench.due, &mut bench.out);
+            bench.answer(12_000, 99.0);
+            bench.pass(bench.probe().unwrap(), 0.0);
+            bench.until(30_000, 0.0);
+            assert_eq!(bench.submitted.len(), 2);
+        }
+    }
+
+    #[test]
+    fn in_mumak_two_looks_at_one_instant_begin_two_chains() {
+        let mut bench = two_end(9, true);
+        bench.answer(20_000, 0.0);
+        bench.answer(20_000, 0.0);
+        bench.step(20_001);
+        bench.step(20_001);
+        assert_eq!(bench.submitted[2..], [(20_001, 2)], "the second only fetches another");
+        bench.answer(20_001, 0.0);
+        bench.answer(20_001, 0.0);
+        bench.step(20_002);
+        bench.step(20_002);
+        assert_eq!((&bench.submitted[3..], bench.lost), (&[(20_002, 3), (20_002, 4)][..], 0));
+    }
+
+    #[test]
+    fn in_mumak_a_job_whose_place_was_taken_never_comes_if_there_is_no_room() {
+        let mut bench = two_end(5, true);
+        (0..2).for_each(|_| bench.answer(20_000, 0.0));
+        (0..2).for_each(|_| bench.step(20_001));
+        (0..2).for_each(|_| bench.answer(20_001, 99.0));
+        assert_eq!(bench.lost, 1, "job 3");
+        bench.until(30_000, 99.0);
+        bench.ends(2);
+        bench.answer(30_000, 0.0);
+        bench.pass(30_001, 0.0);
+        assert_eq!(bench.submitted[3..], [(30_001, 4)]);
+    }
+
+    #[test]
+    fn elsewhere_looks_wait_for_each_other_and_nothing_is_planned_twice() {
+        let mut bench = two_end(5, false);
+        bench.answer(20_000, 0.0);
+        bench.answer(20_002, 0.0);
+        bench.step(20_003);
+        assert_eq!((&bench.submitted[2..], bench.lost), (&[(20_003, 2)][..], 0));
+        bench.step(20_003);
+        assert_eq!(bench.submitted.len(), 3);
+    }
+}

@@ -1,0 +1,103 @@
+//! SWIM's format: a job on each line, told by its columns.
+
+use std::io;
+
+use super::record::{SwimJob, has_columns};
+use super::sizes::Sizes;
+use super::source::{map_rate, reduce_rate};
+use crate::workload::format::{Contents, ForeignJob, Format, Target, Trace, TraceJob};
+use crate::workload::jobs::JobEntry;
+use mumakil_base::units::{Bytes, SimSpan};
+
+/// The format.
+pub(in crate::workload) struct SwimJobs;
+
+impl Format for SwimJobs {
+    fn name(&self) -> &'static str {
+        "SWIM"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "SWIM (6 to 8 columns, separated by tabs)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        has_columns(line)
+    }
+
+    fn contents(&self) -> Contents {
+        Contents::Jobs(Trace::of::<SwimJob>)
+    }
+
+    fn target(&self) -> Option<Target> {
+        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
+        Some(Target { key: "swim", about: "SWIM's lines of columns", make })
+    }
+}
+
+impl ForeignJob for SwimJob {
+    fn name(&self, _number: u64) -> String {
+        self.id.clone()
+    }
+
+    fn entry(&self, _number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
+        entry_of(self, block).map(Some)
+    }
+
+    fn submit(&self) -> SimSpan {
+        SimSpan::from_secs(self.submit_s)
+    }
+
+    fn set_submit(&mut self, submit: SimSpan) {
+        self.submit_s = submit.as_micros() / 1_000_000;
+    }
+
+    fn set_gap(&mut self, gap: SimSpan) {
+        self.gap_s = gap.as_micros() / 1_000_000;
+    }
+
+    fn scale_sizes(&mut self, scale: &mut dyn FnMut(u64) -> u64) {
+        for size in [&mut self.input, &mut self.shuffle, &mut self.output] {
+            *size = Bytes::new(scale(size.get()));
+        }
+    }
+
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        let is_known = self.output_path.as_ref().is_some_and(|path| !path.is_empty());
+        is_known.then_some("the path of the output")
+    }
+
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        Self::write_to(self, to)
+    }
+}
+
+/// Returns a job of a trace by the default rules.
+fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
+    let SwimJob { input, shuffle, output, .. } = *job;
+    let sizes = Sizes { input, shuffle, output };
+    let tasks = sizes.tasks(block, None);
+    Ok(JobEntry {
+        submit: SimSpan::from_secs(job.submit_s),
+        map_rate: Some(map_rate()),
+        reduce_rate: Some(reduce_rate()),
+        ..sizes.entry(job, tasks)?
+    })
+}
+
+/// Returns a job as a trace would have it, but for the gap before it.
+fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
+    // Columns are separated by tabs, jobs by the ends of lines.
+    let column = |text: &String| text.replace(['\t', '\n', '\r'], " ");
+    SwimJob {
+        id: column(&entry.name),
+        submit_s: entry.submit.as_micros() / 1_000_000,
+        gap_s: 0,
+        input: entry.input(block).unwrap_or_default(),
+        shuffle: entry.shuffle,
+        output: entry.output,
+        input_path: entry.file.as_ref().map(column),
+        output_path: None,
+        empty_columns: 0,
+    }
+}

@@ -1,0 +1,54 @@
+//! A plain cluster, for tests of what makes workloads.
+
+use tempfile::TempDir;
+
+use super::format::Formats;
+use super::site::Site;
+use super::source::FoundJobs;
+use super::submission::Submission;
+use mumakil_base::units::{Bytes, Count};
+use mumakil_core::cluster::{ClusterSpec, Topology};
+use mumakil_core::mapred::Hadoop;
+use mumakil_core::trace::TraceError;
+
+/// A cluster, and a folder for the files of a workload.
+pub(super) struct Ground {
+    pub(super) folder: TempDir,
+    hadoop: Hadoop,
+    cluster: ClusterSpec,
+    topology: Topology,
+}
+
+impl Ground {
+    /// Returns a plain cluster of so many nodes.
+    pub(super) fn new(nodes: u32, block: Bytes) -> Self {
+        let cluster = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+        (cluster.nodes, cluster.hdfs.block) = (Count::of(nodes), block);
+        let hadoop = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        Self {
+            folder: TempDir::new().unwrap(),
+            hadoop: serde_yaml::from_str(hadoop).unwrap(),
+            topology: Topology::new(&cluster),
+            cluster,
+        }
+    }
+
+    /// Calls `read` with this ground.
+    pub(super) fn found(
+        &self,
+        read: impl FnOnce(&Site<'_>) -> Result<FoundJobs, TraceError>,
+    ) -> Result<FoundJobs, String> {
+        let site = Site {
+            seed: 42,
+            folder: self.folder.path(),
+            hadoop: &self.hadoop,
+            submission: Submission::Replay,
+            cluster: &self.cluster,
+            topology: &self.topology,
+            formats: &Formats::builtin(),
+            class_of: &|_, _| "all".into(),
+        };
+        read(&site).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,436 @@
+//! A scenario out of a number: which features it has, and what it says of each.
+//!
+//! Not every case draws from everything: a case that uses all options at once shows little, since one
+//! hides what another breaks. Each case first decides how many options it uses, and then, by the name
+//! of an option alone, which ones: these it uses wherever they may stand. A *theme* sets some more,
+//! which are known to be hard together.
+//!
+//! What is drawn may contradict itself. What the check of scenarios names as wrong is taken out until
+//! it finds nothing.
+
+use std::hash::Hasher;
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rustc_hash::FxHasher;
+use serde_json::Value as Json;
+use serde_yaml::{Mapping, Value};
+
+use super::values;
+use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
+use mumakil_scenario::fault::Fault;
+use mumakil_scenario::scenario::{Registry, ScenarioError, parse, shape};
+use mumakil_yaml::{Path, Step};
+
+/// How often a drawing is mended before another one is begun.
+const MENDINGS: u32 = 40;
+
+/// Settings that are hard together, each laid over what is drawn. Most are about getting stuck, which no
+/// single option leads to.
+pub(super) const THEMES: [&str; 11] = [
+    // A tracker is given up while it waits for the answer to its heartbeat.
+    "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
+      faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
+    // Heartbeats that were answered come again, at a JobTracker that is back.
+    "{hadoop: {expiry: 10s, rpc_timeout: 45s}, faults: [{loss: 5 %}, \
+      {delay: {share: 20 %, by: {uniform: {from: 1s, to: 1min}}}}, \
+      {at: 2min, jobtracker: {restart: 30s, recover: true}}]}",
+    // Some nodes can run only a part of the tasks.
+    "cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}",
+    "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \
+      hadoop: {tracker_failures: 1}, faults: [{task_failures: 20 %}]}",
+    // One job at a time in a pool, and another of higher priority.
+    "{scheduler: {fair: {allocations: {pool_max_jobs: 1, user_max_jobs: 1}, preemption: true}}, \
+      workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
+    "{scheduler: {capacity: {allocations: {max_system_jobs: 2, \
+      queues: {default: {supports_priority: true, max_initialised_per_user: 1}}}}}, \
+      workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
+    // Nobody lets the reduces of jobs go that were killed.
+    "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
+      faults: [{at: 3min, kill: job-0}]}",
+    // The same, where all else is as usual and maps are slow.
+    "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
+    // Machines are given up soon, and come back.
+    "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
+    // Outputs of maps are out of reach, long before the last reduces come for them.
+    "{hadoop: {slow_start: 1}, \
+      workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
+      faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
+    // Many tasks fail, and trackers are avoided.
+    "{hadoop: {tracker_failures: 1, tracker_faults: 1, blacklist: true, map_failures: 50 %}, \
+      faults: [{task_failures: 20 %}]}",
+];
+
+/// Draws a case.
+pub(super) struct Artist<'s> {
+    rng: ChaCha8Rng,
+    seed: u64,
+    schema: &'s Json,
+    policy: Option<&'s str>,
+    /// The share of the options that this case uses.
+    appetite: f64,
+    nodes: u64,
+    /// The field whose distribution is being drawn: the mean of a latency is a latency.
+    distributed: Option<String>,
+}
+
+impl<'s> Artist<'s> {
+    pub(super) fn new(seed: u64, schema: &'s Json, policy: Option<&'s str>) -> Self {
+        let mut rng = stream(seed, Purpose::Chaos, 0);
+        let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
+        let nodes = rng.random_range(1..=10);
+        Self { rng, seed, schema, policy, appetite, nodes, distributed: None }
+    }
+
+    /// Returns a scenario that can be run.
+    pub(super) fn scenario(&mut self, registry: &Registry) -> Value {
+        loop {
+            let mut tree = self.draw();
+            for _ in 0..MENDINGS {
+                match wrong(&tree, registry) {
+                    Ok(None) => return tree,
+                    Ok(Some(paths)) => {
+                        // What is wrong may be wrong because of what is around it, so that all would go
+                        // one after the other.
+                        let gone = paths.iter().filter(|path| remove(&mut tree, &path.0)).count();
+                        if gone == 0 {
+                            break;
+                        }
+                    }
+                    Err(()) => break,
+                }
+            }
+        }
+    }
+
+    fn draw(&mut self) -> Value {
+        let mut tree = Mapping::new();
+        tree.insert("name".into(), "chaos".into());
+        tree.insert("seed".into(), self.seed.into());
+        tree.insert("until".into(), "30d".into());
+        let schema = self.schema;
+        let of = |key: &str| &schema["properties"][key];
+        for section in ["hadoop", "cluster", "scheduler"] {
+            if let Some(value) = self.part(of(section), section) {
+                tree.insert(section.into(), value);
+            }
+        }
+        let workload = self.workload(of("workload"));
+        tree.insert("workload".into(), workload);
+        if self.rng.random_bool(0.5) {
+            let faults = self.faults(of("faults"));
+            tree.insert("faults".into(), faults);
+        }
+        if let Some(later) = self.later(of("later")) {
+            tree.insert("later".into(), later);
+        }
+        let mut tree = Value::Mapping(tree);
+        if self.rng.random_bool(0.4) {
+            let theme = THEMES.choose(&mut self.rng).expect("there are some");
+            lay(&mut tree, serde_yaml::from_str(theme).expect("themes are YAML"));
+        }
+        if let Some(policy) = self.policy {
+            let options =
+                tree.get("scheduler").and_then(|scheduler| scheduler.get(policy)).cloned();
+            let named = |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)]));
+            tree["scheduler"] = options.map_or_else(|| policy.into(), named);
+        }
+        lay(
+            &mut tree,
+            serde_yaml::from_str(&format!("cluster: {{nodes: {}}}", self.nodes)).expect("YAML"),
+        );
+        tree
+    }
+
+    /// Draws a part that may be given by a name or field by field.
+    fn part(&mut self, schema: &Json, field: &str) -> Option<Value> {
+        if field == "scheduler" {
+            return self.scheduler(schema);
+        }
+        let alternatives = schema["anyOf"].as_array()?;
+        let fields = alternatives.iter().find(|one| one.get("properties").is_some())?;
+        self.value(fields, field)
+    }
+
+    fn scheduler(&mut self, schema: &Json) -> Option<Value> {
+        let alternatives = schema["anyOf"].as_array()?;
+        let options = alternatives.iter().find_map(|one| one.get("properties")?.as_object())?;
+        let mut names: Vec<&String> = options.keys().collect();
+        names.sort();
+        let drawn = names.choose(&mut self.rng).map(|name| name.as_str());
+        let name = self.policy.filter(|name| options.contains_key(*name)).or(drawn)?;
+        let drawn = self.value(&options[name], name).filter(|value| value.is_mapping());
+        let value = drawn.map(|value| Value::Mapping(Mapping::from_iter([(name.into(), value)])));
+        Some(value.unwrap_or_else(|| name.into()))
+    }
+
+    /// Draws a list of jobs, and how they come.
+    fn workload(&mut self, schema: &Json) -> Value {
+        let fields = find(schema, "jobs").expect("a workload has jobs");
+        let entry = find_items(&fields["jobs"]).expect("jobs are a list");
+        let mut jobs = Vec::new();
+        for number in 0..self.rng.random_range(1..=5) {
+            let drawn = self.value(entry, "job").unwrap_or_default();
+            let mut job = drawn.as_mapping().cloned().unwrap_or_default();
+            job.insert("name".into(), format!("job-{number}").into());
+            job.insert("maps".into(), self.rng.random_range(1..=24).into());
+            if self.rng.random_bool(0.7) {
+                job.insert("reduces".into(), self.rng.random_range(0..=5).into());
+            }
+            if !job.contains_key("submit") {
+                job.insert("submit".into(), format!("{}s", self.rng.random_range(0..300)).into());
+            }
+            job.remove("after");
+            if 0 < number && self.rng.random_bool(0.15) {
+                let before = format!("job-{}", self.rng.random_range(0..number));
+                job.insert("after".into(), Value::Sequence(vec![before.into()]));
+            }
+            jobs.push(Value::Mapping(job));
+        }
+        let mut workload = Mapping::from_iter([("jobs".into(), Value::Sequence(jobs))]);
+        for field in ["submission", "start"] {
+            if self.uses(field)
+                && let Some(value) = fields.get(field).and_then(|one| self.value(one, field))
+            {
+                workload.insert(field.into(), value);
+            }
+        }
+        Value::Mapping(workload)
+    }
+
+    fn faults(&mut self, schema: &Json) -> Value {
+        let entry = find_items(schema).expect("faults are a list");
+        let options = entry["properties"].as_object().expect("a fault has kinds");
+        let mut kinds: Vec<&String> =
+            options.keys().filter(|key| !["at", "for"].contains(&key.as_str())).collect();
+        kinds.sort();
+        let mut faults = Vec::new();
+        for _ in 0..self.rng.random_range(1..=4) {
+            let kind = kinds.choose(&mut self.rng).expect("there are some").as_str();
+            let drawn = match kind {
+                "kill" => Some(format!("job-{}", self.rng.random_range(0..3)).into()),
+                _ => self.value(&options[kind], kind),
+            };
+            let Some(what) = drawn else { continue };
+            // Some kinds have a moment, some last; which is for their own check to say.
+            let mut fault = Mapping::from_iter([(kind.into(), what)]);
+            for field in ["at", "for"] {
+                let time = options.get(field).and_then(|one| self.value(one, field));
+                time.map(|time| fault.insert(field.into(), time));
+            }
+            let ways: [&[&str]; 4] = [&[], &["for"], &["at"], &["at", "for"]];
+            let fitting = ways.into_iter().find_map(|without| {
+                let mut fault = fault.clone();
+                without.iter().for_each(|field| _ = fault.remove(*field));
+                let is_one = serde_yaml::from_value::<Fault>(Value::Mapping(fault.clone())).is_ok();
+                is_one.then_some(Value::Mapping(fault))
+            });
+            faults.extend(fitting);
+        }
+        Value::Sequence(faults)
+    }
+
+    /// Draws what else happens: jobs that are submitted, policies that take over. Its luck is its own, so
+    /// that what a case was before there was this stays.
+    fn later(&mut self, schema: &Json) -> Option<Value> {
+        let own = stream(self.seed, Purpose::Chaos, 1);
+        let rng = std::mem::replace(&mut self.rng, own);
+        let entry = find_items(schema).expect("what happens later is a list");
+        let mut list = Vec::new();
+        let most = if self.rng.random_bool(0.2) { 3 } else { 0 };
+        for number in 0..self.rng.random_range(0..=most) {
+            let at = format!("{}s", self.rng.random_range(1..900));
+            let mut later = Mapping::from_iter([("at".into(), at.into())]);
+            if self.rng.random_bool(0.3) {
+                let drawn = self.value(&entry["properties"]["submit"], "submit");
+                let mut job = drawn.and_then(|job| job.as_mapping().cloned()).unwrap_or_default();
+                job.insert("name".into(), format!("later-{number}").into());
+                job.insert("maps".into(), self.rng.random_range(1..=12).into());
+                later.insert("submit".into(), Value::Mapping(job));
+            } else if let Some(policy) = self.scheduler(&entry["properties"]["scheduler"]) {
+                later.insert("scheduler".into(), policy);
+            }
+            list.push(Value::Mapping(later));
+        }
+        self.rng = rng;
+        (!list.is_empty()).then_some(Value::Sequence(list))
+    }
+
+    /// Returns whether this case uses an option, wherever it stands.
+    fn uses(&self, field: &str) -> bool {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(self.seed);
+        hasher.write(field.as_bytes());
+        // The high bits are the good ones.
+        ((hasher.finish() >> 40) as f64) / ((1u64 << 24) as f64) < self.appetite
+    }
+
+    /// Draws a value of a schema; none for what is better left out.
+    fn value(&mut self, schema: &Json, field: &str) -> Option<Value> {
+        if let Some(Json::String(title)) = schema.get("title")
+            && schema.get("anyOf").is_none()
+            && schema.get("properties").is_none()
+            && schema.get("additionalProperties").is_none()
+        {
+            let of = self.distributed.as_deref().unwrap_or(field);
+            return values::titled(title, field, of, self.nodes, &mut self.rng);
+        }
+        let title = schema.get("title").and_then(Json::as_str);
+        if self.distributed.is_none() && title.is_some_and(|it| it.contains("a distribution")) {
+            self.distributed = Some(field.to_owned());
+            let value = self.shaped(schema, field);
+            self.distributed = None;
+            return value;
+        }
+        self.shaped(schema, field)
+    }
+
+    fn shaped(&mut self, schema: &Json, field: &str) -> Option<Value> {
+        if let Some(one) = schema.get("const") {
+            return serde_yaml::to_value(one).ok();
+        }
+        for choice in ["enum", "anyOf", "oneOf"] {
+            if let Some(Json::Array(all)) = schema.get(choice) {
+                let one = all.choose(&mut self.rng)?;
+                return match choice {
+                    "enum" => serde_yaml::to_value(one).ok(),
+                    _ => self.value(one, field),
+                };
+            }
+        }
+        let kind = match schema.get("type")? {
+            Json::Array(kinds) => kinds.iter().find(|kind| *kind != "null")?.as_str()?,
+            kind => kind.as_str()?,
+        };
+        match kind {
+            "boolean" => Some(self.rng.random::<bool>().into()),
+            "integer" => Some(values::whole(schema, field, &mut self.rng)),
+            "number" => Some(self.rng.random_range(1..=8).into()),
+            "string" => Some(values::name(field, &mut self.rng)),
+            "array" => {
+                let items = schema.get("items")?;
+                let count = self.rng.random_range(0..=3);
+                Some(Value::Sequence((0..count).filter_map(|_| self.value(items, field)).collect()))
+            }
+            "object" => self.object(schema),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, schema: &Json) -> Option<Value> {
+        let mut object = Mapping::new();
+        if let Some(Json::Object(fields)) = schema.get("properties") {
+            let required = schema.get("required").and_then(Json::as_array);
+            let is_required =
+                |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort();
+            for name in names {
+                // A preset may be a cluster of hundreds of nodes, or days of jobs.
+                let is_left_out = name == "preset" || !self.uses(name);
+                if is_left_out && !is_required(name) {
+                    continue;
+                }
+                if let Some(value) = self.value(&fields[name], name) {
+                    object.insert(name.as_str().into(), value);
+                }
+            }
+        } else if let Some(any @ Json::Object(_)) = schema.get("additionalProperties") {
+            for name in ["p0", "p1"] {
+                if self.rng.random_bool(0.5)
+                    && let Some(value) = self.value(any, name)
+                {
+                    object.insert(name.into(), value);
+                }
+            }
+        }
+        Some(Value::Mapping(object))
+    }
+}
+
+/// Returns the fields of the first object below a schema that has this one.
+fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String, Json>> {
+    match schema {
+        Json::Object(object) => {
+            let own = object.get("properties").and_then(Json::as_object);
+            let own = own.filter(|fields| fields.contains_key(field));
+            own.or_else(|| object.values().find_map(|inner| find(inner, field)))
+        }
+        Json::Array(all) => all.iter().find_map(|inner| find(inner, field)),
+        _ => None,
+    }
+}
+
+/// Returns what the entries of the first list below a schema are.
+fn find_items(schema: &Json) -> Option<&Json> {
+    match schema {
+        Json::Object(object) => {
+            let own = object.get("items").filter(|items| items.get("properties").is_some());
+            own.or_else(|| object.values().find_map(find_items))
+        }
+        Json::Array(all) => all.iter().find_map(find_items),
+        _ => None,
+    }
+}
+
+/// Returns a scenario as text.
+pub(super) fn text(tree: &Value) -> String {
+    serde_yaml::to_string(tree).expect("a tree can be written as YAML")
+}
+
+/// Returns where a scenario is wrong, if it is; an error if that cannot be said of a place.
+pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path>>, ()> {
+    match parse("chaos.yaml", &text(tree), &[], registry) {
+        Ok(_) => Ok(None),
+        Err(ScenarioError::Invalid { findings }) => {
+            let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
+            let mut paths: Vec<Path> = paths.map(|path| shape().named(&path)).collect();
+            // The last entries of a list first, or the others move.
+            paths.sort();
+            paths.dedup();
+            paths.reverse();
+            if paths.is_empty() { Err(()) } else { Ok(Some(paths)) }
+        }
+        Err(_) => Err(()),
+    }
+}
+
+/// Lays mappings over mappings, and appends lists to lists; anything else replaces.
+pub(super) fn lay(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Mapping(under), Value::Mapping(over)) => {
+            for (key, value) in over {
+                match under.get_mut(&key) {
+                    // One policy at a time.
+                    Some(there) if key != "scheduler" => lay(there, value),
+                    _ => _ = under.insert(key, value),
+                }
+            }
+        }
+        (Value::Sequence(under), Value::Sequence(over)) => under.extend(over),
+        (under, over) => *under = over,
+    }
+}
+
+/// Removes what stands at a path, or the nearest that stands around it; returns whether anything was
+/// there but the root.
+pub(super) fn remove(tree: &mut Value, path: &[Step]) -> bool {
+    let Some((first, rest)) = path.split_first() else { return false };
+    let inner = match (&mut *tree, first) {
+        (Value::Mapping(map), Step::Key(key)) => map.get_mut(key.as_str()),
+        (Value::Sequence(list), Step::Index(index)) => list.get_mut(*index),
+        _ => None,
+    };
+    let Some(inner) = inner else { return false };
+    if !rest.is_empty() && remove(inner, rest) {
+        return true;
+    }
+    match (tree, first) {
+        (Value::Mapping(map), Step::Key(key)) => map.remove(key.as_str()).is_some(),
+        (Value::Sequence(list), Step::Index(index)) => {
+            list.remove(*index);
+            true
+        }
+        _ => false,
+    }
+}

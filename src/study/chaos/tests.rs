@@ -1,0 +1,198 @@
+//! What is drawn can be run, is always the same, and leaves nothing out; and what is right passes.
+
+mod sabotage;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::Value as Json;
+use sha2::Digest as _;
+
+use self::sabotage::{PLANTED, Planted};
+use super::draw::{Artist, THEMES, lay, text, wrong};
+use super::rehearsal::under;
+use super::trial::{Found, Print, Trial};
+use super::*;
+use mumakil_run::emulation::Options;
+use mumakil_scenario::scenario::parse;
+
+fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
+    Artist::new(seed, schema, None).scenario(registry)
+}
+
+#[test]
+fn a_number_always_draws_the_same_scenario_and_it_can_be_run() {
+    let registry = Registry::builtin();
+    let schema = schema(&registry);
+    for seed in 0..200 {
+        let tree = drawn(seed, &registry, &schema);
+        assert_eq!(wrong(&tree, &registry), Ok(None), "{}", text(&tree));
+        assert_eq!(tree, drawn(seed, &registry, &schema));
+    }
+}
+
+/// What is wrong in a scenario is taken out of it, so that a wrong theme would be none.
+#[test]
+fn each_theme_is_a_scenario() {
+    let jobs = "workload: {jobs: [{name: job-0, maps: 4, reduces: 1}]}\ncluster: {nodes: 3}";
+    for theme in THEMES {
+        let mut tree = serde_yaml::from_str(jobs).unwrap();
+        lay(&mut tree, serde_yaml::from_str(theme).unwrap());
+        assert_eq!(wrong(&tree, &Registry::builtin()), Ok(None), "{theme}");
+    }
+}
+
+/// What the schema has is drawn sooner or later, or a new option would never be.
+#[test]
+fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
+    let registry = Registry::builtin();
+    let schema = schema(&registry);
+    let all: String = (0..3_000).map(|seed| text(&drawn(seed, &registry, &schema))).collect();
+    let fields = |section: &str| {
+        let alternatives = schema["properties"][section]["anyOf"].as_array().unwrap();
+        let fields = alternatives.iter().find_map(|one| {
+            one.get("properties").or_else(|| one.get("items")?.get("properties"))?.as_object()
+        });
+        fields.unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    for section in ["scheduler", "faults", "hadoop"] {
+        for field in fields(section) {
+            assert!(all.contains(&field), "{section}.{field} is never drawn");
+        }
+    }
+}
+
+/// A command is drawn like any other words, and may be the name of a program that is there.
+#[test]
+fn a_hunt_starts_no_programs() {
+    let all = Registry::builtin();
+    let tame = without_programs(&all);
+    let uses = |registry: &Registry| {
+        let schema = schema(registry);
+        let mut trees = (0..500).map(|seed| text(&drawn(seed, registry, &schema)));
+        trees.any(|tree| tree.contains("external"))
+    };
+    assert!(uses(&all));
+    assert!(!uses(&tame));
+}
+
+/// FIFO, Algorithm 2 and FSP in Python: whatever befalls a cluster, they do as ours do, event for event.
+#[test]
+fn policies_in_python_do_as_ours_do_on_random_clusters() {
+    if std::process::Command::new("python3").arg("-V").output().is_err() {
+        // The tests of the command line, which are skipped as well, say so aloud.
+        return;
+    }
+    let registry = Registry::builtin();
+    let schema = schema(&registry);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/policies");
+    let trial = Trial { registry: &registry, repeats: false, recast: |cast| cast };
+    for (own, file) in [("fifo", "fifo"), ("fair-skip", "fair_skip"), ("fsp", "fsp")] {
+        let program = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
+        let mut compared = 0;
+        for seed in 0..40 {
+            let mut tree = Artist::new(seed, &schema, Some(own)).scenario(&registry);
+            tree["until"] = "6h".into();
+            if own != "fifo" {
+                let scenario = tree.as_mapping_mut().expect("a scenario is one");
+                scenario.remove("faults");
+                scenario.remove("later");
+            }
+            let run = |policy: serde_yaml::Value| {
+                let tree = under(&tree, &policy);
+                let scenario = parse("chaos.yaml", &text(&tree), &[], &registry).unwrap().scenario;
+                let print = Arc::new(Mutex::new(Print::default()));
+                let run = trial.run(&scenario, print.clone(), Options::default()).unwrap()?;
+                let hash = print.lock().hash.clone().finalize();
+                Some((run.stop, run.summary, hash))
+            };
+            let (Some(one), Some(other)) =
+                (run(own.into()), run(serde_yaml::from_str(&program).unwrap()))
+            else {
+                continue;
+            };
+            // The other two leave out what would make them longer: FSP suspends nobody, and Algorithm 2 forgets
+            // since when a job has waited though its launch gives nothing, as where the map has failed before.
+            if own == "fifo" || one.1.attempts_failed + one.1.suspensions == 0 {
+                assert!(
+                    one.0 == other.0 && one.2 == other.2,
+                    "{own}, case {seed}: {}",
+                    text(&tree)
+                );
+                compared += 1;
+            }
+        }
+        assert!(20 <= compared, "{own}: {compared}");
+    }
+}
+
+fn found(yaml: &str) -> Found {
+    let registry = Registry::builtin();
+    Trial { registry: &registry, repeats: false, recast: |cast| cast }
+        .of(&serde_yaml::from_str(yaml).unwrap())
+}
+
+/// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so that 40 of them take 2 d 08 h in two slots.
+#[test]
+fn a_run_whose_tasks_end_one_by_one_is_slow_but_not_endless() {
+    let slow = "
+cluster: {nodes: 1, hdfs: {replication: 1}}
+hadoop: {start_up: 1s, task_timeout: 0s}
+faults: [{slow: {cpu: 1 %}, at: 1s}, {slow: {cpu: 1 %}, at: 2s}]
+workload: {jobs: [{name: a, maps: 40, map_time: 1s}]}
+until: 1d
+";
+    assert_eq!(found(slow), Found::Unended);
+    assert_eq!(found(&slow.replace("until: 1d", "until: 1h")), Found::Endless, "nothing is done");
+}
+
+/// Now and then a heartbeat is under way for longer than the expiry, and its tracker is missed.
+#[test]
+fn a_stall_may_end_by_a_latency_without_a_bound() {
+    let yaml = "
+cluster: {nodes: 1, network: {latency: {log_normal: {mean: 167ms, cv: 2}}}}
+hadoop: {expiry: 20s}
+faults: [{unhealthy: {nodes: [node-1]}, at: 17270ms}]
+workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
+";
+    assert_eq!(found(yaml), Found::Deadlock);
+}
+
+/// `MUMAKIL_CASES` says how many are run.
+#[test]
+fn a_hunt_finds_nothing_in_what_is_right() {
+    let registry = Registry::builtin();
+    let runs = std::env::var("MUMAKIL_CASES").map_or(40, |cases| cases.parse().unwrap());
+    let workers = NonZero::new(1).unwrap();
+    let wanted = Hunt { seed: 1, runs, policy: None, patience: None, workers };
+    let mut caught = Vec::new();
+    let tally = hunt(&wanted, &registry, |_, catch| caught.extend(catch));
+    assert!(tally.is_clean(), "{caught:?}");
+    assert_eq!((tally.runs, tally.repeated), (runs, runs / 16));
+}
+
+/// Returns the first case from this one on in which a mistake is found, and what was said of it.
+fn hunted(mistake: &Planted, from: u64) -> Option<u64> {
+    let registry = Registry::builtin();
+    let schema = schema(&registry);
+    let trial = Trial { registry: &registry, repeats: false, recast: mistake.plant };
+    (from..=1_000).find(|seed| match trial.of(&drawn(*seed, &registry, &schema)) {
+        Found::Broken(lines) => lines.iter().any(|line| line.contains(mistake.words)),
+        _ => false,
+    })
+}
+
+/// What the draw has no odds for, or the checker no eyes, is not found by any number of runs. From the
+/// first case on it takes minutes: `MUMAKIL_MISTAKES` hunts so, and fails with the numbers.
+#[test]
+fn each_planted_mistake_is_found_within_a_thousand_cases() {
+    let counts = std::env::var_os("MUMAKIL_MISTAKES").is_some();
+    let mut found_by = Vec::new();
+    for mistake in &PLANTED {
+        let from = if counts { 1 } else { mistake.first_case };
+        let found = hunted(mistake, from);
+        assert!(counts || found.is_some(), "{}: no case from {from} on", mistake.name);
+        found_by.push((mistake.name, found));
+    }
+    assert!(!counts, "{found_by:#?}");
+}

@@ -1,0 +1,574 @@
+//! Mistakes planted on purpose, to see that each of them is found: by the invariant checker in a
+//! scenario made for it, and by chaos in one of its first thousand cases.
+//!
+//! The cores themselves stay as they are. A mistake sits between a core and the world, and
+//! falsifies what the core hears or what it says, so that the run goes as if the core were wrong.
+//! To plant another one, implement [`Mistake`] and add it to [`PLANTED`] with the words of a
+//! violation that it must cause.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mumakil_base::units::SimTime;
+use mumakil_core::mapred::{
+    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobFact, JobId,
+    Launch, LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotKind,
+    Status, TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker,
+    TrackerFact, TrackerId,
+};
+use mumakil_run::emulation::{Options, Prepared, rules};
+use mumakil_run::verify::Rules;
+use mumakil_runtime::Cast;
+use mumakil_scenario::scenario::{self, Registry};
+
+/// A way in which a core that is told `M` is wrong.
+trait Mistake<M>: Send {
+    /// Falsifies what a core is about to hear.
+    fn hear(&mut self, _msg: &mut M) {}
+    /// Falsifies what a core has just said.
+    fn say(&mut self, _out: &mut Outbox) {}
+}
+
+/// A core that makes a mistake.
+struct Mistaken<M, W> {
+    core: Box<dyn Core<Msg = M>>,
+    mistake: W,
+}
+
+impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
+    type Msg = M;
+
+    fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+        let mut heard = msg.clone();
+        self.mistake.hear(&mut heard);
+        let mut said = Outbox::default();
+        self.core.handle(now, &heard, &mut said);
+        self.mistake.say(&mut said);
+        out.letters.append(&mut said.letters);
+        out.events.append(&mut said.events);
+        out.stop = out.stop.take().or(said.stop);
+        out.calm = said.calm;
+    }
+}
+
+/// Lets the JobTracker make a mistake.
+fn job_tracker<W: Mistake<ToJobTracker> + Default + 'static>(cast: Cast) -> Cast {
+    let mistake = W::default();
+    Cast { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
+}
+
+/// Lets the first TaskTracker make a mistake.
+fn first_tracker<W: Mistake<ToTracker> + Default + 'static>(mut cast: Cast) -> Cast {
+    let core = cast.trackers.remove(0);
+    cast.trackers.insert(0, Box::new(Mistaken { core, mistake: W::default() }));
+    cast
+}
+
+/// Lets the NameNode make a mistake, if there is one.
+fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: Cast) -> Cast {
+    let mistaken = |core| -> Box<dyn Core<Msg = ToNameNode>> {
+        Box::new(Mistaken { core, mistake: W::default() })
+    };
+    Cast { name_node: cast.name_node.map(mistaken), ..cast }
+}
+
+/// Lets the outputs of maps be told wrongly, where anybody asks for them.
+fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: Cast) -> Cast {
+    let mistaken = |core| -> Box<dyn Core<Msg = ToMapOutputs>> {
+        Box::new(Mistaken { core, mistake: W::default() })
+    };
+    Cast { map_outputs: cast.map_outputs.map(mistaken), ..cast }
+}
+
+/// A mistake that can be planted, and how it is found.
+pub(super) struct Planted {
+    pub(super) name: &'static str,
+    /// Puts it into a cast.
+    pub(super) plant: fn(Cast) -> Cast,
+    /// Words of a violation that it causes.
+    pub(super) words: &'static str,
+    /// The first case of chaos, counted from one, in which the checker says them.
+    pub(super) first_case: u64,
+}
+
+/// All mistakes that chaos finds. It hardly ever breaks all disks that have a block before it is read, so
+/// those of the NameNode are found by their own scenarios alone.
+pub(super) const PLANTED: [Planted; 12] = [
+    Planted {
+        name: "slot used twice",
+        plant: first_tracker::<SlotUsedTwice>,
+        words: "and held them all",
+        first_case: 1,
+    },
+    Planted {
+        name: "running attempt counted twice",
+        plant: job_tracker::<CountedTwice>,
+        words: "tasks after news of",
+        first_case: 1,
+    },
+    Planted {
+        name: "success dropped",
+        plant: job_tracker::<SuccessDropped>,
+        words: "has ended, and the JobTracker came to rest without having heard of it",
+        first_case: 2,
+    },
+    Planted {
+        name: "task launched twice",
+        plant: job_tracker::<LaunchForgotten>,
+        words: "was assigned, not as speculative, beside another attempt",
+        first_case: 1,
+    },
+    Planted {
+        name: "re-run forgotten",
+        plant: job_tracker::<RerunForgotten>,
+        words: "which has nothing to do and was not told",
+        first_case: 6,
+    },
+    Planted {
+        name: "resumed elsewhere",
+        plant: job_tracker::<ResumedElsewhere>,
+        words: "but was not assigned to it",
+        first_case: 137,
+    },
+    Planted {
+        name: "commit dropped",
+        plant: job_tracker::<CommitDropped>,
+        words: "for its commit, and the JobTracker came to rest",
+        first_case: 1,
+    },
+    Planted {
+        name: "two successes among twins",
+        plant: job_tracker::<TwoWinners>,
+        words: "succeeded though another attempt of the task had",
+        first_case: 5,
+    },
+    Planted {
+        name: "loser forgotten",
+        plant: job_tracker::<LoserForgotten>,
+        words: "has lost against another attempt of the task, and was not ended",
+        first_case: 50,
+    },
+    Planted {
+        name: "fetched from a dead disk",
+        plant: map_outputs::<DeadDiskFetched>,
+        words: "was gone or not yet there",
+        first_case: 92,
+    },
+    Planted {
+        name: "blacklisted tracker offered",
+        plant: job_tracker::<BlacklistIgnored>,
+        words: "which is blacklisted",
+        first_case: 413,
+    },
+    Planted {
+        name: "job lost with the JobTracker",
+        plant: job_tracker::<JobLost>,
+        words: "came to rest and does not name it",
+        first_case: 31,
+    },
+];
+
+/// The attempt that most mistakes concern: the first of the first map of the first job.
+const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
+
+/// A tracker uses a slot twice: it runs one map more than it has slots.
+#[derive(Default)]
+struct SlotUsedTwice;
+
+impl Mistake<ToTracker> for SlotUsedTwice {
+    fn say(&mut self, out: &mut Outbox) {
+        for event in &mut out.events {
+            if let Fact::Tracker(_, TrackerFact::Up(slots)) = &mut event.fact {
+                slots[SlotKind::Map] = slots[SlotKind::Map].saturating_sub(1);
+            }
+        }
+    }
+}
+
+/// The JobTracker overlooks that an attempt has succeeded.
+#[derive(Default)]
+struct SuccessDropped;
+
+impl Mistake<ToJobTracker> for SuccessDropped {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
+        if let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg {
+            let status: &mut Status = Arc::make_mut(status);
+            status.reports.retain(|report| {
+                report.attempt != FIRST || report.state != AttemptState::Succeeded
+            });
+        }
+    }
+}
+
+/// The JobTracker does not note that it has launched a task, and launches it again.
+#[derive(Default)]
+struct LaunchForgotten;
+
+impl Mistake<ToJobTracker> for LaunchForgotten {
+    fn say(&mut self, out: &mut Outbox) {
+        let again = FIRST.task.attempt(1);
+        let repeated = out.events.iter().find_map(|Event { at, fact }| {
+            let mut fact = fact.clone();
+            match &mut fact {
+                Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) if *attempt == FIRST => {
+                    *attempt = again
+                }
+                _ => return None,
+            }
+            Some(Event { at: *at, fact })
+        });
+        out.events.extend(repeated);
+        for letter in &mut out.letters {
+            if let Mail::Tracker(_, ToTracker::Reply(reply)) = &mut letter.mail {
+                let launch = reply.directives.iter().find_map(|directive| match directive {
+                    Directive::Launch(launch) if launch.attempt == FIRST => Some(launch.clone()),
+                    _ => None,
+                });
+                if let Some(mut launch) = launch {
+                    launch.attempt = again;
+                    Arc::make_mut(reply).directives.push(Directive::Launch(launch));
+                }
+            }
+        }
+    }
+}
+
+/// The JobTracker takes the success of a second attempt, and that of the first as well.
+#[derive(Default)]
+struct TwoWinners;
+
+impl Mistake<ToJobTracker> for TwoWinners {
+    fn say(&mut self, out: &mut Outbox) {
+        let also_won = out.events.iter().find_map(|Event { at, fact }| {
+            let Fact::Ledger(
+                attempt,
+                tracker,
+                LedgerFact::Ordered { reason: Reason::LostRace(_), .. },
+            ) = *fact
+            else {
+                return None;
+            };
+            let (state, counts) = (AttemptState::Succeeded, Counts::default());
+            Some(Event {
+                at: *at,
+                fact: Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }),
+            })
+        });
+        out.events.extend(also_won);
+    }
+}
+
+/// The JobTracker forgets to have the losers killed.
+#[derive(Default)]
+struct LoserForgotten;
+
+impl Mistake<ToJobTracker> for LoserForgotten {
+    fn say(&mut self, out: &mut Outbox) {
+        for (_, reply) in replies(out) {
+            reply.directives.retain(|directive| !matches!(directive, Directive::Kill(_)));
+        }
+    }
+}
+
+/// Returns the replies among what a JobTracker says, each with the tracker that it is for.
+fn replies(out: &mut Outbox) -> impl Iterator<Item = (TrackerId, &mut Reply)> {
+    out.letters.iter_mut().filter_map(|letter| match &mut letter.mail {
+        Mail::Tracker(tracker, ToTracker::Reply(reply)) => Some((*tracker, Arc::make_mut(reply))),
+        _ => None,
+    })
+}
+
+/// The JobTracker counts an attempt twice when it launches it.
+#[derive(Default)]
+struct CountedTwice;
+
+impl Mistake<ToJobTracker> for CountedTwice {
+    fn say(&mut self, out: &mut Outbox) {
+        for event in &mut out.events {
+            if let Fact::Ledger(FIRST, _, LedgerFact::Assigned { counts, .. }) = &mut event.fact {
+                counts.running += 1;
+            }
+        }
+    }
+}
+
+/// The JobTracker takes a map for launched again whose output is lost, and does not tell the tracker.
+#[derive(Default)]
+struct RerunForgotten {
+    succeeded: BTreeSet<AttemptId>,
+    lost: BTreeSet<TaskId>,
+}
+
+impl Mistake<ToJobTracker> for RerunForgotten {
+    fn say(&mut self, out: &mut Outbox) {
+        for event in &out.events {
+            match event.fact {
+                Fact::Ledger(
+                    attempt,
+                    _,
+                    LedgerFact::Learned { state: AttemptState::Succeeded, .. },
+                ) => {
+                    self.succeeded.insert(attempt);
+                }
+                Fact::Ledger(attempt, _, LedgerFact::Learned { .. })
+                    if self.succeeded.remove(&attempt) =>
+                {
+                    self.lost.insert(attempt.task);
+                }
+                _ => {}
+            }
+        }
+        let is_forgotten = |directive: &Directive| match directive {
+            Directive::Launch(launch) => self.lost.contains(&launch.attempt.task),
+            _ => false,
+        };
+        for (_, reply) in replies(out) {
+            reply.directives.retain(|directive| !is_forgotten(directive));
+        }
+    }
+}
+
+/// The JobTracker lets the next tracker go on with an attempt that another one has suspended.
+#[derive(Default)]
+struct ResumedElsewhere {
+    launches: BTreeMap<AttemptId, Launch>,
+    homeless: Vec<(TrackerId, Launch)>,
+}
+
+impl Mistake<ToJobTracker> for ResumedElsewhere {
+    fn say(&mut self, out: &mut Outbox) {
+        for (tracker, reply) in replies(out) {
+            let elsewhere = self.homeless.extract_if(.., |(at, _)| *at != tracker);
+            let moved: Vec<Launch> = elsewhere.map(|(_, launch)| launch).collect();
+            for directive in std::mem::take(&mut reply.directives) {
+                match &directive {
+                    Directive::Launch(launch) => {
+                        self.launches.insert(launch.attempt, launch.clone());
+                    }
+                    Directive::Resume(attempt) => {
+                        self.homeless.push((tracker, self.launches[attempt].clone()));
+                        continue;
+                    }
+                    _ => {}
+                }
+                reply.directives.push(directive);
+            }
+            reply.directives.extend(moved.into_iter().map(Directive::Launch));
+        }
+    }
+}
+
+/// The JobTracker overlooks that attempts wait for their commit.
+#[derive(Default)]
+struct CommitDropped;
+
+impl Mistake<ToJobTracker> for CommitDropped {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
+        let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg else { return };
+        for report in &mut Arc::<Status>::make_mut(status).reports {
+            if report.state == AttemptState::CommitPending {
+                report.state = AttemptState::Running;
+            }
+        }
+    }
+}
+
+/// Reduces are told of no output that it is out of reach, and fetch what is not there.
+#[derive(Default)]
+struct DeadDiskFetched;
+
+impl Mistake<ToMapOutputs> for DeadDiskFetched {
+    fn say(&mut self, out: &mut Outbox) {
+        for letter in &mut out.letters {
+            if let Mail::Tracker(_, ToTracker::OutOfReach { missing, .. }) = &mut letter.mail {
+                *missing = Arc::default();
+            }
+        }
+    }
+}
+
+/// The JobTracker gives a tracker tasks again though nothing has forgiven it.
+#[derive(Default)]
+struct BlacklistIgnored;
+
+impl Mistake<ToJobTracker> for BlacklistIgnored {
+    fn say(&mut self, out: &mut Outbox) {
+        out.events.retain(|event| !matches!(event.fact, Fact::Member(_, MemberFact::Forgiven)));
+    }
+}
+
+/// The JobTracker, started again, knows nothing of a job that was there before, and tells nobody.
+#[derive(Default)]
+struct JobLost {
+    restarts: bool,
+}
+
+impl Mistake<ToJobTracker> for JobLost {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
+        self.restarts = matches!(msg, ToJobTracker::Restart(_));
+    }
+
+    fn say(&mut self, out: &mut Outbox) {
+        let lost = out.events.iter().find_map(|event| match event.fact {
+            Fact::Job(job, JobFact::Ended(Outcome::Failed)) if self.restarts => Some(job),
+            _ => None,
+        });
+        let Some(lost) = lost else { return };
+        let is_end =
+            |fact: &Fact| matches!(fact, Fact::Job(job, JobFact::Ended(_)) if *job == lost);
+        out.events.retain(|event| !is_end(&event.fact));
+        out.letters.retain(|letter| {
+            let is_told =
+                |msg: &ToInjector| matches!(msg, ToInjector::JobEnded(job, _) if *job == lost);
+            !matches!(&letter.mail, Mail::Injector(msg) if is_told(msg))
+        });
+    }
+}
+
+/// The NameNode hears of one lost disk and takes all others to be whole, so that blocks are copied and
+/// read that nobody has.
+#[derive(Default)]
+struct CopiedFromNobody {
+    has_heard: bool,
+}
+
+impl Mistake<ToNameNode> for CopiedFromNobody {
+    fn hear(&mut self, msg: &mut ToNameNode) {
+        if let ToNameNode::DiskLost(node) = *msg
+            && std::mem::replace(&mut self.has_heard, true)
+        {
+            // The number is stale: nothing comes of it.
+            *msg = ToNameNode::Missed(node, u32::MAX);
+        }
+    }
+}
+
+/// The NameNode does not hear that a machine has gone off: maps read there as ever.
+#[derive(Default)]
+struct OffUnheard;
+
+impl Mistake<ToNameNode> for OffUnheard {
+    fn hear(&mut self, msg: &mut ToNameNode) {
+        if let ToNameNode::Off(node) = *msg {
+            *msg = ToNameNode::Missed(node, u32::MAX);
+        }
+    }
+}
+
+/// The NameNode does not hear that a machine is back: maps find nobody that has their blocks.
+#[derive(Default)]
+struct OnUnheard;
+
+impl Mistake<ToNameNode> for OnUnheard {
+    fn hear(&mut self, msg: &mut ToNameNode) {
+        if let ToNameNode::On(node) = *msg {
+            *msg = ToNameNode::Missed(node, u32::MAX);
+        }
+    }
+}
+
+/// One of four nodes takes ten times as long, and its maps are tried a second time.
+const SLOW_NODE: &str = "
+hadoop: {speculation: {hadoop-0.20: {after: 20s}}}
+cluster: {nodes: 4, map_slots: 2, groups: [{count: 1, speed: 0.1}]}
+workload: {jobs: [{name: a, maps: 12, map_time: 20s, count: 2, every: 2min}]}
+until: 1h
+";
+
+const TWO_JOBS: &str = "
+cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
+workload:
+  jobs:
+    - {name: a, maps: 12, map_time: 20s, count: 2}
+    - {name: b, maps: 8, reduces: 2, map_time: 10s, reduce_time: 10s}
+until: 1h
+";
+
+/// A machine dies with outputs of maps, long before the reduces come.
+const LOST_MAPS: &str = "
+hadoop: {expiry: 30s, slow_start: 1}
+cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: a, maps: 12, reduces: 3, map_time: 20s, reduce_time: 10s}]}
+faults: [{at: 30s, stop: node-1}, {at: 100s, start: node-1}]
+until: 1h
+";
+
+/// A machine dies with outputs of maps, while there are reduces to come.
+const LOST_OUTPUTS: &str = "
+hadoop: {expiry: 40s, slow_start: 1}
+cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: a, maps: 12, reduces: 12, map_time: 20s, reduce_time: 10s}]}
+faults: [{at: 80s, stop: node-1}]
+until: 1h
+";
+
+/// All disks break at once, so nobody has what the job is to read.
+const LOST_DISKS: &str = "
+cluster: {nodes: 4, hdfs: {replication: 2}}
+workload: {jobs: [{name: a, submit: 5min, maps: 6, map_time: 20s}]}
+faults: [{at: 1min, disk: {nodes: all}}]
+until: 1h
+";
+
+/// Blocks have one copy, and a machine is off for a while; a job reads then, and another one after that.
+const AWAY: &str = "
+cluster: {nodes: 4, hdfs: {replication: 1}}
+workload:
+  jobs:
+    - {name: a, submit: 90s, maps: 12, map_time: 20s}
+    - {name: b, submit: 1h, maps: 12, map_time: 20s}
+faults: [{at: 1min, stop: node-1}, {at: 30min, start: node-1}]
+until: 3h
+";
+
+/// Returns what the checker finds, were no job allowed to be left.
+fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
+    let registry = Registry::builtin();
+    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
+    let rules = Rules { cut_off: false, ..rules(&scenario) };
+    let options = Options { verify: true, ..Options::default() };
+    let prepared = Prepared::new(scenario, &registry).unwrap();
+    let run = prepared.emulate_as(&registry, options, rules, recast);
+    let verifier = run.unwrap().verifier.unwrap();
+    verifier.violations().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_run_without_mistakes_passes_the_checker() {
+    for yaml in [TWO_JOBS, SLOW_NODE, LOST_MAPS, LOST_OUTPUTS, LOST_DISKS, AWAY] {
+        assert_eq!(found_in(yaml, |cast| cast), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn planted_mistakes_are_found() {
+    for (plant, yaml, words) in [
+        (
+            first_tracker::<SlotUsedTwice> as fn(Cast) -> Cast,
+            TWO_JOBS,
+            "which has 1 and held them all",
+        ),
+        (
+            job_tracker::<SuccessDropped>,
+            TWO_JOBS,
+            "job 0 map 0 attempt 0 has ended, and the JobTracker came to rest",
+        ),
+        (job_tracker::<LaunchForgotten>, TWO_JOBS, "job 0 map 0 attempt 1 was assigned, not as"),
+        (job_tracker::<CommitDropped>, TWO_JOBS, "for its commit, and the JobTracker came to rest"),
+        (job_tracker::<TwoWinners>, SLOW_NODE, "succeeded though another attempt of the task had"),
+        (
+            job_tracker::<LoserForgotten>,
+            SLOW_NODE,
+            "has lost against another attempt of the task, and was not ended",
+        ),
+        (job_tracker::<RerunForgotten>, LOST_MAPS, "which has nothing to do and was not told"),
+        (map_outputs::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
+        (name_node::<CopiedFromNobody>, LOST_DISKS, "has read its block, but no node had it"),
+        (name_node::<CopiedFromNobody>, LOST_DISKS, "which did not have its block or was off"),
+        (name_node::<OffUnheard>, AWAY, "reads as if nothing had befallen the nodes"),
+        (name_node::<OnUnheard>, AWAY, "found nobody with its block, but a node that was on had"),
+    ] {
+        let found = found_in(yaml, plant);
+        assert!(found.iter().any(|line| line.contains(words)), "{words}: {found:?}");
+    }
+}

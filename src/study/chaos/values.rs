@@ -1,0 +1,105 @@
+//! Values for the leaves of a scenario: small enough for a run of a second, odd enough to matter.
+//!
+//! What a leaf is is told by its schema: a type, or a text with a title such as "a duration with a
+//! unit". How large it may sensibly be depends on its name too: a run with a heartbeat of a
+//! millisecond is right, and takes an hour.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use serde_json::Value as Json;
+use serde_yaml::Value;
+
+use mumakil_base::random::ChaCha8Rng;
+
+/// Returns a value for a text that has a title; none for what is better left out, such as a file. What
+/// it is a part of, such as a distribution, tells how large it may be.
+pub(super) fn titled(
+    title: &str,
+    field: &str,
+    of: &str,
+    nodes: u64,
+    rng: &mut ChaCha8Rng,
+) -> Option<Value> {
+    let text = if title.starts_with("`auto`, or a duration") && rng.random_bool(0.3) {
+        "auto".to_owned()
+    } else if title.contains("a duration") {
+        duration(of, rng)
+    } else if title.starts_with("a factor") && field == "shape" {
+        // At one and below, a distribution of Pareto has no mean: a task may take years.
+        one_of(&["1.5", "2", "4"], rng)
+    } else if title.starts_with("a factor") {
+        one_of(&["0", "0.25", "0.5", "1", "1.5", "2", "4"], rng)
+    } else if title.starts_with("a share") {
+        one_of(&["0", "1 %", "5 %", "20 %", "0.5", "80 %", "1"], rng)
+    } else if title.starts_with("a size") {
+        format!("{}MiB", logarithmic(1.0, 4_000.0, rng) as u64)
+    } else if title.starts_with("a speed") {
+        format!("{}MB/s", logarithmic(1.0, 1_000.0, rng) as u64)
+    } else if title.starts_with("the name of a node") {
+        format!("node-{}", rng.random_range(1..=nodes))
+    } else {
+        return None;
+    };
+    Some(Value::String(text))
+}
+
+fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
+    let (least, most) = match field {
+        // Each of these is a message, or costs a look at everything.
+        "heartbeat" | "heartbeat_floor" => (500.0, 10_000.0),
+        _ if field.ends_with("interval") || field.ends_with("poll") => (300.0, 60_000.0),
+        // What the JobTracker spends on a heartbeat: more, and it never comes to the next.
+        "per_heartbeat" | "per_task" | "per_job" => (0.01, 5.0),
+        "latency" | "cross_rack_latency" | "cross_pod_latency" => (0.1, 500.0),
+        "heartbeat_fuzz" => (1.0, 400.0),
+        "expiry" => (5_000.0, 1_200_000.0),
+        "rpc_timeout" => (1_000.0, 120_000.0),
+        "submit" | "every" | "at" | "for" => (100.0, 600_000.0),
+        _ if field.ends_with("time") => (100.0, 200_000.0),
+        _ => (10.0, 900_000.0),
+    };
+    if rng.random_bool(0.05) {
+        return "0".to_owned();
+    }
+    let millis = logarithmic(least, most, rng);
+    if millis < 10.0 {
+        format!("{}us", (millis * 1e3) as u64)
+    } else {
+        format!("{}ms", millis as u64)
+    }
+}
+
+/// Returns a whole number within the bounds of its schema.
+pub(super) fn whole(schema: &Json, field: &str, rng: &mut ChaCha8Rng) -> Value {
+    let bound = |key: &str| schema.get(key).and_then(Json::as_u64);
+    let sensible = match field {
+        "nodes" => 10,
+        "racks" => 4,
+        "pods" | "map_slots" | "reduce_slots" | "replication" | "count" => 3,
+        "maps" => 24,
+        "reduces" => 5,
+        "cores" => 8,
+        _ => 12,
+    };
+    let least = bound("minimum").unwrap_or(0);
+    let most = bound("maximum").unwrap_or(sensible).min(sensible).max(least);
+    Value::from(rng.random_range(least..=most))
+}
+
+/// Returns a name: few, so that they meet.
+pub(super) fn name(field: &str, rng: &mut ChaCha8Rng) -> Value {
+    let names: &[&str] = match field {
+        "user" => &["ann", "bob", "cid"],
+        "pool" | "queue" => &["p0", "p1", "default"],
+        _ => &["a", "b", "p0", "p1"],
+    };
+    Value::String(one_of(names, rng))
+}
+
+fn one_of(texts: &[&str], rng: &mut ChaCha8Rng) -> String {
+    (*texts.choose(rng).expect("there are some")).to_owned()
+}
+
+fn logarithmic(least: f64, most: f64, rng: &mut ChaCha8Rng) -> f64 {
+    least * (most / least).powf(rng.random::<f64>())
+}

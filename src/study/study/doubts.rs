@@ -1,0 +1,72 @@
+//! What runs of a study have warned of: each once, with how many of them did.
+
+use indexmap::IndexMap;
+
+use mumakil_base::units::tell::counted;
+use mumakil_run::emulation::RunWarning;
+
+/// The warnings of the runs that were done.
+#[derive(Clone, Debug, Default)]
+pub struct Doubts {
+    /// By kind, for those of the clock the one that holds least, with how many runs have it.
+    found: IndexMap<String, (RunWarning, u64)>,
+}
+
+impl Doubts {
+    /// Notes what a run has warned of.
+    pub fn note(&mut self, warnings: Vec<RunWarning>) {
+        for warning in warnings {
+            let kind = match &warning {
+                // No two runs are late by the same.
+                RunWarning::Lag { .. } => String::new(),
+                other => other.to_string(),
+            };
+            let (worst, runs) = self.found.entry(kind).or_insert_with(|| (warning.clone(), 0));
+            *runs += 1;
+            if let (RunWarning::Lag { holds: least, .. }, RunWarning::Lag { holds, .. }) =
+                (&*worst, &warning)
+                && holds < least
+            {
+                *worst = warning;
+            }
+        }
+    }
+
+    /// Returns what is to be told, in the order in which it was met first.
+    pub fn told(&self) -> impl Iterator<Item = String> {
+        self.found.values().map(|(warning, runs)| {
+            let worst = match warning {
+                RunWarning::Lag { .. } if 1 < *runs => ", here the worst",
+                _ => "",
+            };
+            format!("in {}{worst}: {warning}", counted(*runs, "run"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_base::units::SimSpan;
+
+    #[test]
+    fn each_is_told_once_with_how_many_runs_have_it_and_the_worst_lag() {
+        let lag = |holds: f64| RunWarning::Lag {
+            p99: SimSpan::from_secs(1),
+            interval: SimSpan::from_secs(3),
+            holds,
+        };
+        let mut doubts = Doubts::default();
+        doubts.note(vec![lag(240.0)]);
+        doubts.note(vec![lag(120.0), RunWarning::NothingCounted]);
+        doubts.note(vec![]);
+        let told: Vec<String> = doubts.told().collect();
+        assert!(
+            told[0].starts_with("in 2 runs, here the worst: the clock was late by"),
+            "{told:?}"
+        );
+        assert!(told[0].ends_with("`--clock 120x`"), "{told:?}");
+        assert!(told[1].starts_with("in 1 run: no job came after the warm-up"), "{told:?}");
+        assert_eq!(told.len(), 2);
+    }
+}

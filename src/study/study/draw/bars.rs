@@ -1,0 +1,66 @@
+//! `bars`: a metric for each value of an axis, with its interval, or several metrics.
+
+use super::Picture;
+use super::canvas::{BAND, Canvas};
+use super::expressions::OneOrMore;
+use super::kind::{Footing, Kind, Nature, Shown, Use};
+use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
+use mumakil_results::results::ReadError;
+
+pub(super) struct BarChart<'c>(pub(super) &'c OneOrMore);
+
+impl Kind for BarChart<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "bar chart",
+            shows: Some(Shown::Metric),
+            over: Use::Optional,
+            by: Use::Optional,
+            has_log: true,
+            published: Some(Footing::Labels),
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        self.0.parts()
+    }
+
+    fn stands_over_labels(&self) -> bool {
+        self.0.is_one()
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let groups = canvas.groups();
+        let mut series = Vec::new();
+        let mut figures = Vec::new();
+        for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
+            let mut bars = Vec::new();
+            for group in &groups {
+                let cell = canvas.at(&[by, group.over]);
+                bars.push(canvas.estimate(&canvas.asked[group.expression], &cell)?);
+            }
+            let mut published = vec![None; groups.len()];
+            for point in canvas.published(number) {
+                let group = point.at as usize;
+                published[group] = Some(point.number.value);
+                let unit = canvas.asked[groups[group].expression].plan.unit();
+                let ours = bars[group].map(|bar: Bar| bar.value);
+                figures.push(canvas.figure(&name, point, unit, ours));
+            }
+            // Alone it has no name, which it needs beside what was published.
+            let is_alone = name.is_empty() && !canvas.published(number).is_empty();
+            let name = if is_alone { "measured".to_owned() } else { name };
+            series.push(BarSeries { name, bars, published });
+        }
+        let chart = Bars {
+            caption: canvas.caption.clone(),
+            y: canvas.axis(),
+            x: canvas.path(canvas.over),
+            groups: groups.into_iter().map(|group| group.label).collect(),
+            series,
+            arrangement: Arrangement::Grouped,
+            whisker: BAND.to_owned(),
+        };
+        Ok(Picture { drawing: chart.draw(), figures })
+    }
+}

@@ -1,0 +1,53 @@
+//! `boxes`: how a number of jobs or tasks is distributed, as boxes side by side.
+
+use super::Picture;
+use super::canvas::Canvas;
+use super::expressions::OneOrMore;
+use super::kind::{Kind, Nature, Shown, Use};
+use mumakil_draw::chart::{BoxSeries, Boxes};
+use mumakil_results::results::ReadError;
+
+pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
+
+impl Kind for BoxPlot<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "box plot",
+            shows: Some(Shown::Sample),
+            over: Use::Optional,
+            by: Use::Optional,
+            has_log: true,
+            published: None,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        self.0.parts()
+    }
+
+    fn stands_over_labels(&self) -> bool {
+        self.0.is_one()
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let groups = canvas.groups();
+        let mut series = Vec::new();
+        for (name, by) in canvas.values(canvas.by) {
+            let mut samples = Vec::new();
+            for group in &groups {
+                let cell = canvas.at(&[by, group.over]);
+                samples.push(canvas.sample(&canvas.asked[group.expression].plan, &cell)?);
+            }
+            series.push(BoxSeries { name, samples });
+        }
+        let chart = Boxes {
+            caption: canvas.caption.clone(),
+            y: canvas.axis(),
+            x: canvas.path(canvas.over),
+            groups: groups.into_iter().map(|group| group.label).collect(),
+            series,
+            looks: Vec::new(),
+        };
+        Ok(chart.draw().into())
+    }
+}

@@ -1,0 +1,73 @@
+//! `ecdf`: how a number of jobs or tasks is distributed.
+
+use super::Picture;
+use super::canvas::{Asked, Canvas, named};
+use super::expressions::OneOrMore;
+use super::kind::{Footing, Kind, Nature, Shown, Use};
+use mumakil_draw::chart::{Ecdf, Look, Sample};
+use mumakil_results::expect::Unit;
+use mumakil_results::results::{AttemptRow, ReadError};
+
+pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
+
+impl Kind for Distribution<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "distribution",
+            shows: Some(Shown::Sample),
+            over: Use::Unused,
+            by: Use::Optional,
+            has_log: true,
+            published: Some(Footing::Values),
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        self.0.parts()
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let (mut samples, mut figures) = (Vec::new(), Vec::new());
+        for Asked { name, plan, .. } in canvas.asked {
+            for (label, by) in canvas.values(canvas.by) {
+                let values = canvas.sample(plan, &canvas.at(&[by]))?;
+                let name = named(name, &label);
+                let mut published = Vec::new();
+                for point in canvas.published(samples.len()) {
+                    published.push((point.at, point.number.value));
+                    let ours = share_at_most(&values, point.at);
+                    figures.push(canvas.figure(&name, point, Unit::SHARE, ours));
+                }
+                let look = Look(samples.len());
+                samples.push(Sample { name, values, look, published });
+            }
+        }
+        let chart = Ecdf {
+            caption: canvas.caption.clone(),
+            x: canvas.axis(),
+            of: counted(canvas).to_owned(),
+            samples,
+        };
+        Ok(Picture { drawing: chart.draw(), figures })
+    }
+}
+
+/// Returns which share of the values is at most so large; of nothing none.
+fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
+    let count = values.iter().filter(|value| **value <= most).count();
+    (!values.is_empty()).then(|| count as f64 / values.len() as f64)
+}
+
+/// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
+fn counted(canvas: &Canvas<'_>) -> &'static str {
+    let is_metric =
+        |asked: &Asked<'_>| Shown::Metric.plan(asked.text, &canvas.material.space).is_ok();
+    let is_of_jobs = |asked: &Asked<'_>| !asked.plan.needs().reads::<AttemptRow>();
+    if canvas.asked.iter().all(is_metric) {
+        "runs"
+    } else if canvas.asked.iter().all(is_of_jobs) {
+        "jobs"
+    } else {
+        "jobs or tasks"
+    }
+}

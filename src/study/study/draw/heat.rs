@@ -1,0 +1,49 @@
+//! `heat`: a metric over two axes.
+
+use super::Picture;
+use super::canvas::Canvas;
+use super::kind::{Kind, Nature, Shown, Use};
+use mumakil_draw::chart::Heat;
+use mumakil_results::results::ReadError;
+
+pub(super) struct HeatMap<'c>(pub(super) &'c str);
+
+impl Kind for HeatMap<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "heat map",
+            shows: Some(Shown::Metric),
+            over: Use::Needed,
+            by: Use::Needed,
+            has_log: true,
+            published: None,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let (columns, rows) = (canvas.values(canvas.over), canvas.values(canvas.by));
+        let mut values = Vec::new();
+        for (_, by) in &rows {
+            let mut row = Vec::new();
+            for (_, over) in &columns {
+                let bar = canvas.estimate(&canvas.asked[0], &canvas.at(&[*by, *over]))?;
+                row.push(bar.map_or(f64::NAN, |bar| bar.value));
+            }
+            values.push(row);
+        }
+        let chart = Heat {
+            caption: canvas.caption.clone(),
+            x: canvas.path(canvas.over),
+            y: canvas.path(canvas.by),
+            columns: columns.into_iter().map(|(label, _)| label).collect(),
+            rows: rows.into_iter().map(|(label, _)| label).collect(),
+            value: canvas.axis(),
+            values,
+        };
+        Ok(chart.draw().into())
+    }
+}

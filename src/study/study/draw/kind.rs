@@ -1,0 +1,112 @@
+//! What a kind of chart says of itself: enough to check it and to draw it.
+
+use super::Picture;
+use super::canvas::Canvas;
+use mumakil_results::expect::{Complaint, Expr, Needs, Plan, Space, capital, in_words};
+use mumakil_results::results::ReadError;
+
+/// A kind of chart, as an entry of a study has it.
+pub(super) trait Kind {
+    /// Returns what goes for every chart of the kind.
+    fn nature(&self) -> Nature;
+
+    /// Returns its expressions with their names; one alone has an empty one.
+    fn expressions(&self) -> Vec<(&str, &str)>;
+
+    /// Draws it.
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError>;
+
+    /// Returns what it shows, in words.
+    fn what(&self) -> String {
+        let expressions = self.expressions();
+        expressions.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns it as a title.
+    fn in_words(&self) -> String {
+        let expressions = self.expressions();
+        match &expressions[..] {
+            [] => capital(&self.what()),
+            all => all.iter().map(|(_, text)| in_words(text)).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    /// Returns what it reads of every run beside its expressions.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Returns whether it shows all values of the compared axis beside each other.
+    fn compares(&self) -> bool {
+        false
+    }
+
+    /// Returns whether what it shows stands over the labels of an axis: the only axis that there is
+    /// then lies under it, even if the study says `by`.
+    fn stands_over_labels(&self) -> bool {
+        false
+    }
+}
+
+/// What goes for every chart of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nature {
+    /// What people call it.
+    pub(super) word: &'static str,
+    /// What its expressions are; `None` if it has none.
+    pub(super) shows: Option<Shown>,
+    /// What it makes of the axis that lies on the page.
+    pub(super) over: Use,
+    /// What it makes of the axis that makes several.
+    pub(super) by: Use,
+    /// Whether it has an axis of values, which may be logarithmic.
+    pub(super) has_log: bool,
+    /// What published points stand over; `None` if it shows none.
+    pub(super) published: Option<Footing>,
+}
+
+/// What published points stand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Footing {
+    /// The names of groups, side by side.
+    Labels,
+    /// The numbers of the axis that lies on the page.
+    Axis,
+    /// What its expressions measure: a point is a share of the sample.
+    Values,
+}
+
+/// What the expressions of a chart are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// One number of each run.
+    Metric,
+    /// Many numbers of each run, each of a job or a task.
+    Sample,
+    /// A histogram of each run.
+    Histogram,
+}
+
+/// What a kind of chart makes of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Nothing: to name one is a mistake.
+    Unused,
+    /// It is shown if there is one.
+    Optional,
+    /// There is no chart without one.
+    Needed,
+    /// There is none without one, and its values are numbers of one unit.
+    NeededNumbers,
+}
+
+impl Shown {
+    /// Returns what an expression means.
+    pub(super) fn plan(self, text: &str, space: &Space) -> Result<Plan, Complaint> {
+        let expr = Expr::parse(text)?;
+        match self {
+            Self::Metric => expr.metric(space),
+            Self::Sample | Self::Histogram => expr.sample(space),
+        }
+    }
+}

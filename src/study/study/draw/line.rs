@@ -1,0 +1,60 @@
+//! `line`: a metric over an axis of numbers, with its interval.
+
+use super::Picture;
+use super::canvas::{BAND, Canvas, chart_unit};
+use super::kind::{Footing, Kind, Nature, Shown, Use};
+use mumakil_draw::chart::{self, Axis, LineSeries, Lines, Point};
+use mumakil_results::results::ReadError;
+
+pub(super) struct LineChart<'c>(pub(super) &'c str);
+
+impl Kind for LineChart<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "line chart",
+            shows: Some(Shown::Metric),
+            over: Use::NeededNumbers,
+            by: Use::Optional,
+            has_log: true,
+            published: Some(Footing::Axis),
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let Some(over) = canvas.over else { return Ok(canvas.nothing()) };
+        let axis = &canvas.material.space.axes[over];
+        let mut lines = Vec::new();
+        let mut figures = Vec::new();
+        for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
+            let mut points = Vec::new();
+            for (place, value) in axis.values.iter().enumerate() {
+                let Some((x, _)) = value.number else { continue };
+                let cell = canvas.at(&[by, Some((over, place))]);
+                let Some(bar) = canvas.estimate(&canvas.asked[0], &cell)? else { continue };
+                points.push(Point { x, y: bar.value, band: bar.whisker });
+            }
+            let name = if by.is_none() { self.0.to_owned() } else { name };
+            let mut published = Vec::new();
+            for point in canvas.published(number) {
+                published.push((point.at, point.number.value));
+                let ours = points.iter().find(|ours: &&Point| ours.x == point.at);
+                let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
+                figures.push(canvas.figure(&name, point, unit, ours));
+            }
+            lines.push(LineSeries { name, points, theory: false, published });
+        }
+        let chart = Lines {
+            caption: canvas.caption.clone(),
+            x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, chart_unit)),
+            y: canvas.axis(),
+            lines,
+            references: Vec::new(),
+            band: BAND.to_owned(),
+        };
+        Ok(Picture { drawing: chart.draw(), figures })
+    }
+}

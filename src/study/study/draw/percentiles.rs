@@ -1,0 +1,47 @@
+//! `percentiles`: a histogram up to its rarest values.
+
+use hdrhistogram::Histogram;
+
+use super::Picture;
+use super::canvas::Canvas;
+use super::kind::{Kind, Nature, Shown, Use};
+use mumakil_draw::chart::{Curve, Percentiles};
+use mumakil_results::results::ReadError;
+
+pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
+
+impl Kind for PercentilePlot<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "percentile plot",
+            shows: Some(Shown::Histogram),
+            over: Use::Unused,
+            by: Use::Optional,
+            has_log: true,
+            published: None,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let y = canvas.axis();
+        let mut curves = Vec::new();
+        for (name, by) in canvas.values(canvas.by) {
+            let cell = canvas.at(&[by]);
+            let mut merged = Histogram::<u64>::new(3).expect("three digits are possible");
+            for seed in canvas.seeds(&cell) {
+                let histogram =
+                    canvas.asked[0].plan.histogram(canvas.material.runs, &cell, seed)?;
+                if let Some(histogram) = histogram {
+                    merged.add(histogram).expect("the histogram grows");
+                }
+            }
+            let name = if by.is_none() { self.0.to_owned() } else { name };
+            curves.push(Curve::of(name, &merged, &y));
+        }
+        Ok(Percentiles { caption: canvas.caption.clone(), y, curves }.draw().into())
+    }
+}

@@ -1,0 +1,308 @@
+//! `published`: the numbers of a published figure, which a chart shows beside ours.
+//!
+//! They are written as they are read off the figure: a list of a number for each value that lies under
+//! the chart, or `{value: number}`; where there are several lines or bars, by their names. Whatever
+//! the kind of chart, they become points with a place on it ([`Point`]) here.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::canvas::{labels_of, named, values_of};
+use super::kind::{Footing, Kind};
+use super::{ChartSpec, Layout};
+use mumakil_results::expect::{Axis, Number, Space, Unit};
+use mumakil_results::numbers_as_text;
+use mumakil_yaml::{Path, Problem};
+
+/// What was published of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PublishedPoints {
+    /// Of its only line, or of bars that have no `by`.
+    One(Series),
+    /// Of several, by their names.
+    Several(IndexMap<String, Series>),
+}
+
+/// What was published of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Series {
+    /// A number for each value that lies under the chart, where one was published.
+    Each(Vec<Option<Number>>),
+    /// A number for some values.
+    At(IndexMap<String, Number>),
+}
+
+/// A published number that has its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    /// Where it stands: which of the labels, or at which number.
+    pub(super) at: f64,
+    /// The same in words.
+    pub(super) label: String,
+    /// The number.
+    pub(super) number: Number,
+}
+
+/// What lies under the points.
+enum Foot<'s> {
+    Labels(Vec<String>),
+    Axis(&'s Axis),
+    Values(Unit),
+}
+
+impl ChartSpec {
+    /// Returns what was published of each line or group of bars; nothing if nothing was.
+    pub(super) fn points(
+        &self,
+        kind: &dyn Kind,
+        layout: &Layout,
+        space: &Space,
+        unit: Unit,
+    ) -> Result<Vec<Vec<Point>>, Problem> {
+        let Some(published) = &self.published else { return Ok(Vec::new()) };
+        let at = Path::of("published");
+        let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
+        let names = || kind.expressions().into_iter().map(|(name, _)| name);
+        let (series, foot): (Vec<String>, Foot<'_>) = match (kind.nature().published, layout.over) {
+            (Some(Footing::Labels), over) => {
+                (by().collect(), Foot::Labels(labels_of(names(), space, over)))
+            }
+            (Some(Footing::Axis), Some(over)) => (by().collect(), Foot::Axis(&space.axes[over])),
+            (Some(Footing::Values), _) => {
+                let of = |name| by().map(move |label| named(name, &label));
+                (names().flat_map(of).collect(), Foot::Values(unit))
+            }
+            _ => return Err(Problem::key(at, "this kind of chart has no `published`")),
+        };
+        if 1 < layout.charts.len() {
+            let count = layout.charts.len();
+            let message = format!("this is of one chart, and the entry makes {count}");
+            return Err(
+                Problem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
+            );
+        }
+        // The numbers of a distribution are shares.
+        let unit = if let Foot::Values(_) = foot { Unit::SHARE } else { unit };
+        let placed = place(published, &series, |series| foot.points(series, unit));
+        placed.map_err(|problem| problem.inside(&at))
+    }
+}
+
+/// Gives each series its points.
+fn place(
+    published: &PublishedPoints,
+    names: &[String],
+    points: impl Fn(&Series) -> Result<Vec<Point>, Problem>,
+) -> Result<Vec<Vec<Point>>, Problem> {
+    let list = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match (published, names) {
+        (PublishedPoints::One(series), [_]) => Ok(vec![points(series)?]),
+        (PublishedPoints::One(_), _) => {
+            let message = format!("this chart has several: {}", list());
+            Err(Problem::value(Path::default(), message).hint("write `{name: …}` for each of them"))
+        }
+        (PublishedPoints::Several(several), _) => {
+            let mut placed = vec![Vec::new(); names.len()];
+            for (name, series) in several {
+                let at = Path::default().key(name);
+                let Some(number) = names.iter().position(|other| other == name) else {
+                    let problem = Problem::key(at, format!("there is no `{name}` on this chart"));
+                    return Err(problem.nearest(name, names.iter().map(String::as_str)));
+                };
+                placed[number] = points(series).map_err(|problem| problem.inside(&at))?;
+            }
+            Ok(placed)
+        }
+    }
+}
+
+impl Foot<'_> {
+    fn points(&self, series: &Series, unit: Unit) -> Result<Vec<Point>, Problem> {
+        let points = match series {
+            Series::Each(numbers) => self.each(numbers)?,
+            Series::At(numbers) => {
+                let at = |(label, number): (&String, &Number)| self.at(label, number);
+                numbers.iter().map(at).collect::<Result<_, _>>()?
+            }
+        };
+        for Point { label, number, .. } in &points {
+            if !number.unit.fits(unit) {
+                let (own, other) = (number.unit.word(), unit.word());
+                let message =
+                    format!("`{}` at {label} is {own}; the chart shows {other}", number.text);
+                return Err(Problem::value(Path::default(), message));
+            }
+            if let Self::Values(_) = self
+                && !(0.0..=1.0).contains(&number.value)
+            {
+                let message = format!("`{}` at {label} is no share of a whole", number.text);
+                return Err(Problem::value(Path::default().key(label), message)
+                    .hint("write which share is at most so large, from 0 % to 100 %"));
+            }
+        }
+        Ok(points)
+    }
+
+    /// Places a list, which goes through all that lies under the chart.
+    fn each(&self, numbers: &[Option<Number>]) -> Result<Vec<Point>, Problem> {
+        let places: Vec<(f64, &str)> = match self {
+            Self::Labels(labels) => {
+                (0..).zip(labels).map(|(place, label)| (f64::from(place), &**label)).collect()
+            }
+            Self::Axis(axis) => {
+                let numbers = axis.values.iter().map(|value| (value.number, &*value.label));
+                numbers.filter_map(|(number, label)| Some((number?.0, label))).collect()
+            }
+            Self::Values(_) => {
+                let message = "a list has no values for its shares";
+                return Err(Problem::value(Path::default(), message)
+                    .hint("write which share is at most so large: `{1min: 50 %}`"));
+            }
+        };
+        if places.len() != numbers.len() {
+            let labels: Vec<&str> = places.iter().map(|(_, label)| *label).collect();
+            let (given, count) = (numbers.len(), places.len());
+            let message = format!("a list of {given} for {count} values: {}", labels.join(", "));
+            return Err(Problem::value(Path::default(), message).hint("write `~` where none is"));
+        }
+        let point = |((at, label), number): ((f64, &str), &Option<Number>)| {
+            Some(Point { at, label: label.to_owned(), number: number.clone()? })
+        };
+        Ok(places.into_iter().zip(numbers).filter_map(point).collect())
+    }
+
+    /// Places a number at a label, or at a number that need not be among ours.
+    fn at(&self, label: &str, number: &Number) -> Result<Point, Problem> {
+        let point = |at| Point { at, label: label.to_owned(), number: number.clone() };
+        let path = Path::default().key(label);
+        let of_unit = |unit: Unit| match Number::parse(label) {
+            Some(found) if found.unit.fits(unit) => Ok(point(found.value)),
+            _ => Err(Problem::key(path.clone(), format!("`{label}` is not {}", unit.word()))),
+        };
+        match self {
+            Self::Labels(labels) => match labels.iter().position(|other| other == label) {
+                Some(place) => Ok(point(place as f64)),
+                None => Err(Problem::key(path, format!("there is no `{label}` on this chart"))
+                    .nearest(label, labels.iter().map(String::as_str))),
+            },
+            Self::Axis(axis) => {
+                let known = axis.values.iter().find(|value| value.label == label);
+                match known.and_then(|value| value.number) {
+                    Some((at, _)) => Ok(point(at)),
+                    None => of_unit(axis.unit().unwrap_or(Unit::PLAIN)),
+                }
+            }
+            Self::Values(unit) => of_unit(*unit),
+        }
+    }
+}
+
+impl Serialize for Series {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Each(numbers) => numbers.serialize(to),
+            Self::At(numbers) => numbers.serialize(to),
+        }
+    }
+}
+
+impl Serialize for PublishedPoints {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(series) => series.serialize(to),
+            Self::Several(several) => several.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PublishedPoints {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(PointsVisitor)
+    }
+}
+
+struct PointsVisitor;
+
+/// What stands at a key: a number, or more points.
+enum Entry {
+    Number(Number),
+    Points(PublishedPoints),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+        impl<'de> de::Visitor<'de> for EntryVisitor {
+            type Value = Entry;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number with its unit such as `98 %`, a list, or {value: number}")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Entry, E> {
+                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
+                Number::parse(text).map(Entry::Number).ok_or_else(wrong)
+            }
+            numbers_as_text!();
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Entry, A::Error> {
+                de::Visitor::visit_seq(PointsVisitor, list).map(Entry::Points)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
+                de::Visitor::visit_map(PointsVisitor, map).map(Entry::Points)
+            }
+        }
+        from.deserialize_any(EntryVisitor)
+    }
+}
+
+impl<'de> de::Visitor<'de> for PointsVisitor {
+    type Value = PublishedPoints;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of numbers, {value: number}, or {name: …} for each line")
+    }
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<PublishedPoints, A::Error> {
+        let mut numbers = Vec::new();
+        while let Some(number) = list.next_element()? {
+            numbers.push(number);
+        }
+        Ok(PublishedPoints::One(Series::Each(numbers)))
+    }
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PublishedPoints, A::Error> {
+        let (mut numbers, mut several) = (IndexMap::new(), IndexMap::new());
+        while let Some((key, entry)) = map.next_entry::<String, Entry>()? {
+            match entry {
+                Entry::Number(number) => drop(numbers.insert(key, number)),
+                Entry::Points(PublishedPoints::One(series)) => drop(several.insert(key, series)),
+                Entry::Points(PublishedPoints::Several(_)) => {
+                    return Err(de::Error::custom("this is nested too deeply"));
+                }
+            }
+        }
+        match (numbers.is_empty(), several.is_empty()) {
+            (_, true) => Ok(PublishedPoints::One(Series::At(numbers))),
+            (true, false) => Ok(PublishedPoints::Several(several)),
+            _ => Err(de::Error::custom("numbers and lists stand side by side here")),
+        }
+    }
+}
+
+impl JsonSchema for PublishedPoints {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PublishedPoints".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = Number::json_schema(generator);
+        let list = json_schema!({
+            "type": "array",
+            "items": { "anyOf": [number, { "type": "null" }] },
+        });
+        let at = json_schema!({ "type": "object", "additionalProperties": number });
+        let series = json_schema!({ "anyOf": [number, list, at] });
+        json_schema!({
+            "title": "a list of numbers, {value: number}, or {name: …} for each line",
+            "anyOf": [list, { "type": "object", "additionalProperties": series }],
+        })
+    }
+}

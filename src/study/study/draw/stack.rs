@@ -1,0 +1,83 @@
+//! `stack`: who holds the slots of a kind over time.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Picture;
+use super::canvas::Canvas;
+use super::kind::{Kind, Nature, Use};
+use mumakil_core::mapred::SlotKind;
+use mumakil_draw::chart::Caption;
+use mumakil_results::expect::Needs;
+use mumakil_results::results::{ReadError, RunJobs, SlotsRow, TableRow};
+use mumakil_run::output::report::{Parties, SlotsDrawing, slots_over_time};
+
+/// A kind of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StackedSlots {
+    /// Those of maps.
+    Map,
+    /// Those of reduces.
+    Reduce,
+}
+
+impl StackedSlots {
+    fn kind(self) -> SlotKind {
+        match self {
+            Self::Map => SlotKind::Map,
+            Self::Reduce => SlotKind::Reduce,
+        }
+    }
+}
+
+pub(super) struct SlotStack<'c>(pub(super) &'c StackedSlots);
+
+impl Kind for SlotStack<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "stacked chart",
+            shows: None,
+            over: Use::Unused,
+            by: Use::Unused,
+            has_log: false,
+            published: None,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        Vec::new()
+    }
+
+    fn what(&self) -> String {
+        format!("slots that {}s hold", self.0.kind().word())
+    }
+
+    fn needs(&self) -> Needs {
+        let mut needs = Needs::default();
+        needs.tables.insert(SlotsRow::FILE);
+        needs
+    }
+
+    /// Of the run with the first seed alone: slots over time have no mean.
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let runs = canvas.material.runs;
+        if !runs.has(canvas.cell) {
+            return Ok(canvas.nothing());
+        }
+        let run = runs.run(canvas.cell, 0)?;
+        // In all cells who is in the first one looks as there.
+        let first = vec![0; canvas.cell.len()];
+        let mut jobs = Vec::new();
+        for cell in [&first[..], canvas.cell] {
+            if runs.has(cell) {
+                jobs.push(RunJobs::read(runs.run(cell, 0)?)?);
+            }
+        }
+        let parties = Parties::of(jobs.iter().map(|jobs| &jobs.all[..]));
+        let caption = Caption { description: String::new(), ..canvas.caption.clone() };
+        let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
+        Ok(slots_over_time(run, &parties, IndexMap::new(), what)?.into())
+    }
+}

@@ -1,0 +1,92 @@
+//! How fast runs end: by the last ten minutes, since later runs may be larger than the first.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use mumakil_base::units::tell::count;
+
+/// What is longer ago does not count.
+const WINDOW: Duration = Duration::from_secs(600);
+
+/// How many runs had ended when, noted now and then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// In the order of time; the first is of the beginning, or the last from before the window.
+    notes: VecDeque<(Duration, u64)>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { notes: VecDeque::from([(Duration::ZERO, 0)]) }
+    }
+}
+
+impl Pace {
+    /// Notes how many have ended so long after the beginning.
+    pub fn note(&mut self, after: Duration, ended: u64) {
+        self.notes.push_back((after, ended));
+        while 2 < self.notes.len() && self.notes[1].0 + WINDOW <= after {
+            self.notes.pop_front();
+        }
+    }
+
+    /// Returns how many end in a minute, if any has.
+    pub fn per_minute(&self) -> Option<f64> {
+        let ((from, before), (to, ended)) = (self.notes.front()?, self.notes.back()?);
+        let minutes = to.saturating_sub(*from).as_secs_f64() / 60.0;
+        (0.0 < minutes && before < ended).then(|| (ended - before) as f64 / minutes)
+    }
+}
+
+/// Tells a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
+pub fn rate(per_minute: f64, thing: &str) -> String {
+    let (number, of) =
+        if per_minute < 0.995 { (per_minute * 60.0, "an hour") } else { (per_minute, "a minute") };
+    let number = if number < 9.95 { format!("{number:.1}") } else { count(number.round() as u64) };
+    format!("{number} {thing}s {of}")
+}
+
+/// Returns how many seconds so many take at a rate.
+pub fn rest_s(left: u64, per_minute: f64) -> f64 {
+    left as f64 / per_minute * 60.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(notes: &[(u64, u64)]) -> Option<f64> {
+        let mut pace = Pace::default();
+        notes.iter().for_each(|(secs, ended)| pace.note(Duration::from_secs(*secs), *ended));
+        pace.per_minute()
+    }
+
+    #[test]
+    fn what_was_long_ago_does_not_count() {
+        assert_eq!(pace(&[]), None);
+        assert_eq!(pace(&[(60, 0)]), None);
+        assert_eq!(pace(&[(30, 10)]), Some(20.0));
+        // 1,000 in the first ten minutes, 50 in the ten after them.
+        assert_eq!(pace(&[(600, 1_000)]), Some(100.0));
+        assert_eq!(pace(&[(600, 1_000), (1_200, 1_050)]), Some(5.0));
+        // What ended just before the window is its beginning: 40 in eleven minutes.
+        assert_eq!(pace(&[(599, 1_000), (1_198, 1_030), (1_259, 1_040)]), Some(40.0 / 11.0));
+    }
+
+    #[test]
+    fn a_rate_is_told_by_the_minute_or_by_the_hour() {
+        for (per_minute, told) in [
+            (1_234.4, "1,234 runs a minute"),
+            (41.2, "41 runs a minute"),
+            (9.96, "10 runs a minute"),
+            (3.41, "3.4 runs a minute"),
+            (1.0, "1.0 runs a minute"),
+            (0.2, "12 runs an hour"),
+            (0.05, "3.0 runs an hour"),
+        ] {
+            assert_eq!(rate(per_minute, "run"), told);
+        }
+        // 8,766 left at 41 a minute.
+        assert_eq!(mumakil_base::units::tell::span(rest_s(8_766, 41.0)), "3 h 34 min");
+    }
+}

@@ -1,0 +1,81 @@
+//! How many lines of the table of verdicts came out which way.
+
+use super::VerdictRow;
+use mumakil_base::units::tell::counted;
+use mumakil_draw::page::Judgement;
+use mumakil_results::expect::GapClass;
+
+/// How many verdicts of each kind there are.
+#[derive(Debug)]
+pub struct Tally<'r> {
+    rows: &'r [VerdictRow],
+}
+
+impl<'r> Tally<'r> {
+    /// Returns the tally of these lines.
+    pub fn of(rows: &'r [VerdictRow]) -> Self {
+        Self { rows }
+    }
+
+    /// Returns how many came out so.
+    pub fn count(&self, verdict: Judgement) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// Returns how many known gaps there are of each class, in words.
+    pub fn classes(&self) -> String {
+        let of = |class: Option<GapClass>| {
+            let gaps = self.rows.iter().filter(|row| row.verdict == Judgement::KnownGap);
+            gaps.filter(|row| row.gap_class == class).count()
+        };
+        let known = GapClass::ALL.map(|class| (of(Some(class)), class.word()));
+        let told = known.into_iter().chain([(of(None), "without a class")]);
+        let told =
+            told.filter(|(count, _)| 0 < *count).map(|(count, word)| format!("{count} {word}"));
+        told.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Prints a line such as `6 hold, 2 known gaps (1 published, 1 setting), 1 reported`.
+impl std::fmt::Display for Tally<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let gaps = counted(self.count(Judgement::KnownGap) as u64, "known gap");
+        let told = [
+            (Judgement::Holds, format!("{} hold", self.count(Judgement::Holds))),
+            (Judgement::Fails, format!("{} fail", self.count(Judgement::Fails))),
+            (Judgement::KnownGap, format!("{gaps} ({})", self.classes())),
+            (Judgement::Reported, format!("{} reported", self.count(Judgement::Reported))),
+            (Judgement::Skipped, format!("{} skipped", self.count(Judgement::Skipped))),
+        ];
+        let told = told.into_iter().filter(|(verdict, _)| 0 < self.count(*verdict));
+        f.write_str(&told.map(|(_, text)| text).collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_gaps_are_counted_by_their_classes() {
+        let row = |verdict, gap_class| VerdictRow {
+            id: String::new(),
+            expectation: String::new(),
+            published: String::new(),
+            measured: String::new(),
+            verdict,
+            gap_class,
+            figures: Vec::new(),
+        };
+        let gap = |class| row(Judgement::KnownGap, class);
+        let mut rows = vec![row(Judgement::Reported, None), row(Judgement::Holds, None)];
+        assert_eq!(Tally::of(&rows).to_string(), "1 hold, 1 reported");
+        rows.push(gap(Some(GapClass::Setting)));
+        assert_eq!(Tally::of(&rows).to_string(), "1 hold, 1 known gap (1 setting), 1 reported");
+        rows.extend([gap(Some(GapClass::Published)), gap(Some(GapClass::Setting)), gap(None)]);
+        assert_eq!(
+            Tally::of(&rows).to_string(),
+            "1 hold, 4 known gaps (1 published, 2 setting, 1 without a class), 1 reported"
+        );
+    }
+}
