@@ -10,6 +10,7 @@ FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
 .PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install guided clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
+	@[ -e $(MUMAKIL) ] || echo "Building $(MUMAKIL): about five minutes of processor time, half of that on two cores."
 	$(CARGO) build --release
 
 demo: build ## Run the bundled scenario; results in out/quickstart-42
