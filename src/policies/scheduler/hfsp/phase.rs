@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::options::{Arrival, Discount, Order, Rules, Spared};
 use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
-use super::virtual_cluster::{Foresight, Size, VirtualCluster};
+use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::part::estimator::{Estimator, Family};
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -53,7 +53,7 @@ enum Ranked {
     /// Nobody.
     Nobody,
     /// Those that have ended in the virtual cluster or are not in it, and some of the others, who end first.
-    First(Foresight),
+    First(Dealing),
     /// All.
     All,
 }
@@ -322,16 +322,16 @@ impl Phase {
     /// asks for [those in line](Phase::in_line). Returns whether anybody was without.
     pub(super) fn rank_more(&mut self) -> bool {
         if let Ranked::Nobody = self.ranked
-            && let Some(foresight) = self.cluster.foresee()
+            && let Some(dealing) = self.cluster.foresee()
         {
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
             known.for_each(|job| self.ranking.displace(job));
             self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
-            self.ranked = Ranked::First(foresight);
+            self.ranked = Ranked::First(dealing);
         }
-        if let Ranked::First(foresight) = &mut self.ranked {
+        if let Ranked::First(dealing) = &mut self.ranked {
             for _ in 0..AT_ONCE {
-                let Some((job, at)) = self.cluster.foresee_next(foresight) else {
+                let Some((job, at)) = self.cluster.foresee_next(dealing) else {
                     self.rank_all();
                     break;
                 };
@@ -349,7 +349,8 @@ impl Phase {
     pub(super) fn ranked_before(&self) -> Option<Rank> {
         match &self.ranked {
             Ranked::All => None,
-            Ranked::First(foresight) => Some(Rank(foresight.told_before())),
+            // All others end then or later.
+            Ranked::First(dealing) => Some(Rank(dealing.next_end().unwrap_or(f64::INFINITY))),
             Ranked::Nobody => Some(Rank::FIRST),
         }
     }

@@ -16,17 +16,13 @@
 //! share too early.
 
 mod dealing;
-mod levels;
-mod line;
+mod division;
 mod sharing;
 
-use std::collections::BTreeMap;
-use std::iter;
-use std::ops::Bound::{Excluded, Unbounded};
+use std::collections::{BTreeMap, BTreeSet};
 
-use self::dealing::{Dealing, Dealt};
-use self::line::Line;
-use self::sharing::{Sharer, Sharing};
+pub(super) use self::dealing::Dealing;
+use self::sharing::Sharing;
 use super::options::VirtualSlots;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, step};
@@ -42,33 +38,16 @@ pub(super) struct VirtualCluster {
     aged: SimTime,
     /// The same in seconds of virtual time.
     clock: f64,
-    /// Those that have not ended, in turn.
-    open: BTreeMap<Turn, Member>,
-    /// Those that have.
-    over: BTreeMap<JobId, Member>,
-    /// The turns of those that have not ended.
-    turns: BTreeMap<JobId, Turn>,
-    /// How many of these have each weight, by its bits.
+    jobs: BTreeMap<JobId, Member>,
+    /// Those that have ended, and those that have not, in turn.
+    over: BTreeSet<JobId>,
+    open: BTreeSet<Turn>,
+    /// How many of the latter have each weight, by its bits.
     weights: BTreeMap<u64, u32>,
 }
 
 /// When a job's turn is: first what goes before its number.
 type Turn = (u32, JobId);
-
-/// When jobs end that stand in line, one after another: see [`VirtualCluster::foresee`].
-#[derive(Debug)]
-pub(super) struct Foresight {
-    line: Line<Turn>,
-    /// The last that has got a slot.
-    last: Turn,
-}
-
-impl Foresight {
-    /// Returns when the next one ends who has not been told: all others end then or later.
-    pub(super) fn told_before(&self) -> f64 {
-        self.line.next().map_or(f64::INFINITY, |(at, _)| at)
-    }
-}
 
 /// What is left of a job, and when it ended if it has.
 type Outcome = (JobId, f64, Option<f64>);
@@ -106,50 +85,51 @@ impl VirtualCluster {
             slots: 0,
             aged: SimTime::ZERO,
             clock: 0.0,
-            open: BTreeMap::new(),
-            over: BTreeMap::new(),
-            turns: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            over: BTreeSet::new(),
+            open: BTreeSet::new(),
             weights: BTreeMap::new(),
         }
     }
 
     /// Returns whether a job is in it.
     pub(super) fn has(&self, id: JobId) -> bool {
-        self.job(id).is_some()
+        self.jobs.contains_key(&id)
     }
 
-    fn job(&self, id: JobId) -> Option<&Member> {
-        self.turns.get(&id).map_or_else(|| self.over.get(&id), |turn| self.open.get(turn))
+    fn turn(&self, id: JobId, job: &Member) -> Turn {
+        match self.rule {
+            VirtualSlots::SmallestFirst => (job.size.tasks, id),
+            VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
+        }
     }
 
     /// Takes a job out.
     fn take(&mut self, id: JobId) -> Option<Member> {
-        let Some(turn) = self.turns.remove(&id) else { return self.over.remove(&id) };
-        let job = self.open.remove(&turn)?;
-        let weight = job.size.weight.to_bits();
-        let alike = self.weights.entry(weight).or_default();
-        *alike -= 1;
-        if *alike == 0 {
-            self.weights.remove(&weight);
+        let job = self.jobs.remove(&id)?;
+        if !self.over.remove(&id) {
+            self.open.remove(&self.turn(id, &job));
+            let weight = job.size.weight.to_bits();
+            let alike = self.weights.entry(weight).or_default();
+            *alike -= 1;
+            if *alike == 0 {
+                self.weights.remove(&weight);
+            }
         }
         Some(job)
     }
 
     /// Puts a job where it belongs that was taken out or is new; what is over in both clusters is gone.
     fn put(&mut self, id: JobId, job: Member) {
-        if job.ended.is_some() {
-            if !job.is_gone {
-                self.over.insert(id, job);
-            }
+        if job.ended.is_none() {
+            self.open.insert(self.turn(id, &job));
+            *self.weights.entry(job.size.weight.to_bits()).or_default() += 1;
+        } else if job.is_gone {
             return;
+        } else {
+            self.over.insert(id);
         }
-        let turn = match self.rule {
-            VirtualSlots::SmallestFirst => (job.size.tasks, id),
-            VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
-        };
-        *self.weights.entry(job.size.weight.to_bits()).or_default() += 1;
-        self.turns.insert(id, turn);
-        self.open.insert(turn, job);
+        self.jobs.insert(id, job);
     }
 
     /// Lets time pass up to now.
@@ -160,20 +140,15 @@ impl VirtualCluster {
             return;
         }
         let until = self.clock + passed;
-        let outcome = self.in_line(until).unwrap_or_else(|| self.course(until));
-        let mut ended_now = Vec::new();
-        // Both are in turn.
-        let mut open = self.open.iter_mut();
-        for (id, left, ended) in outcome {
+        for (id, left, ended) in self.course(until) {
             step();
-            let Some((_, job)) = open.find(|(turn, _)| turn.1 == id) else { continue };
+            let Some(job) = self.jobs.get_mut(&id) else { continue };
             job.done += if left.is_finite() { job.left - left } else { 0.0 };
             job.left = left;
-            ended_now.extend(ended.map(|at| (id, at)));
-        }
-        for (id, at) in ended_now {
-            if let Some(job) = self.take(id) {
-                self.put(id, Member { ended: Some(at), ..job });
+            if ended.is_some()
+                && let Some(job) = self.take(id)
+            {
+                self.put(id, Member { ended, ..job });
             }
         }
         self.clock = until;
@@ -184,8 +159,7 @@ impl VirtualCluster {
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
         let alone = |job: &Member| job.left / f64::from(job.size.tasks.min(slots));
-        let all = self.all().into_iter().map(|(_, job)| job);
-        let all = all.filter(|job| job.left.is_finite()).map(alone);
+        let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
         if self.pace == 0.0 {
             return SimSpan::ZERO;
         }
@@ -209,7 +183,7 @@ impl VirtualCluster {
     /// Returns the work that a job has done, as far as it was not infinite.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
         self.age(now);
-        self.job(id).map_or(0.0, |job| job.done)
+        self.jobs.get(&id).map_or(0.0, |job| job.done)
     }
 
     /// Corrects the work that is left of a job.
@@ -226,10 +200,7 @@ impl VirtualCluster {
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
-        let was_over = job.ended.is_some();
-        if !was_over {
-            self.put(id, Member { is_gone: true, ..job });
-        }
+        self.put(id, Member { is_gone: true, ..job });
         if endless {
             self.age(now);
             self.take(id);
@@ -241,106 +212,53 @@ impl VirtualCluster {
     /// numbers.
     pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = Outcome> {
         self.age(now);
-        self.all().into_iter().map(|(id, job)| (id, job.left, job.ended))
-    }
-
-    /// Returns all jobs in the order of their numbers. Sorts them.
-    fn all(&self) -> Vec<(JobId, &Member)> {
-        let open = self.open.iter().map(|((_, id), job)| (*id, job));
-        let over = self.over.iter().map(|(id, job)| (*id, job));
-        let mut all: Vec<(JobId, &Member)> = open.chain(over).collect();
-        all.sort_unstable_by_key(|(id, _)| *id);
-        all
+        self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
     /// Returns those that have ended and are not over in the real cluster, with when they did, in seconds
     /// of virtual time.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
-        self.over.iter().filter_map(|(id, job)| Some((*id, job.ended?)))
+        self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
-    /// Returns what tells of the others which end first, if they stand in line; it is of use until something
-    /// changes. Only those that have a slot now are looked at.
-    pub(super) fn foresee(&self) -> Option<Foresight> {
-        let slots = self.slots as usize;
-        if !self.may_stand_in_line() || self.open.len() <= slots {
-            return None;
-        }
-        let having = self.open.iter().take(slots).map(|(turn, job)| (*turn, job.left));
-        let having: Vec<(Turn, f64)> = having.collect();
-        let (last, _) = *having.last()?;
-        Some(Foresight { line: Line::new(self.clock, having.into_iter()), last })
+    /// Returns what tells of the others which end first, with whole slots; it is of use until something
+    /// changes.
+    pub(super) fn foresee(&self) -> Option<Dealing> {
+        (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
     }
 
-    /// Returns who ends next, and when, in the order in which [`finishes`](Self::finishes) has them; none
-    /// if nobody stands in line any more.
-    pub(super) fn foresee_next(&self, foresight: &mut Foresight) -> Option<(JobId, f64)> {
-        let (next, job) = self.open.range((Excluded(foresight.last), Unbounded)).next()?;
-        let (at, (_, id)) = foresight.line.next()?;
-        foresight.line.end_next(*next, job.left);
-        foresight.last = *next;
-        Some((id, at))
-    }
-
-    /// Returns whether whoever ends leaves a slot to the next: with whole slots and one weight.
-    fn may_stand_in_line(&self) -> bool {
-        self.rule != VirtualSlots::Parts && 0 < self.slots && self.weights.len() <= 1
+    /// Returns who ends next, and when; none if nobody ends any more.
+    pub(super) fn foresee_next(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
+        dealing.end_next(self, f64::INFINITY)
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
+    /// Takes O(n log n) for n jobs on as many slots, with whole slots as long as weights are few.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
-        let to_end = self.course(f64::INFINITY).into_iter();
-        let to_end = to_end.map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
-        self.ended().chain(to_end).collect()
+        let course = self.course(f64::INFINITY);
+        let others = self.open.iter().skip(course.len()).map(|(_, id)| (*id, f64::INFINITY));
+        let ends = course.iter().map(|(id, _, ended)| (*id, ended.unwrap_or(f64::INFINITY)));
+        self.ended().chain(ends).chain(others).collect()
     }
 
     /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
     pub(super) fn leaves_some_out(&self) -> bool {
         let outnumber = (self.slots as usize) < self.open.len();
-        self.rule != VirtualSlots::Parts
-            && (outnumber || self.dealing(usize::MAX).leaves_some_out())
+        self.rule != VirtualSlots::Parts && (outnumber || Dealing::new(self).leaves_some_out())
     }
 
-    /// Returns what will be left at an instant of each job that has not ended, and when it will have
-    /// ended if it has, in turn.
+    /// Returns what will be left at an instant of jobs that have not ended, and when they will have ended if
+    /// they have, the first in turn; of the others nothing will be done.
     fn course(&self, until: f64) -> Vec<Outcome> {
         if self.rule == VirtualSlots::Parts {
-            let sharers =
-                self.open.iter().map(|((_, id), job)| Sharer::new(*id, job.size, job.left));
-            let mut sharing = Sharing::new(sharers.collect(), self.slots, self.clock);
+            let mut sharing = Sharing::new(self);
             sharing.run(until);
             sharing.outcome().collect()
         } else {
-            let mut dealing = self.dealing(usize::MAX);
-            dealing.run(until);
-            dealing.outcome()
+            let mut dealing = Dealing::new(self);
+            while dealing.end_next(self, until).is_some() {}
+            dealing.outcome(until).collect()
         }
-    }
-
-    /// Returns the same of those alone whom it concerns, the first in turn, if some still stand in line for
-    /// a slot at that instant: with whole slots and one weight nothing is done of theirs before.
-    fn in_line(&self, until: f64) -> Option<Vec<Outcome>> {
-        let slots = self.slots as usize;
-        if !self.may_stand_in_line() {
-            return None;
-        }
-        let twice = iter::successors(Some(slots + slots / 8 + 1), |first| Some(first * 2));
-        for first in twice.take_while(|first| *first < self.open.len()) {
-            let mut dealing = self.dealing(first);
-            dealing.run(until);
-            if dealing.is_line() {
-                return Some(dealing.outcome());
-            }
-        }
-        None
-    }
-
-    /// Returns the dealing of slots to so many at most, the first in turn.
-    fn dealing(&self, first: usize) -> Dealing {
-        let open = self.open.iter().take(first);
-        let jobs = open.map(|((_, id), job)| Dealt::new(*id, job.size, job.left)).collect();
-        Dealing::new(jobs, self.slots, self.clock)
     }
 }
 
@@ -553,60 +471,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn those_that_are_foreseen_end_first_and_when_all_are_said_to(
-            jobs in vec((1..5_u32, 0..30_u32), 1..60),
-            slots in 1..6_u32,
-            stop in 0..8_u64,
-        ) {
-            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
-                let mut cluster = with(rule, slots);
-                for (id, (tasks, work)) in (0..).zip(&jobs) {
-                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
-                }
-                cluster.age(at(stop));
-                let mut finishes: BTreeMap<JobId, f64> = cluster.finishes().into_iter().collect();
-                finishes.retain(|id, _| cluster.turns.contains_key(id));
-                let Some(mut foresight) = cluster.foresee() else {
-                    prop_assert!(cluster.open.len() <= slots as usize);
-                    continue;
-                };
-                while let Some((id, at)) = cluster.foresee_next(&mut foresight) {
-                    prop_assert_eq!(finishes.remove(&id), Some(at));
-                    let told = foresight.told_before();
-                    prop_assert!(finishes.values().all(|later| told <= *later + 1e-9));
-                }
-                prop_assert!(finishes.len() <= slots as usize);
-            }
-        }
-
-        #[test]
-        fn time_that_passes_for_the_first_in_line_alone_passes_for_all(
-            jobs in vec((1..5_u32, 1..30_u32), 1..60),
-            slots in 1..6_u32,
-            stops in vec(0.0..4.0_f64, 1..8),
-        ) {
-            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
-                let mut cluster = with(rule, slots);
-                for (id, (tasks, work)) in (0..).zip(&jobs) {
-                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
-                }
-                for stop in &stops {
-                    let until = cluster.clock + stop;
-                    let some = cluster.in_line(until).unwrap_or_default();
-                    let all = cluster.course(until);
-                    let concerned = all.iter().filter(|(id, left, _)| {
-                        cluster.job(*id).is_some_and(|job| job.left != *left)
-                    });
-                    if !some.is_empty() {
-                        prop_assert_eq!(&some[..], &all[..some.len()]);
-                        prop_assert!(concerned.clone().all(|one| some.contains(one)));
-                    }
-                    cluster.age(cluster.aged + SimSpan::ceil_from_secs(*stop));
-                }
-            }
-        }
-
         #[test]
         fn it_ends_jobs_when_a_walk_from_end_to_end_does(
             jobs in vec((1..40_u32, 1..2_000_u32, prop::sample::select(vec![0.25, 0.5, 1.0, 2.0, 4.0])), 1..12),

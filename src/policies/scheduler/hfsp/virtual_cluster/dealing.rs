@@ -1,223 +1,258 @@
-//! How jobs share whole slots until an instant, or until the last has ended.
+//! How jobs share whole slots: who ends next, for as long as somebody asks.
 //!
 //! Slots are dealt in turn, one to each job that can use another, until none is left: so everyone has
-//! the whole part of its fair share, and of what is over the first in turn have one more each. With
-//! more jobs than slots the last in turn have none. Slots are dealt anew when a job ends; in between
-//! work melts away at steady rates.
+//! the whole part of its fair share, its *level*, which is the same for all of a weight, and of what is
+//! over the first in turn have one more each. With more jobs than slots the last in turn have none. As
+//! long as nobody has a whole part, whoever ends leaves its slot to the next in turn, and those behind
+//! are not even looked at.
 //!
-//! Among jobs of one weight, a job that ends changes the slots of few others, and only those are looked
-//! at: n jobs on m slots end in O((n + m) log n). If weights differ, each that ends costs O(n).
+//! Nobody comes, so levels only rise. As long as they stay, a job that ends concerns those alone that
+//! have one more instead; where one rises, all are walked that could use more. The fewer they are, the
+//! faster levels rise: with one weight n jobs end on m slots in O((n + m) log n), and with many no
+//! later than if slots were dealt anew with each that ends.
 
-use super::Size;
-use super::levels::Levels;
-use super::line::Line;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Bound::{Excluded, Unbounded};
+
+use super::division::{Division, Mark, mark};
+use super::{Outcome, Size, Turn, VirtualCluster};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that has whole slots.
 #[derive(Debug)]
-pub(super) struct Dealt {
-    pub(super) id: JobId,
-    pub(super) size: Size,
-    /// The work that is left.
-    pub(super) left: f64,
-    /// The slots that it has.
-    pub(super) slots: f64,
-    pub(super) ended: Option<f64>,
+struct Dealt {
+    turn: Turn,
+    size: Size,
+    /// The place of its weight among all.
+    of: usize,
+    /// The work that was left when it got its slots.
+    left: f64,
+    slots: f64,
+    /// When it ends, or has ended.
+    end: f64,
+    stage: Stage,
+}
+
+/// How a job gets its slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// In turn with the others: it could use more.
+    Hungry,
+    /// All that it can use, to its end.
+    Fed,
+    Ended,
+}
+
+/// The hungry jobs of a weight.
+#[derive(Debug)]
+struct Level {
+    weight: f64,
+    jobs: f64,
+    /// The slots that each of them has at least.
+    slots: f64,
+}
+
+/// Jobs as they have whole slots, from now on; of use until the virtual cluster changes.
+#[derive(Debug)]
+pub(in crate::scheduler::hfsp) struct Dealing {
+    now: f64,
+    /// Those that were looked at, in turn, and how many were not.
+    jobs: Vec<Dealt>,
+    unseen: usize,
+    division: Division,
+    /// By the bits of the weight.
+    levels: Vec<Level>,
+    /// When jobs end; the first is right, others may have other ends by now.
+    ends: BinaryHeap<Reverse<Mark>>,
+    /// Those that are hungry, in turn, and some that were.
+    line: Vec<usize>,
+    /// How many of them have one slot more than their level, and up to where in the line.
+    more: f64,
+    mark: usize,
+}
+
+impl Dealing {
+    pub(super) fn new(cluster: &VirtualCluster) -> Self {
+        let level = |(weight, jobs): (&u64, &u32)| Level {
+            weight: f64::from_bits(*weight),
+            jobs: f64::from(*jobs),
+            slots: 0.0,
+        };
+        let mut dealing = Self {
+            now: cluster.clock,
+            jobs: Vec::new(),
+            unseen: cluster.open.len(),
+            division: Division::new(cluster.slots),
+            levels: cluster.weights.iter().map(level).collect(),
+            ends: BinaryHeap::new(),
+            line: Vec::new(),
+            more: 0.0,
+            mark: 0,
+        };
+        dealing.deal(cluster);
+        dealing
+    }
+
+    /// Returns when the next one ends, if anybody does.
+    pub(in crate::scheduler::hfsp) fn next_end(&self) -> Option<f64> {
+        self.ends.peek().map(|Reverse((at, _))| f64::from_bits(*at))
+    }
+
+    /// Lets the next one end, unless that is later; returns which, and when.
+    pub(super) fn end_next(
+        &mut self,
+        cluster: &VirtualCluster,
+        until: f64,
+    ) -> Option<(JobId, f64)> {
+        self.now = self.next_end().filter(|at| *at <= until)?;
+        let Reverse((_, place)) = self.ends.pop()?;
+        let job = &mut self.jobs[place];
+        let (id, level) = (job.turn.1, &mut self.levels[job.of]);
+        if std::mem::replace(&mut job.stage, Stage::Ended) == Stage::Fed {
+            self.division.spare += job.slots;
+        } else {
+            level.jobs -= 1.0;
+            self.more -= job.slots - level.slots;
+        }
+        self.deal(cluster);
+        Some((id, self.now))
+    }
+
+    /// Returns what is left at an instant of each job that was looked at, and when it ended if it has, in
+    /// turn. Of the others nothing is done.
+    pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = Outcome> {
+        self.jobs.iter().map(move |job| match job.stage {
+            Stage::Ended => (job.turn.1, 0.0, Some(job.end)),
+            Stage::Hungry | Stage::Fed => (job.turn.1, job.left_at(now), None),
+        })
+    }
+
+    /// Returns whether some job has no slot.
+    pub(super) fn leaves_some_out(&self) -> bool {
+        0 < self.unseen || self.jobs.iter().any(|job| job.slots == 0.0)
+    }
+
+    /// Deals out what nobody has.
+    fn deal(&mut self, cluster: &VirtualCluster) {
+        self.feed(cluster);
+        let (mut over, mut rises) = (self.division.spare, false);
+        for level in &mut self.levels {
+            let slots = level.slots.max(level.part_of(&self.division));
+            rises |= level.slots < slots;
+            level.slots = slots;
+            over -= level.jobs * slots;
+        }
+        if rises {
+            let jobs = &self.jobs;
+            self.line.retain(|place| jobs[*place].is_hungry());
+            (self.more, self.mark) = (0.0, 0);
+        }
+        while self.more < over {
+            let next = self.line.get(self.mark).copied();
+            let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
+            self.mark += 1;
+            let job = &self.jobs[place];
+            if job.is_hungry() {
+                let level = self.levels[job.of].slots;
+                let slots = (level + 1.0).min(job.most());
+                self.give(place, slots);
+                self.more += slots - level;
+            }
+        }
+        if rises {
+            for number in self.mark..self.line.len() {
+                let place = self.line[number];
+                self.give(place, self.levels[self.jobs[place].of].slots);
+            }
+        }
+        while let Some(Reverse((at, place))) = self.ends.peek()
+            && !self.jobs[*place].ends_at(f64::from_bits(*at))
+        {
+            self.ends.pop();
+        }
+    }
+
+    /// Gives those all that they can use that can use no more than their part.
+    fn feed(&mut self, cluster: &VirtualCluster) {
+        self.weigh();
+        // Whoever has a whole part has it wherever it stands in turn.
+        if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
+            while self.look_further(cluster).is_some() {}
+            self.division.expect(self.jobs.iter().map(|job| job.size));
+        }
+        while let Some(place) = self.division.next_sated() {
+            let job = &mut self.jobs[place];
+            if job.is_hungry() {
+                job.stage = Stage::Fed;
+                let most = job.most();
+                self.division.spare -= most;
+                self.levels[job.of].jobs -= 1.0;
+                self.weigh();
+                self.give(place, most);
+            }
+        }
+    }
+
+    /// Adds up what the hungry weigh: anew, as of the smallest weights nothing would be left beside the
+    /// largest.
+    fn weigh(&mut self) {
+        self.division.weight = self.levels.iter().map(|level| level.jobs * level.weight).sum();
+    }
+
+    /// Looks at the next in turn that was not looked at; it has no slots yet.
+    fn look_further(&mut self, cluster: &VirtualCluster) -> Option<usize> {
+        let last = self.jobs.last().map_or(Unbounded, |job| Excluded(job.turn));
+        let turn = *cluster.open.range((last, Unbounded)).next()?;
+        let job = &cluster.jobs[&turn.1];
+        let (size, weight) = (job.size, job.size.weight.to_bits());
+        let of = self.levels.binary_search_by_key(&weight, |level| level.weight.to_bits()).ok()?;
+        let (left, slots, end, stage) = (job.left, 0.0, f64::INFINITY, Stage::Hungry);
+        let place = self.jobs.len();
+        self.jobs.push(Dealt { turn, size, of, left, slots, end, stage });
+        self.line.push(place);
+        self.unseen -= 1;
+        Some(place)
+    }
+
+    fn give(&mut self, place: usize, slots: f64) {
+        step();
+        let job = &mut self.jobs[place];
+        if job.slots != slots {
+            job.left = job.left_at(self.now);
+            job.slots = slots;
+            job.end = self.now + job.left / job.slots;
+            if job.end.is_finite() {
+                self.ends.push(Reverse(mark(job.end, place)));
+            }
+        }
+    }
+}
+
+impl Level {
+    /// Returns the whole part of a job's share; one that is whole but for rounding is whole.
+    fn part_of(&self, division: &Division) -> f64 {
+        (self.weight * division.ratio() + 1e-9).floor()
+    }
 }
 
 impl Dealt {
-    pub(super) fn new(id: JobId, size: Size, left: f64) -> Self {
-        Self { id, size, left, slots: 0.0, ended: None }
+    fn is_hungry(&self) -> bool {
+        step();
+        self.stage == Stage::Hungry
     }
 
     fn most(&self) -> f64 {
         f64::from(self.size.tasks)
     }
 
-    /// Ends the job.
-    pub(super) fn end(&mut self, at: f64) {
-        (self.left, self.slots, self.ended) = (0.0, 0.0, Some(at));
+    fn ends_at(&self, at: f64) -> bool {
+        step();
+        self.stage != Stage::Ended && self.end == at
     }
 
-    fn can_use_more(&self) -> bool {
-        self.ended.is_none() && self.slots < self.most()
-    }
-}
-
-/// Jobs as they have whole slots.
-#[derive(Debug)]
-pub(super) struct Dealing {
-    /// In turn.
-    jobs: Vec<Dealt>,
-    /// The places in that list of those that have not ended, in turn.
-    open: Vec<usize>,
-    /// The same, first of those that have all they can use with the fewest slots for a weight of one.
-    by_need: Vec<usize>,
-    slots: f64,
-    now: f64,
-}
-
-impl Dealing {
-    /// Returns the dealing of slots from now on, to jobs in turn.
-    pub(super) fn new(jobs: Vec<Dealt>, slots: u32, now: f64) -> Self {
-        let open = jobs.iter().enumerate().filter(|(_, job)| job.ended.is_none());
-        let open = open.map(|(place, _)| place).collect();
-        Self { jobs, open, by_need: Vec::new(), slots: f64::from(slots), now }
-    }
-
-    /// Lets time pass.
-    pub(super) fn run(&mut self, until: f64) {
-        if !self.are_alike() {
-            return self.run_in_turn(until);
-        }
-        self.run_in_line(until);
-        // Where some still stand in line, nobody ends before then.
-        if !self.is_line() || until.is_infinite() {
-            self.run_in_levels(until);
-        }
-    }
-
-    /// Returns whether all jobs have one weight.
-    fn are_alike(&self) -> bool {
-        let mut weights = self.jobs.iter().map(|job| job.size.weight);
-        let first = weights.next();
-        weights.all(|weight| Some(weight) == first)
-    }
-
-    /// Lets time pass, if jobs may have different weights.
-    fn run_in_turn(&mut self, until: f64) {
-        self.deal();
-        while let Some((at, place)) = self.next_end().filter(|(at, _)| *at <= until) {
-            self.pass_time(at);
-            self.jobs[place].end(at);
-            self.open.retain(|open| *open != place);
-            self.by_need.retain(|open| *open != place);
-            self.deal();
-        }
-        if until.is_finite() {
-            self.pass_time(until);
-        }
-    }
-
-    /// Returns whether jobs outnumber the slots: if they are alike, the first in turn have one each, and
-    /// whoever ends leaves its slot to the next.
-    pub(super) fn is_line(&self) -> bool {
-        let slots = self.slots as usize;
-        0 < slots && slots < self.open.len()
-    }
-
-    /// Lets time pass as long as jobs stand in line. So thousands of jobs are not dealt to anew for
-    /// each that ends.
-    fn run_in_line(&mut self, until: f64) {
-        if !self.is_line() {
-            return;
-        }
-        let slots = self.slots as usize;
-        let (having, waiting) = self.open.split_at(slots);
-        let of = |place: &usize| (*place, self.jobs[*place].left);
-        let mut line = Line::new(self.now, having.iter().map(of));
-        let mut ended = Vec::new();
-        for (next, left) in waiting.iter().map(of) {
-            let Some((at, place)) = line.next().filter(|(at, _)| *at <= until) else { break };
-            ended.push((at, place));
-            line.end_next(next, left);
-        }
-        let passed = ended.last().map_or(until, |(at, _)| *at);
-        ended.into_iter().for_each(|(at, place)| self.jobs[place].end(at));
-        let Self { jobs, open, .. } = self;
-        open.retain(|place| jobs[*place].ended.is_none());
-        // Where some still wait, nobody ends any more until then.
-        let waits = slots < open.len();
-        let now = if waits && until.is_finite() { until } else { passed };
-        if now.is_finite() {
-            for (place, at) in line.into_ends() {
-                jobs[place].left = at - now;
-            }
-            self.now = self.now.max(now);
-        }
-    }
-
-    /// Lets time pass for jobs that are alike.
-    fn run_in_levels(&mut self, until: f64) {
-        let Self { jobs, open, slots, now, .. } = self;
-        let mut levels = Levels::new(jobs, open, *slots as u64, *now);
-        while let Some(at) = levels.end_next(until) {
-            *now = at;
-        }
-        if until.is_finite() {
-            *now = now.max(until);
-        }
-        levels.stop(*now);
-        open.retain(|place| jobs[*place].ended.is_none());
-    }
-
-    /// Returns what is left of each job now, and when it ended if it has, in turn.
-    pub(super) fn outcome(self) -> Vec<(JobId, f64, Option<f64>)> {
-        self.jobs.into_iter().map(|job| (job.id, job.left, job.ended)).collect()
-    }
-
-    /// Returns whether some job has no slot.
-    pub(super) fn leaves_some_out(&mut self) -> bool {
-        self.deal();
-        self.jobs.iter().any(|job| job.slots == 0.0 && job.can_use_more())
-    }
-
-    fn pass_time(&mut self, until: f64) {
-        let passed = (until - self.now).max(0.0);
-        for place in &self.open {
-            step();
-            let job = &mut self.jobs[*place];
-            if 0.0 < job.slots {
-                job.left = (job.left - job.slots * passed).max(0.0);
-            }
-        }
-        self.now = self.now.max(until);
-    }
-
-    /// Returns who ends next, and when.
-    fn next_end(&self) -> Option<(f64, usize)> {
-        let open = self.open.iter().inspect(|_| step()).map(|place| (*place, &self.jobs[*place]));
-        let moving = open.filter(|(_, job)| 0.0 < job.slots);
-        let ends = moving.map(|(place, job)| (self.now + job.left / job.slots, place));
-        ends.filter(|(at, _)| at.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0))
-    }
-
-    /// Gives every job that has not ended its slots.
-    fn deal(&mut self) {
-        let Self { jobs, open, by_need, slots, .. } = self;
-        if by_need.len() != open.len() {
-            by_need.clone_from(open);
-            let need = |place: usize| jobs[place].most() / jobs[place].size.weight;
-            by_need.sort_by(|a, b| need(*a).total_cmp(&need(*b)));
-        }
-        let (mut spare, mut weight) =
-            (*slots, open.iter().map(|place| jobs[*place].size.weight).sum::<f64>());
-        // Who can use less than its part has all that it can use, and leaves more to the others.
-        for place in by_need.iter() {
-            step();
-            let job = &mut jobs[*place];
-            let part = spare * (job.size.weight / weight);
-            job.slots = job.most().min(part);
-            if job.most() <= part {
-                (spare, weight) = (spare - job.most(), weight - job.size.weight);
-            }
-        }
-        let mut over = *slots;
-        for place in open.iter() {
-            let job = &mut jobs[*place];
-            // A part that is whole but for rounding is whole.
-            job.slots = (job.slots + 1e-9).floor();
-            over -= job.slots;
-        }
-        for place in open.iter() {
-            if over < 1.0 {
-                break;
-            }
-            let job = &mut jobs[*place];
-            if job.can_use_more() {
-                (job.slots, over) = (job.slots + 1.0, over - 1.0);
-            }
-        }
+    fn left_at(&self, now: f64) -> f64 {
+        if self.slots == 0.0 { self.left } else { ((self.end - now) * self.slots).max(0.0) }
     }
 }
 
@@ -225,106 +260,159 @@ impl Dealing {
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
+    use crate::scheduler::hfsp::VirtualSlots;
+    use crate::scheduler::part::share::{Claim, max_min};
+    use mumakil_base::units::SimTime;
 
-    /// Jobs 0, 1, 2 … of so many tasks and so much work.
-    fn jobs(sizes: &[(u32, f64)]) -> Vec<Dealt> {
-        let size = |(tasks, work): (u32, f64)| Size { tasks, work, weight: 1.0 };
-        let dealt = |(id, of): (u32, &(u32, f64))| Dealt::new(JobId(id), size(*of), of.1);
-        (0..).zip(sizes).map(dealt).collect()
+    /// Jobs 0, 1, 2 … on so many slots.
+    fn cluster(rule: VirtualSlots, slots: u32, sizes: &[Size]) -> VirtualCluster {
+        let mut cluster = VirtualCluster::new(1.0, rule);
+        cluster.set_slots(SimTime::ZERO, slots);
+        for (id, size) in (0..).zip(sizes) {
+            cluster.enter(SimTime::ZERO, JobId(id), *size);
+        }
+        cluster
     }
 
-    fn smallest_first(mut jobs: Vec<Dealt>) -> Vec<Dealt> {
-        jobs.sort_by_key(|job| (job.size.tasks, job.id));
-        jobs
+    /// The same of so many tasks and so much work, the smallest first.
+    fn jobs(slots: u32, sizes: &[(u32, f64)]) -> VirtualCluster {
+        let size = |(tasks, work): &(u32, f64)| Size { tasks: *tasks, work: *work, weight: 1.0 };
+        cluster(VirtualSlots::SmallestFirst, slots, &sizes.iter().map(size).collect::<Vec<_>>())
     }
 
-    fn slots(dealing: &mut Dealing) -> Vec<(u32, f64)> {
-        dealing.deal();
-        dealing.jobs.iter().map(|job| (job.id.0, job.slots)).collect()
+    /// Returns the slots of the jobs that were looked at, in turn.
+    fn slots(dealing: &Dealing) -> Vec<(u32, f64)> {
+        dealing.jobs.iter().map(|job| (job.turn.1.0, job.slots)).collect()
     }
 
-    fn ends(mut dealing: Dealing) -> Vec<(u32, f64)> {
-        dealing.run(f64::INFINITY);
-        let end = |job: &Dealt| (job.id.0, job.ended.unwrap_or(f64::INFINITY));
-        let mut ends: Vec<(u32, f64)> = dealing.jobs.iter().map(end).collect();
-        ends.sort_by_key(|(id, _)| *id);
-        ends
+    fn ends(cluster: &VirtualCluster) -> Vec<(u32, f64)> {
+        let mut dealing = Dealing::new(cluster);
+        let next = || dealing.end_next(cluster, f64::INFINITY);
+        std::iter::from_fn(next).map(|(id, at)| (id.0, at)).collect()
     }
 
     /// Twelve slots in turn: 1, 2 and 0 have one each, then 2 and 0 alone four more; the last goes to the smaller.
     #[test]
     fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
-        let jobs = jobs(&[(100, 1e3), (1, 5.0), (40, 1e3)]);
-        let mut dealing = Dealing::new(smallest_first(jobs), 12, 0.0);
-        assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 6.0), (0, 5.0)]);
+        let cluster = jobs(12, &[(100, 1e3), (1, 5.0), (40, 1e3)]);
+        assert_eq!(slots(&Dealing::new(&cluster)), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
     /// On two slots the job of nine tasks has none until one of the others ends: 4 / 1 = 4 s; then one,
     /// and two from 7 s on. In parts it would end at the same time, since all of the work is served.
     #[test]
-    fn with_more_jobs_than_slots_the_largest_waits() {
-        let mut dealing =
-            Dealing::new(smallest_first(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)])), 2, 0.0);
+    fn with_more_jobs_than_slots_the_largest_waits_and_is_not_looked_at() {
+        let cluster = jobs(2, &[(9, 10.0), (1, 4.0), (3, 7.0)]);
+        let dealing = Dealing::new(&cluster);
         assert!(dealing.leaves_some_out());
-        assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
-        assert_eq!(ends(dealing), [(0, 7.0 + 7.0 / 2.0), (1, 4.0), (2, 7.0)]);
-    }
-
-    proptest! {
-        #[test]
-        fn who_stands_in_line_ends_as_if_all_slots_were_dealt_anew(
-            sizes in vec((1_u32..9, 1_u32..50), 1..40), slots in 1_u32..12, until in 0_u32..60,
-        ) {
-            let sizes: Vec<(u32, f64)> = sizes.iter().map(|(t, w)| (*t, f64::from(*w))).collect();
-            for until in [f64::from(until), f64::INFINITY] {
-                let [mut in_line, mut anew] =
-                    [(); 2].map(|()| Dealing::new(smallest_first(jobs(&sizes)), slots, 0.0));
-                in_line.run(until);
-                anew.run_in_turn(until);
-                [&mut in_line, &mut anew].into_iter().for_each(Dealing::deal);
-                for (a, b) in in_line.jobs.iter().zip(anew.jobs) {
-                    prop_assert_eq!((a.id, a.slots, a.ended.is_some()), (b.id, b.slots, b.ended.is_some()));
-                    prop_assert!((a.left - b.left).abs() < 1e-6, "{a:?} {b:?}");
-                    let apart = a.ended.unwrap_or(0.0) - b.ended.unwrap_or(0.0);
-                    prop_assert!(apart.abs() < 1e-6, "{a:?} {b:?}");
-                }
-            }
-        }
+        assert_eq!(slots(&dealing), [(1, 1.0), (2, 1.0)]);
+        assert_eq!(ends(&cluster), [(1, 4.0), (2, 7.0), (0, 7.0 + 7.0 / 2.0)]);
     }
 
     #[test]
     fn by_age_the_latest_waits() {
-        let mut dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0);
-        assert_eq!(slots(&mut dealing), [(0, 1.0), (1, 1.0), (2, 0.0)]);
+        let size = |(tasks, work)| Size { tasks, work, weight: 1.0 };
+        let sizes = [(9, 10.0), (1, 4.0), (3, 6.0)].map(size);
+        let cluster = cluster(VirtualSlots::OldestFirst, 2, &sizes);
+        assert_eq!(slots(&Dealing::new(&cluster)), [(0, 1.0), (1, 1.0)]);
         // The third has one slot from 4 s on, and so ends with the first.
-        assert_eq!(ends(dealing), [(0, 10.0), (1, 4.0), (2, 10.0)]);
+        assert_eq!(ends(&cluster), [(1, 4.0), (0, 10.0), (2, 10.0)]);
     }
 
     /// Ten slots by the weights 4 and 1 are 8 and 2; eleven are 8.8 and 2.2, and one is over.
     #[test]
     fn weights_divide_whole_slots() {
-        let mut jobs = jobs(&[(100, 80.0), (100, 20.0)]);
-        jobs[0].size.weight = 4.0;
-        let [ten, eleven] = [10, 11].map(|count| {
-            let jobs = jobs.iter().map(|job| Dealt::new(job.id, job.size, job.left)).collect();
-            slots(&mut Dealing::new(smallest_first(jobs), count, 0.0))
-        });
-        assert_eq!(ten, [(0, 8.0), (1, 2.0)]);
-        assert_eq!(eleven, [(0, 9.0), (1, 2.0)]);
+        let sizes = [4.0, 1.0].map(|weight| Size { tasks: 100, work: 80.0, weight });
+        let dealt = [10, 11]
+            .map(|slots| Dealing::new(&cluster(VirtualSlots::SmallestFirst, slots, &sizes)));
+        assert_eq!(slots(&dealt[0]), [(0, 8.0), (1, 2.0)]);
+        assert_eq!(slots(&dealt[1]), [(0, 9.0), (1, 2.0)]);
     }
 
     #[test]
     fn a_job_without_end_takes_its_slots_for_ever() {
-        let dealing = Dealing::new(jobs(&[(5, f64::INFINITY), (5, 6.0)]), 4, 1.0);
-        assert_eq!(ends(dealing), [(0, f64::INFINITY), (1, 4.0)]);
+        assert_eq!(ends(&jobs(4, &[(5, f64::INFINITY), (5, 6.0)])), [(1, 3.0)]);
     }
 
     #[test]
     fn without_slots_nothing_ends() {
-        let mut dealing = Dealing::new(jobs(&[(5, 6.0)]), 0, 0.0);
-        dealing.run(9.0);
-        assert_eq!(dealing.jobs[0].left, 6.0);
+        let cluster = jobs(0, &[(5, 6.0)]);
+        assert!(Dealing::new(&cluster).leaves_some_out());
+        assert_eq!(ends(&cluster), []);
+    }
+
+    /// Returns the slots of each job by definition: the whole part of its fair share, and one more for the
+    /// first in turn that can use it.
+    fn dealt_anew(open: &[(Size, f64)], slots: u32) -> Vec<f64> {
+        let claim = |(size, _): &(Size, f64)| Claim {
+            weight: size.weight,
+            min_share: 0.0,
+            demand: f64::from(size.tasks),
+        };
+        let claims: Vec<Claim> = open.iter().map(claim).collect();
+        let mut shares = vec![0.0; open.len()];
+        max_min(&claims, f64::from(slots), &mut Vec::new(), &mut shares);
+        shares.iter_mut().for_each(|share| *share = (*share + 1e-9).floor());
+        let mut over = f64::from(slots) - shares.iter().sum::<f64>();
+        for (share, claim) in shares.iter_mut().zip(&claims) {
+            if 1.0 <= over && *share < claim.demand {
+                (*share, over) = (*share + 1.0, over - 1.0);
+            }
+        }
+        shares
+    }
+
+    proptest! {
+        #[test]
+        fn jobs_end_as_if_all_slots_were_dealt_anew_with_each_that_ends(
+            sizes in vec((1_u32..9, 1_u32..50, select(vec![0.1, 1.0, 1.0, 1.0, 3.0])), 1..40),
+            is_weighted in any::<bool>(),
+            slots in 0_u32..40,
+            stop in 0_u32..60,
+        ) {
+            let size = |(tasks, work, weight): &(u32, u32, f64)| Size {
+                tasks: *tasks,
+                work: f64::from(*work),
+                weight: if is_weighted { *weight } else { 1.0 },
+            };
+            let sizes: Vec<Size> = sizes.iter().map(size).collect();
+            let cluster = cluster(VirtualSlots::SmallestFirst, slots, &sizes);
+            let mut dealing = Dealing::new(&cluster);
+            let in_turn = cluster.open.iter().map(|(_, id)| (*id, sizes[id.index()]));
+            let mut left: Vec<(JobId, (Size, f64))> =
+                in_turn.map(|(id, size)| (id, (size, size.work))).collect();
+            let (mut now, stop) = (0.0, f64::from(stop));
+            loop {
+                let all: Vec<(Size, f64)> = left.iter().map(|(_, job)| *job).collect();
+                let shares = dealt_anew(&all, slots);
+                let given = |id: &JobId| {
+                    let job = dealing.jobs.iter().find(|job| job.turn.1 == *id);
+                    job.map_or(0.0, |job| job.slots)
+                };
+                let dealt: Vec<f64> = left.iter().map(|(id, _)| given(id)).collect();
+                prop_assert_eq!(&dealt, &shares);
+                let ends = left.iter().zip(&shares).map(|((_, (_, left)), slots)| left / slots);
+                let span = ends.fold(f64::INFINITY, f64::min);
+                if stop < now + span {
+                    break;
+                }
+                now += span;
+                let ended = dealing.end_next(&cluster, stop + 1e-6);
+                prop_assert!(ended.is_some_and(|(_, at)| (at - now).abs() < 1e-6), "{ended:?}, {now}");
+                for ((_, (_, left)), slots) in left.iter_mut().zip(&shares) {
+                    *left -= slots * span;
+                }
+                left.retain(|(id, _)| Some(*id) != ended.map(|(id, _)| id));
+            }
+            for (id, is_left, ended) in dealing.outcome(now) {
+                let expected = left.iter().find(|(other, _)| *other == id);
+                prop_assert_eq!(ended.is_none(), expected.is_some());
+                let expected = expected.map_or(0.0, |(_, (_, left))| *left);
+                prop_assert!((is_left - expected).abs() < 1e-6, "{is_left}, {expected}");
+            }
+        }
     }
 }

@@ -1,20 +1,20 @@
-//! How jobs share slots until an instant, or until the last has ended.
+//! How jobs share slots in parts until an instant, or until the last has ended.
 //!
 //! Whoever has as many slots as it has tasks goes at a steady rate and ends at a known time. All
 //! others have the same number of slots for a weight of one, the *ratio*. Its sum over time is their
-//! common clock, and on that clock each of them ends at a known time too, whatever the ratio does.
-//! The ratio only rises, since nobody comes: so a job passes at most once from sharing to all that it
-//! can use, and two heaps and one sorted list give all ends in O(n log n).
+//! common clock, and on that clock each of them ends at a known time too, whatever the ratio does. So
+//! two heaps and the sorted list of the [`Division`] give all ends in O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Size;
+use super::division::{Division, Mark, mark};
+use super::{Outcome, Size, VirtualCluster};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that shares.
 #[derive(Debug)]
-pub(super) struct Sharer {
+struct Sharer {
     id: JobId,
     size: Size,
     stage: Stage,
@@ -31,49 +31,19 @@ enum Stage {
     Ended,
 }
 
-/// An instant among others; the earliest is first, then the first of the sharers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Mark(f64, usize);
-
-impl Eq for Mark {}
-
-impl PartialOrd for Mark {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Mark {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        step();
-        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-    }
-}
-
 /// Jobs as they share.
 #[derive(Debug)]
 pub(super) struct Sharing {
     sharers: Vec<Sharer>,
     now: f64,
-    /// The slots that nobody has steadily.
-    spare: f64,
-    /// The weight of those that share.
-    weight: f64,
-    /// The slots for a weight of one.
-    ratio: f64,
+    division: Division,
     /// The sum of the ratio over time.
     common: f64,
     steady: BinaryHeap<Reverse<Mark>>,
     shared: BinaryHeap<Reverse<Mark>>,
-    /// The ratios at which jobs have all that they can use, the highest first.
-    passes: Vec<Mark>,
 }
 
 impl Sharer {
-    pub(super) fn new(id: JobId, size: Size, left: f64) -> Self {
-        Self { id, size, stage: Stage::Shared(left / size.weight), ended: None }
-    }
-
     fn most(&self) -> f64 {
         f64::from(self.size.tasks)
     }
@@ -81,26 +51,24 @@ impl Sharer {
 
 impl Sharing {
     /// Returns the sharing of jobs from now on.
-    pub(super) fn new(sharers: Vec<Sharer>, slots: u32, now: f64) -> Self {
-        let of_each = |job: &Sharer| job.most() / job.size.weight;
-        let mut passes: Vec<Mark> =
-            sharers.iter().enumerate().map(|(place, job)| Mark(of_each(job), place)).collect();
-        passes.sort_unstable_by(|a, b| b.cmp(a));
-        let ends = sharers.iter().enumerate().filter_map(|(place, job)| match job.stage {
-            Stage::Shared(end) => Some(Reverse(Mark(end, place))),
-            Stage::Steady(_) | Stage::Ended => None,
-        });
+    pub(super) fn new(cluster: &VirtualCluster) -> Self {
         let mut sharing = Self {
-            now,
-            spare: f64::from(slots),
-            weight: sharers.iter().map(|job| job.size.weight).sum(),
-            ratio: 0.0,
+            sharers: Vec::new(),
+            now: cluster.clock,
+            division: Division::new(cluster.slots),
             common: 0.0,
             steady: BinaryHeap::new(),
-            shared: ends.collect(),
-            passes,
-            sharers,
+            shared: BinaryHeap::new(),
         };
+        for (place, (_, id)) in cluster.open.iter().enumerate() {
+            let job = &cluster.jobs[id];
+            let end = job.left / job.size.weight;
+            sharing.division.weight += job.size.weight;
+            sharing.shared.push(Reverse(mark(end, place)));
+            let (size, stage) = (job.size, Stage::Shared(end));
+            sharing.sharers.push(Sharer { id: *id, size, stage, ended: None });
+        }
+        sharing.division.expect(sharing.sharers.iter().map(|job| job.size));
         sharing.divide();
         sharing
     }
@@ -121,7 +89,7 @@ impl Sharing {
     }
 
     /// Returns what is left of each job, and when it has ended if it has.
-    pub(super) fn outcome(&self) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+    pub(super) fn outcome(&self) -> impl Iterator<Item = Outcome> {
         self.sharers.iter().map(|job| (job.id, self.left(job), job.ended))
     }
 
@@ -136,33 +104,36 @@ impl Sharing {
 
     fn pass_time(&mut self, until: f64) {
         let passed = (until - self.now).max(0.0);
-        self.common += self.ratio * passed;
+        self.common += self.division.ratio() * passed;
         self.now += passed;
     }
 
     /// Returns who ends next, and when.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
-        let is_old = |Mark(end, place): Mark| sharers[place].stage != Stage::Steady(end);
-        while steady.peek().is_some_and(|Reverse(mark)| is_old(*mark)) {
-            steady.pop();
+        for (ends, stage) in [(steady, Stage::Steady as fn(f64) -> Stage), (shared, Stage::Shared)]
+        {
+            while let Some(Reverse((end, place))) = ends.peek()
+                && sharers[*place].stage != stage(f64::from_bits(*end))
+            {
+                ends.pop();
+            }
         }
-        let is_old = |Mark(end, place): Mark| sharers[place].stage != Stage::Shared(end);
-        while shared.peek().is_some_and(|Reverse(mark)| is_old(*mark)) {
-            shared.pop();
-        }
-        let steady = steady.peek().map(|Reverse(mark)| *mark);
-        let shared = shared.peek().map(|Reverse(Mark(end, place))| {
-            Mark(self.now + ((end - self.common) / self.ratio).max(0.0), *place)
+        let steady = self.steady.peek().map(|Reverse(mark)| *mark);
+        let ratio = self.division.ratio();
+        let shared = self.shared.peek().map(|Reverse((end, place))| {
+            let on_the_common_clock = f64::from_bits(*end) - self.common;
+            mark(self.now + (on_the_common_clock / ratio).max(0.0), *place)
         });
-        steady.into_iter().chain(shared).min().map(|Mark(at, place)| (at, place))
+        let next = steady.into_iter().chain(shared).min();
+        next.map(|(at, place)| (f64::from_bits(at), place))
     }
 
     fn end(&mut self, place: usize) {
         let job = &mut self.sharers[place];
         match job.stage {
-            Stage::Steady(_) => self.spare += job.most(),
-            Stage::Shared(_) => self.weight -= job.size.weight,
+            Stage::Steady(_) => self.division.spare += job.most(),
+            Stage::Shared(_) => self.division.weight -= job.size.weight,
             Stage::Ended => {}
         }
         (job.stage, job.ended) = (Stage::Ended, Some(self.now));
@@ -170,21 +141,14 @@ impl Sharing {
 
     /// Divides what nobody has steadily among those that share.
     fn divide(&mut self) {
-        loop {
-            let sharing = 0.0 < self.weight;
-            self.ratio = if sharing { self.spare / self.weight } else { 0.0 };
-            let ratio = self.ratio;
-            let Some(Mark(_, place)) = self.passes.pop_if(|mark| sharing && mark.0 <= ratio) else {
-                return;
-            };
+        while let Some(place) = self.division.next_sated() {
             let job = &self.sharers[place];
             if let Stage::Shared(_) = job.stage {
-                let (weight, most) = (job.size.weight, job.most());
-                let end = self.now + self.left(job) / most;
-                self.weight -= weight;
-                self.spare -= most;
+                let end = self.now + self.left(job) / job.most();
+                self.division.weight -= job.size.weight;
+                self.division.spare -= job.most();
                 self.sharers[place].stage = Stage::Steady(end);
-                self.steady.push(Reverse(Mark(end, place)));
+                self.steady.push(Reverse(mark(end, place)));
             }
         }
     }

@@ -1,0 +1,53 @@
+//! Slots divided by weight among jobs of which none comes later.
+//!
+//! Each gets `weight × ratio`. A job that can use less has all that it can use, for as long as it is there,
+//! and the others divide the rest. A job that ends leaves its slots to the others, so the ratio only
+//! rises, and every job passes at most once from a part to all that it can use.
+
+use super::Size;
+use mumakil_core::mapred::step;
+
+/// The bits of a number, which for those that are not negative have the order of the numbers, and the
+/// place of a job.
+pub(super) type Mark = (u64, usize);
+
+/// The slots that are divided, and by whom.
+#[derive(Debug)]
+pub(super) struct Division {
+    /// The slots that nobody has for as long as it is there.
+    pub(super) spare: f64,
+    /// The weight of the jobs that divide them.
+    pub(super) weight: f64,
+    /// The ratios at which jobs have all that they can use, the highest first.
+    needs: Vec<Mark>,
+}
+
+pub(super) fn mark(number: f64, place: usize) -> Mark {
+    step();
+    (number.to_bits(), place)
+}
+
+impl Division {
+    /// Returns the division of so many slots among nobody.
+    pub(super) fn new(slots: u32) -> Self {
+        Self { spare: f64::from(slots), weight: 0.0, needs: Vec::new() }
+    }
+
+    /// Says how much jobs can use.
+    pub(super) fn expect(&mut self, sizes: impl Iterator<Item = Size>) {
+        let needs = sizes.map(|size| f64::from(size.tasks) / size.weight).enumerate();
+        self.needs = needs.map(|(place, ratio)| mark(ratio, place)).collect();
+        self.needs.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Returns the slots for a weight of one.
+    pub(super) fn ratio(&self) -> f64 {
+        if 0.0 < self.weight { self.spare / self.weight } else { 0.0 }
+    }
+
+    /// Returns the next job that can use no more than its part, if there is one. It may be over.
+    pub(super) fn next_sated(&mut self) -> Option<usize> {
+        let ratio = self.ratio();
+        self.needs.pop_if(|need| f64::from_bits(need.0) <= ratio).map(|need| need.1)
+    }
+}
