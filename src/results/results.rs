@@ -1,7 +1,7 @@
 //! What a run leaves in its tables: one type for the rows of each, told once.
 //!
 //! A [`table!`](crate::table) names the file, and for each column its name, its type and a sentence
-//! about it. From this come the heading, the writer, the reader ([`Results::rows`](RunTables)), the
+//! about it. From this come the heading, the writer, the reader ([`Results`]), the
 //! quantities and filters of the language of expectations, the reference and the Python module. So a new
 //! column is one field, and a new table is one type here, one watcher that writes it, and a line in
 //! [`tables`].

@@ -5,7 +5,7 @@
 //!
 //! A trace has a folder: what a record of its files is, what of it makes jobs of a scenario
 //! ([`Source`]), and how its files are told from others, read as jobs and written ([`Format`]). All that
-//! is common to traces is above them: [`exchange`] and [`format`] here, and the reading of files in
+//! is common to traces is above them: [`exchange`] and [`format`](mod@format) here, and the reading of files in
 //! [`mumakil_core::trace`]. Only `builtin` names all formats.
 //!
 //! | format | record | written by |

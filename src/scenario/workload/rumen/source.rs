@@ -57,7 +57,7 @@ pub struct Rumen {
 
 /// How many times as long a map takes whose input is not on its node; Mumak's factors, unless given.
 ///
-/// A type beside the [`Penalty`](super::Penalty) of a job entry, which is none unless given: a default
+/// A type beside the `Penalty` of a job entry, which is none unless given: a default
 /// belongs to its type, so that a factor that is left out is the same whether the other one is given or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
