@@ -106,7 +106,7 @@ fn describe_choices(schema: &mut Value) {
     }
 }
 
-/// Everything in its place, without references: the only readers are editors and [`reference`](mod@super::reference).
+/// Everything in its place, without references: the only readers are editors and the reference.
 pub fn generator() -> SchemaGenerator {
     SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
 }
