@@ -7,7 +7,7 @@
 /// A unit and its size in a base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NamedUnit {
-    /// What people write.
+    /// The text that people write.
     pub name: &'static str,
     /// How many of the base unit it is.
     pub size: f64,

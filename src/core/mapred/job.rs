@@ -172,11 +172,11 @@ pub(super) struct Try {
 pub struct JobEvent {
     /// The job.
     pub job: JobId,
-    /// What is new.
+    /// The news.
     pub change: JobChange,
 }
 
-/// What is new about a job.
+/// The news of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobChange {
     /// It has arrived.

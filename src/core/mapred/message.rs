@@ -490,40 +490,23 @@ impl Mail {
     }
 }
 
-impl From<ToJobTracker> for Mail {
-    fn from(msg: ToJobTracker) -> Self {
-        Self::JobTracker(msg)
-    }
+macro_rules! mail_from {
+    ($($Message:ident is $Receiver:ident),* $(,)?) => {
+        $(impl From<$Message> for Mail {
+            fn from(msg: $Message) -> Self {
+                Self::$Receiver(msg)
+            }
+        })*
+    };
 }
 
-impl From<ToInjector> for Mail {
-    fn from(msg: ToInjector) -> Self {
-        Self::Injector(msg)
-    }
-}
-
-impl From<ToNature> for Mail {
-    fn from(msg: ToNature) -> Self {
-        Self::Nature(msg)
-    }
-}
-
-impl From<ToNameNode> for Mail {
-    fn from(msg: ToNameNode) -> Self {
-        Self::NameNode(msg)
-    }
-}
-
-impl From<ToMapOutputs> for Mail {
-    fn from(msg: ToMapOutputs) -> Self {
-        Self::MapOutputs(msg)
-    }
-}
-
-impl From<ToFabric> for Mail {
-    fn from(msg: ToFabric) -> Self {
-        Self::Fabric(msg)
-    }
+mail_from! {
+    ToJobTracker is JobTracker,
+    ToInjector is Injector,
+    ToNature is Nature,
+    ToNameNode is NameNode,
+    ToMapOutputs is MapOutputs,
+    ToFabric is Fabric,
 }
 
 /// Who asks how busy the cluster is, and may submit a job then, asks again after so long at the latest.
