@@ -38,9 +38,6 @@ pub const STUDY: &str = "study.json";
 /// The study itself with all that its runs are made of, from which a study's folder goes on.
 pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
 
-/// What a run of each cell of a study costs, as far as it was measured.
-pub const COSTS: &str = "costs.json";
-
 /// The folder in a study's folder that has the files that its scenarios name.
 pub const KEPT: &str = "files";
 

@@ -17,7 +17,7 @@ use crate::scenario::Registry;
 use crate::study::papers::{
     self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, Tally, VerdictRow,
 };
-use crate::study::{Bring, Shard, Study, conclude};
+use crate::study::{Bring, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
 ///
@@ -157,7 +157,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar, at_work)?;
+        let mut session = Session::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), Bring::Links);
         let sheet = session.run(&study, true)?;
         for doubt in session.doubts() {

@@ -122,12 +122,6 @@ impl StudyBar {
         self.show();
     }
 
-    /// Shows that what has begun goes on no more; it counts nothing.
-    pub(super) fn rest(&self, run: usize) {
-        self.in_flight.lock().shift_remove(&run);
-        self.show();
-    }
-
     /// Shows that a run has ended, and has failed.
     pub(super) fn fail(&self, run: usize) {
         self.failed.fetch_add(1, Ordering::Relaxed);

@@ -10,6 +10,7 @@ mod plan;
 mod status;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rustc_hash::FxHashSet;
 
 pub(super) use self::at_work::AtWork;
 use self::at_work::Signs;
@@ -28,12 +30,13 @@ use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
 use crate::expect::State;
-use crate::files::REPORT;
+use crate::files::{REPORT, SUMMARY};
+use crate::output::OutputError;
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Claim, Concluded, Costs, Doubts, Effort, End, Form, Plan, PlanError, Search, Shard,
-    Share, Sheet, Step, Store, Study, conclude, failed, keep, write_sheet,
+    Bring, Claim, Concluded, Doubts, Effort, End, Form, NextRun, Plan, PlanError, Search, Shard,
+    Share, SharedRuns, Sheet, Step, Store, Study, conclude, failed, keep, read_sheet, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -52,6 +55,7 @@ Examples:
   mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
   mumakil study results                      go on with the study of this folder
+  mumakil study results --join               do some of its runs beside other processes
   mumakil study status results               how far it is, also while others work on it
   mumakil study mine.yaml --on slurm --tasks 50 --time 2h --wait
 
@@ -87,8 +91,12 @@ struct Run {
     out: Option<PathBuf>,
     #[command(flatten)]
     pace: Pace,
-    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts.
-    /// They are divided by `costs.json`, if the folder has it (see `mumakil study plan --costs`)
+    /// Work on the study beside other processes that do so in the same folder, here or on other machines:
+    /// each takes the next run that no other has, and the last one writes the results
+    #[arg(long, conflicts_with = "shard")]
+    join: bool,
+    /// Do only a part of the runs, in a folder of its own: 1/3 is the first of three; `mumakil study merge`
+    /// joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
     /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
@@ -137,9 +145,10 @@ impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        if study.search.is_some() && self.shard.is_some() {
+        let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
+        if study.search.is_some() && shard.is_some() {
             return Err(Failure::input(
-                "a search runs step by step, so it cannot be divided with --shard",
+                "a search runs step by step, so it cannot be divided with --shard or --join",
             ));
         }
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
@@ -156,7 +165,6 @@ impl Run {
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         at_work.guard(bar.bar());
-        let shard = self.shard.unwrap_or(Shard::WHOLE);
         let mut session = Session::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
         session.keep(study.clone(), bring);
@@ -171,18 +179,8 @@ impl Run {
             real: session.began.elapsed(),
             workers: session.workers,
         };
-        if session.shard != Shard::WHOLE {
-            let Shard { index, count } = session.shard;
-            session.ends()?;
-            let out = session.out.display();
-            let mut lines = Lines::of(format!("part {} of {count}: {done}", index + 1));
-            let next = "put the parts together with `mumakil study merge`";
-            lines.line(format!("wrote {out} ({next})"));
-            if !self.quiet {
-                terminal::print(&lines)?;
-                session.warn();
-            }
-            return Ok(());
+        if let Some(shard) = shard {
+            return session.leave(shard, &sheet, &done, self.quiet);
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
         session.ends()?;
@@ -204,7 +202,8 @@ pub(super) struct Session<'r> {
     pub(super) out: PathBuf,
     /// The study that the folder says that it has, until it says so.
     kept: Option<(Study, Bring)>,
-    shard: Shard,
+    /// Its part, if other processes may work in the folder, too.
+    shard: Option<Shard>,
     /// How runs are kept, if somebody says.
     form: Option<Form>,
     pace: Pace,
@@ -216,6 +215,8 @@ pub(super) struct Session<'r> {
     /// How many runs its part has, and how many were missing.
     mine: usize,
     done: usize,
+    /// Those of them that failed.
+    failed: Vec<String>,
     /// How many worked at a time.
     workers: usize,
     /// What its runs have warned of.
@@ -227,7 +228,7 @@ impl<'r> Session<'r> {
     /// Begins nothing yet.
     pub(super) fn new(
         out: PathBuf,
-        shard: Shard,
+        shard: Option<Shard>,
         pace: Pace,
         registry: &'r Registry,
         bar: &'r StudyBar,
@@ -247,6 +248,7 @@ impl<'r> Session<'r> {
             signs: None,
             mine: 0,
             done: 0,
+            failed: Vec::new(),
             workers: 0,
             doubts: Doubts::default(),
             began: outcome::now(),
@@ -284,12 +286,7 @@ impl<'r> Session<'r> {
     }
 
     fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
-        let mut plan = Plan::new(study, self.registry)?;
-        if self.shard != Shard::WHOLE
-            && let Some(costs) = Costs::read(&self.out)?
-        {
-            plan.weigh(&costs);
-        }
+        let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
                 "`--drive bare` knows only `clock: virtual`, and runs of this study have another",
@@ -300,53 +297,97 @@ impl<'r> Session<'r> {
         }
         let sheet = Sheet::new(study, &plan);
         if self.claim.is_none() {
-            let is_whole = self.shard == Shard::WHOLE;
-            let share = if is_whole { Share::Alone } else { Share::Part(self.shard) };
-            let form = self.form.unwrap_or_else(|| Form::usual(share, plan.runs.len()));
-            self.claim = Some(self.store.claim(&sheet.study, share, form)?);
+            self.claim = Some(self.claim(&sheet, quiet)?);
         }
-        // Parts that others have done may have come since this one was begun.
+        // Runs that others have done may have come since this one was begun.
         self.store.refresh()?;
-        write_sheet(&sheet, &self.out)?;
+        let signs = match self.signs.take() {
+            Some(signs) => signs,
+            None => self.at_work.begin(self.out.clone(), self.share())?,
+        };
+        let sign = self.signs.insert(signs).name.clone();
+        let part = self.shard.unwrap_or(Shard::WHOLE);
+        let missing = plan.missing(&self.store, part);
+        self.mine = plan.part(part).count();
+        if self.shard.is_some_and(|shard| shard != Shard::WHOLE) {
+            // It is tried again, and nobody else does it.
+            missing.iter().for_each(|run| failed::forget(&self.store, &plan.runs[*run].id));
+        }
+        let shared = SharedRuns::new(&plan, part, &self.store, &sign);
+        let is_over = self.shard.is_some() && shared.left() == 0 && self.has_results_of(&sheet);
+        if !is_over {
+            write_sheet(&sheet, &self.out)?;
+        }
         if let Some((study, which)) = self.kept.take() {
             keep(&study, &plan, &folder::command(), &self.out, which)?;
         }
-        if self.signs.is_none() {
-            self.signs = Some(self.at_work.begin(self.out.clone(), self.shard)?);
-        }
-        self.mine = plan.part(self.shard).count();
-        let missing = plan.missing(&self.store, self.shard);
-        self.at_work.has(self.mine, self.mine - missing.len())?;
-        self.bar.more(missing.len());
-        let workers = workers(&plan, self.pace.jobs, missing.len());
-        self.workers = self.workers.max(workers);
-        let failed = self.work(&plan, &missing, workers)?;
-        self.store.refresh()?;
-        self.done += missing.len();
-        let runs: Vec<&str> = failed.iter().map(|run| &*plan.runs[*run].id).collect();
-        if self.shard == Shard::WHOLE {
-            failed::forget_all_but(&self.store, &runs)?;
-        }
-        if !failed.is_empty() {
-            self.bar.clear();
-            // Of those that did not fail, what they show is shown.
-            let is_whole = self.shard == Shard::WHOLE && study.search.is_none();
-            let rest = sheet.without(&runs).filter(|_| is_whole);
-            if let Some(rest) = &rest {
-                conclude(rest, &self.store, &self.out)?;
+        if self.shard.is_some() {
+            let left = shared.left();
+            if 0 < left {
+                // They will not be of all runs any more.
+                let _ = fs::remove_file(self.out.join(SUMMARY));
             }
-            self.ends()?;
-            if !quiet {
-                self.warn();
-            }
-            return Err(outcome::failed(&runs, &self.store, rest.is_some())?);
+            self.work(&plan, shared, left)?;
+            return Ok(sheet);
         }
-        Ok(sheet)
+        let left = missing.len();
+        self.work(&plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
+        failed::forget_all_but(&self.store, &self.failed)?;
+        if self.failed.is_empty() {
+            return Ok(sheet);
+        }
+        self.bar.clear();
+        let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
+        // Of those that did not fail, what they show is shown.
+        let rest = sheet.without(&failed).filter(|_| study.search.is_none());
+        if let Some(rest) = &rest {
+            conclude(rest, &self.store, &self.out)?;
+        }
+        self.ends()?;
+        if !quiet {
+            self.warn();
+        }
+        Err(outcome::failed(&failed, &self.store, rest.is_some())?)
     }
 
-    /// Does the runs and shows how far they are; returns those that failed, in their order.
-    fn work(&mut self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<usize>, Failure> {
-        let claim = self.claim.as_ref().expect("whoever works has claimed the folder");
+    /// Claims the folder. A process that joins others waits for one that is alone there, as the last one is
+    /// that writes the results.
+    fn claim(&self, sheet: &Sheet, quiet: bool) -> Result<Claim, Failure> {
+        let form = self.form.unwrap_or_else(|| Form::usual(self.share(), sheet.runs().count()));
+        let claim = || self.store.claim(&sheet.study, self.share(), form);
+        let mut claimed = claim();
+        while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
+            if !quiet {
+                let out = self.out.display();
+                terminal::warn(&format!("a process works in {out} alone; waiting for its end"));
+            }
+            self.store.wait()?;
+            claimed = claim();
+        }
+        Ok(claimed?)
+    }
+
+    fn share(&self) -> Share {
+        self.shard.map_or(Share::Alone, |_| Share::Together)
+    }
+
+    /// Returns whether the folder has the results of a study, be it without the runs that failed.
+    fn has_results_of(&self, sheet: &Sheet) -> bool {
+        self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|it| it.is_of(sheet))
+    }
+
+    /// Does runs as they come, of which so many are left, and shows how far they are.
+    fn work(
+        &mut self,
+        plan: &Plan,
+        runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
+        left: usize,
+    ) -> Result<(), Failure> {
+        self.at_work.has(self.mine, self.mine - left)?;
+        self.bar.more(left);
+        let workers = workers(plan, self.pace.jobs, left);
+        self.workers = self.workers.max(workers);
+        let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
         let mut failed = Vec::new();
         let Pace { time_limit, drive: Drive { transport }, .. } = self.pace;
         let effort = Effort { workers, time_limit: time_limit.map(real), transport };
@@ -356,14 +397,20 @@ impl<'r> Session<'r> {
                 self.bar.begin(run, plan.describe(run));
             }
             Step::Done { run, warnings } => {
+                self.done += 1;
                 self.doubts.note(warnings);
                 self.at_work.has_done(&plan.runs[run].id);
                 self.bar.end(run);
             }
             Step::Failed { run } => {
+                self.done += 1;
                 self.at_work.has_failed(&plan.runs[run].id);
                 self.bar.fail(run);
                 failed.push(run);
+            }
+            Step::OfOthers { runs } => {
+                self.at_work.leaves(runs);
+                (0..runs).for_each(|_| self.bar.tick());
             }
         });
         let closed = claim.close();
@@ -372,8 +419,54 @@ impl<'r> Session<'r> {
             return Err(error.into());
         }
         closed?;
+        self.store.refresh()?;
         failed.sort_unstable();
-        Ok(failed)
+        self.failed.extend(failed.into_iter().map(|run| plan.runs[run].id.clone()));
+        Ok(())
+    }
+
+    /// Ends the work on a part, or beside other processes. The last one that ends writes the results.
+    fn leave(
+        mut self,
+        shard: Shard,
+        sheet: &Sheet,
+        done: &outcome::Done,
+        quiet: bool,
+    ) -> Result<(), Failure> {
+        self.ends()?;
+        self.claim = None;
+        self.store.refresh()?;
+        let failed = failed::read(&self.store)?;
+        let missing = sheet.runs().filter(|id| !self.store.has(id) && !failed.contains_key(*id));
+        let missing = missing.collect::<FxHashSet<_>>().len();
+        match self.store.claim(&sheet.study, Share::Alone, Form::Packed) {
+            Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
+                return merge::conclude_all(&claim, quiet);
+            }
+            // If another process is at work, that one will be the last.
+            Ok(_) | Err(OutputError::Busy { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !self.failed.is_empty() {
+            let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
+            return Err(outcome::failed(&failed, &self.store, false)?);
+        }
+        if !quiet {
+            let out = self.out.display();
+            let missing = counted(missing as u64, "run");
+            let (head, next) = match shard {
+                Shard::WHOLE => (String::new(), format!("{missing} left to other processes")),
+                Shard { index, count } => (
+                    format!("part {} of {count}: ", index + 1),
+                    "put the parts together with `mumakil study merge`".to_owned(),
+                ),
+            };
+            let mut lines = Lines::of(format!("{head}{done}"));
+            lines.line(format!("wrote {out} ({next})"));
+            terminal::print(&lines)?;
+            self.warn();
+        }
+        Ok(())
     }
 
     /// Searches; returns the sheet of all that was tried, and the answer as a line.

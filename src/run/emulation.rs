@@ -215,6 +215,13 @@ pub enum EmulationError {
     },
 }
 
+impl EmulationError {
+    /// Returns whether the disk is at fault: other runs would meet the same.
+    pub fn is_of_the_disk(&self) -> bool {
+        matches!(self, Self::Output(_) | Self::Record(_) | Self::ReadBack(_))
+    }
+}
+
 /// Runs a scenario.
 ///
 /// # Errors

@@ -48,6 +48,7 @@ mod study_folder;
 mod survival;
 mod terminal;
 mod tidy;
+mod together;
 mod traces;
 mod transcripts;
 mod workloads;

@@ -18,7 +18,7 @@ fn small() -> String {
 }
 
 /// A run that does not end.
-const ENDLESS: &str = "
+pub(crate) const ENDLESS: &str = "
 name: endless
 cluster: {nodes: 500}
 workload: {jobs: [{name: a, maps: 5000000, map_time: 60s}]}
@@ -26,7 +26,7 @@ sweep: {seeds: 2}
 ";
 
 /// Of five nodes one stays, of four none.
-fn with_failures() -> String {
+pub(crate) fn with_failures() -> String {
     let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
     small().replace("[2, 3, 4, 5]", "[4, 5]") + "faults:\n" + &stops.collect::<String>()
 }
@@ -35,7 +35,7 @@ fn assert_same(room: &Room, one: &str, other: &str) {
     studies::assert_same(&room.path(one), &room.path(other));
 }
 
-fn begin(room: &Room, arguments: &str) -> Child {
+pub(crate) fn begin(room: &Room, arguments: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_mumakil"))
         .current_dir(room.path("."))
         .args(arguments.split_whitespace())
@@ -45,7 +45,7 @@ fn begin(room: &Room, arguments: &str) -> Child {
         .unwrap()
 }
 
-fn status(room: &Room, folder: &str) -> Value {
+pub(crate) fn status(room: &Room, folder: &str) -> Value {
     let told = room.mumakil(&format!("study status {folder} --json")).output().unwrap();
     assert!(told.status.success(), "{told:?}");
     serde_json::from_slice(&told.stdout).unwrap()
@@ -53,7 +53,7 @@ fn status(room: &Room, folder: &str) -> Value {
 
 /// Waits until something holds; a minute at most.
 #[expect(clippy::disallowed_methods, reason = "another process is waited for")]
-fn until(holds: impl Fn() -> bool) {
+pub(crate) fn until(holds: impl Fn() -> bool) {
     for _ in 0..6_000 {
         if holds() {
             return;
@@ -63,7 +63,7 @@ fn until(holds: impl Fn() -> bool) {
     panic!("it has not come in a minute");
 }
 
-fn runs_in(room: &Room, folder: &str) -> usize {
+pub(crate) fn runs_in(room: &Room, folder: &str) -> usize {
     let runs = room.path(folder).join("runs");
     let names = if runs.is_dir() { crate::names(&runs) } else { Vec::new() };
     names.into_iter().filter(|name| !name.starts_with('.')).count()
@@ -94,7 +94,7 @@ fn who_is_told_to_end_keeps_what_is_whole_and_goes_on_later() {
         let half = files(&room.path("out")).into_iter().find(|file| file.contains(".mumakil-"));
         assert_eq!(half, None);
         let status = status(&room, "out");
-        assert_eq!(status["parts"][0]["state"], "told to end", "{status}");
+        assert_eq!(status["processes"][0]["state"], "told to end", "{status}");
         assert_eq!(status["running"], 0);
         assert_eq!(status["done"], runs_in(&room, "out"));
     }
@@ -110,12 +110,12 @@ fn who_is_killed_does_not_look_alive_and_who_works_does() {
     let room = Room::new();
     room.write("study.yaml", ENDLESS);
     let mut child = begin(&room, "study study.yaml --jobs 1 --shard 2/2 --out out");
-    until(|| room.path("out/at-work/2-of-2.json").exists());
+    until(|| room.path("out/at-work").is_dir() && room.path("out/study.json").exists());
     until(|| status(&room, "out")["running"] == 1);
     let alive = status(&room, "out");
-    assert_eq!(alive["parts"][0]["state"], "at work", "{alive}");
+    assert_eq!(alive["processes"][0]["state"], "at work", "{alive}");
     assert_eq!(alive["running_now"][0]["what"], "seed 43", "{alive}");
-    assert_eq!(alive["parts"][0]["pid"], child.id());
+    assert_eq!(alive["processes"][0]["pid"], child.id());
     let told = room.mumakil("study status out").output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.contains("  running    1   in 1 process"), "{told}");
@@ -123,11 +123,11 @@ fn who_is_killed_does_not_look_alive_and_who_works_does() {
     child.kill().unwrap();
     child.wait().unwrap();
     let gone = status(&room, "out");
-    assert_eq!(gone["parts"][0]["state"], "gone", "{gone}");
+    assert_eq!(gone["processes"][0]["state"], "gone", "{gone}");
     assert_eq!((&gone["running"], &gone["left"]), (&0.into(), &2.into()));
     let told = room.mumakil("study status out").output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("  ended    part 2 of 2, process "), "{told}");
+    assert!(told.contains("  ended    process "), "{told}");
     assert!(told.contains("nobody is at work; start the study again to go on"), "{told}");
 }
 
@@ -135,17 +135,15 @@ fn who_is_killed_does_not_look_alive_and_who_works_does() {
 fn the_status_of_parts_is_that_of_the_study() {
     let room = Room::new();
     room.write("study.yaml", &small());
-    room.mumakil("study study.yaml --quiet --keep folders --shard 1/4 --out out")
-        .assert()
-        .success();
-    room.mumakil("study study.yaml --quiet --keep folders --shard 2/4 --out out")
-        .assert()
-        .success();
+    for part in ["1/4", "2/4"] {
+        let part = format!("study study.yaml --quiet --keep folders --shard {part} --out out");
+        room.mumakil(&part).assert().success();
+    }
     let half = status(&room, "out");
     assert_eq!((&half["runs"], &half["done"], &half["left"]), (&16.into(), &8.into(), &8.into()));
     assert_eq!(half["is_concluded"], false);
-    assert_eq!(half["parts"].as_array().unwrap().len(), 2);
-    assert_eq!(half["parts"][0]["state"], "done");
+    assert_eq!(half["processes"].as_array().unwrap().len(), 2);
+    assert_eq!(half["processes"][0]["state"], "done");
     let slowest = half["slowest"].as_array().unwrap();
     assert_eq!(slowest.len(), 8);
     assert!(slowest[0]["what"].as_str().unwrap().contains(", seed "), "{half}");

@@ -379,8 +379,7 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
         told("--on slurm --tasks 99 --time 90min --time-limit 10min --dry-run -- --mem=2G");
     assert_eq!(code, Some(0), "{said}");
     // There are no more tasks than runs.
-    let task =
-        "bin/mumakil study . --shard \"$SLURM_ARRAY_TASK_ID/16\" --jobs 1 --time-limit 10min &";
+    let task = "bin/mumakil study . --join --jobs 1 --time-limit 10min &";
     for line in ["#SBATCH --array=1-16", "#SBATCH --time=1:30:00", task] {
         assert!(said.lines().any(|other| other == line), "{line}: {said}");
     }
@@ -388,11 +387,11 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     for (arguments, why) in [
         ("--on slurm --image debian", "--on slurm has no --image"),
         ("--on slurm --jobs 2", "--on slurm has no --jobs"),
-        ("--on ssh:a --partition long", "--on ssh has no --partition"),
+        ("--on kubernetes --partition long", "--on kubernetes has no --partition"),
         ("--on slurm --keep folders", "tasks keep their runs packed"),
         ("--on slurm --partition 'a;b'", "cannot be the name of a partition"),
         ("--on slurm --time soon", "--time soon is no time"),
-        ("--on pbs", "expected `slurm`"),
+        ("--on pbs", "[possible values: slurm, kubernetes]"),
         ("--on slurm --shard 1/2", "cannot be used with"),
         ("--wait", "--on"),
     ] {
@@ -402,8 +401,8 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     assert!(!room.path("out").exists());
 }
 
-/// What was handed to Kubernetes is in the queue until both of its Jobs say that they are over: a `kubectl`
-/// that says what a file has is asked.
+/// What was handed to Kubernetes is in the queue until its Job says that it is over: a `kubectl` that says
+/// what a file has is asked.
 #[cfg(unix)]
 #[test]
 fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
@@ -411,7 +410,7 @@ fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--out out");
-    let submitted = r#"{"engine": "kubernetes", "jobs": ["a", "a-merge"], "tasks": 4, "number": 1,
+    let submitted = r#"{"engine": "kubernetes", "job": "a", "tasks": 4, "number": 1,
         "at": "2026-01-01T00:00:00.000Z", "command": "mumakil"}"#;
     fs::create_dir_all(room.path("out/kubernetes")).unwrap();
     room.write("out/kubernetes/submitted.json", submitted);
@@ -422,17 +421,17 @@ fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
     );
     let program = room.path("bin/kubectl");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    for (tasks, merge, told) in [
-        ("/", "/", "0 running, 2 waiting"),
-        ("3/", "1/", "4 running, 0 waiting"),
-        ("/SuccessCriteriaMet Complete", "1/", "1 running, 0 waiting"),
-        ("/Complete", "/Failed", "nothing is in the queue any more"),
+    for (says, told) in [
+        ("/", "0 running, 1 waiting"),
+        ("3/SuccessCriteriaMet", "3 running, 0 waiting"),
+        ("/SuccessCriteriaMet Complete", "nothing is in the queue any more"),
+        ("1/Failed", "nothing is in the queue any more"),
     ] {
-        room.write("a", tasks).write("a-merge", merge);
+        room.write("a", says);
         let path = format!("{}:{}", room.path("bin").display(), std::env::var("PATH").unwrap());
         let output = room.mumakil("study status out").env("PATH", path).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains(&format!("Kubernetes jobs a and a-merge: {told}")), "{said}");
+        assert!(said.contains(&format!("Kubernetes job a: {told}")), "{said}");
     }
 }
 

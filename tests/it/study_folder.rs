@@ -241,35 +241,3 @@ fn a_folder_without_a_study_is_told() {
     let (code, said) = told(&room, "study plan old");
     assert!(code == Some(2) && said.contains("`mumakil study STUDY.yaml --out old`"), "{said}");
 }
-
-#[test]
-fn shards_are_dealt_out_by_what_was_measured() {
-    let room = Room::new();
-    room.write(
-        "study.yaml",
-        "name: costs\nworkload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nmetrics: [makespan]\n\
-         sweep: {cluster.nodes: [3, 4, 5, 6], seeds: 2}\n",
-    );
-    let (code, said) = told(&room, "study plan study.yaml --costs --out out");
-    assert!(code == Some(0) && said.contains("wrote out"), "{said}");
-    let costs = fs::read_to_string(room.path("out/costs.json")).unwrap();
-    let costs: serde_json::Value = serde_json::from_str(&costs).unwrap();
-    assert_eq!(costs["seconds"].as_object().unwrap().len(), 4);
-    // Each of the two runs of the first cell costs more than the six others together.
-    room.write(
-        "out/costs.json",
-        r#"{"version": "", "seconds": {"nodes 3": 9, "nodes 4": 1, "nodes 5": 1, "nodes 6": 1}}"#,
-    );
-    for (part, runs) in [(1, "1 run in"), (2, "1 run in"), (3, "6 runs in")] {
-        let (_, said) = told(&room, &format!("study out --shard {part}/3"));
-        assert!(said.contains(runs), "{said}");
-    }
-    assert!(told(&room, "study out").1.contains("nothing: every run was there"));
-    room.write(
-        "search.yaml",
-        "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {seeds: 2}\n\
-         search: {over: cluster.nodes, from: 3, to: 9, until: makespan < 1h}\n",
-    );
-    let (code, said) = told(&room, "study plan search.yaml --costs");
-    assert!(code == Some(2) && said.contains("no shards to divide"), "{said}");
-}

@@ -15,7 +15,7 @@ use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
-use crate::study::{EVERY, End, Life, Shard, Sign, Stamp, take_over, write_sign};
+use crate::study::{ALONE, EVERY, End, Life, Share, Sign, Stamp, take_over, write_sign};
 
 /// When the second sign is given.
 const SOON: Duration = Duration::from_secs(2);
@@ -27,6 +27,8 @@ pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
 #[derive(Debug)]
 struct Voice {
     folder: PathBuf,
+    /// What its signs are called.
+    name: String,
     life: Life,
     /// How many runs have ended in this process.
     ended: u64,
@@ -42,14 +44,20 @@ impl AtWork {
         interrupt::guard_with(bar, "; start it again to go on", last);
     }
 
-    /// Begins with a part of the study in a folder. The signs end when what it returns is dropped.
-    pub(super) fn begin(&self, folder: PathBuf, shard: Shard) -> Result<Signs, OutputError> {
-        let mut life = Life::begin(shard, machine(), std::process::id(), Stamp::now());
-        life.knows_slow(take_over(&folder, shard)?);
-        *self.0.lock() = Some(Voice { folder, life, ended: 0, lock: None });
+    /// Begins with the study in a folder. The signs end when what it returns is dropped.
+    pub(super) fn begin(&self, folder: PathBuf, share: Share) -> Result<Signs, OutputError> {
+        let mut life = Life::begin(machine(), std::process::id(), Stamp::now());
+        let name = match share {
+            Share::Alone => {
+                life.knows_slow(take_over(&folder)?);
+                ALONE.to_owned()
+            }
+            Share::Together => life.name(),
+        };
+        *self.0.lock() = Some(Voice { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
-        Ok(Signs { at_work: self.clone(), _ticker })
+        Ok(Signs { at_work: self.clone(), name, _ticker })
     }
 
     /// Has so many runs to see to, of which some are there.
@@ -85,6 +93,11 @@ impl AtWork {
         });
     }
 
+    /// Leaves so many runs to other processes.
+    pub(super) fn leaves(&self, runs: usize) {
+        self.change(|voice| voice.life.leaves(runs as u64));
+    }
+
     /// Ends, and says how; only the first end counts.
     pub(super) fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
         let mut voice = self.0.lock();
@@ -114,7 +127,7 @@ impl Voice {
     fn sign(&mut self) -> Result<(), OutputError> {
         self.life.gives_sign(self.ended, Stamp::now());
         // The old lock goes when the new one is there.
-        self.lock = write_sign(&self.folder, &self.life)?;
+        self.lock = write_sign(&self.folder, &self.name, &self.life)?;
         Ok(())
     }
 }
@@ -124,6 +137,8 @@ impl Voice {
 #[derive(Debug)]
 pub(in crate::cli) struct Signs {
     at_work: AtWork,
+    /// What they are called.
+    pub(super) name: String,
     _ticker: Ticker,
 }
 

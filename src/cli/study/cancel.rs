@@ -47,7 +47,7 @@ impl Arguments {
         let status = Status::read(&self.folder, Stamp::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
         for life in
-            status.parts.iter().filter(|part| part.fate == Fate::AtWork).map(|part| &part.life)
+            status.processes.iter().filter(|one| one.fate == Fate::AtWork).map(|one| &one.life)
         {
             if life.machine == own && end(life.pid) {
                 ended += 1;

@@ -12,8 +12,8 @@ use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Claim, Concluded, End, Form, Shard, Share, Sheet, Stamp, Store, conclude, failed, keep_as,
-    read_sheet, signs, write_sheet,
+    Claim, Concluded, End, Form, Share, Sheet, Stamp, Store, conclude, failed, keep_as, read_sheet,
+    signs, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -49,19 +49,24 @@ impl Arguments {
                 )));
             }
         }
-        let at_work = AtWork::default();
-        at_work.guard(&Bar::new());
         let store = Store::of(&self.out)?;
         let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, Share::Alone, form)?;
+        self.run_in(&sheet, &claim)
+    }
+
+    /// Puts the parts together in a folder that is claimed.
+    fn run_in(&self, sheet: &Sheet, claim: &Claim) -> Result<(), Failure> {
+        let at_work = AtWork::default();
+        at_work.guard(&Bar::new());
         // What is copied is known to be of this study, should it not be all of it yet.
-        write_sheet(&sheet, &self.out)?;
-        let _signs = at_work.begin(self.out.clone(), Shard::WHOLE)?;
+        write_sheet(sheet, &self.out)?;
+        let _signs = at_work.begin(self.out.clone(), Share::Alone)?;
         for part in &self.parts {
             keep_as(part, &self.out)?;
             at_work.knows_slow(signs(part, Stamp::now())?);
         }
-        let merged = self.merge(&sheet, &claim, &at_work);
+        let merged = self.merge(sheet, claim, &at_work);
         if let Err(failure) = &merged {
             // That it failed is told anyway.
             let _ = at_work.ends(End::Failed, Some(failure.words()));
@@ -130,9 +135,11 @@ impl Arguments {
     }
 }
 
-/// Concludes a study all of whose parts are in its folder.
-pub(super) fn conclude_all(out: &Path, quiet: bool) -> Result<(), Failure> {
-    Arguments { parts: vec![out.to_owned()], out: out.to_owned(), keep: None, quiet }.run()
+/// Concludes the study of a folder that is claimed, all of whose runs are there.
+pub(super) fn conclude_all(claim: &Claim, quiet: bool) -> Result<(), Failure> {
+    let out = claim.store().folder().to_owned();
+    let sheet = sheet_of(&out)?;
+    Arguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
 }
 
 /// What cannot be read in a folder that the user has named is wrong input.

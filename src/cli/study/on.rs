@@ -1,16 +1,14 @@
 //! `mumakil study STUDY --on ENGINE`: the runs are done elsewhere, by somebody else's engine.
 //!
-//! The study's folder is made ready here: it says what the study is, has the binary and the files, and
-//! knows what runs cost. A task there is nothing but `mumakil study DIR --shard K/N`, and the end is
-//! `mumakil study merge`. So a task may end in any way and be begun again, and what is missing at the
-//! end is done by the same command as the first time.
+//! The study's folder is made ready here: it says what the study is, and has the binary and the files. The
+//! engine is asked for some tasks, each of which is nothing but `mumakil study DIR --join`: it takes runs
+//! until none is left, and the last one writes the results. So a task may end in any way and be begun again,
+//! and what is missing at the end is done by the same command as the first time.
 
 mod kubernetes;
 mod slurm;
-mod ssh;
 mod submitted;
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::num::NonZero;
@@ -19,20 +17,21 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use self::kubernetes::Kubernetes;
 use self::slurm::Slurm;
-use self::ssh::Host;
 pub(super) use self::submitted::Submitted;
-use super::{Pace, folder, merge, plan, warn};
+use super::{Pace, folder, merge, warn};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
-use crate::output::{OutputError, copy_file};
+use crate::disk;
+use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet,
+    Bring, Form, Plan, Shard, Share, Sheet, Store, Study, failed, keep, read_sheet, write_sheet,
 };
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
@@ -40,55 +39,91 @@ use crate::units::tell::counted;
 /// The folder of a study's binary, and its name there.
 const BINARY: [&str; 2] = ["bin", "mumakil"];
 
+/// So many tasks there are unless somebody says.
+const TASKS: u32 = 200;
+
 /// A queue is asked no more often; it has others to serve.
 const ASK: Duration = Duration::from_secs(2);
 
-/// An engine that does runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
-    /// The cluster that `sbatch` knows.
-    Slurm,
-    /// The cluster that `kubectl` knows.
-    Kubernetes,
-    /// Machines that `ssh` reaches.
-    Ssh(Vec<Host>),
+/// An engine that does tasks: the whole of what Mumakil has to know of one.
+trait Engine: Sync {
+    /// Its word on the command line, which its folder in the study's folder is called, too.
+    fn word(&self) -> &'static str;
+
+    /// Its name in messages.
+    fn name(&self) -> &'static str;
+
+    /// The options that only some engines heed and this one does.
+    fn heeds(&self) -> &'static [&'static str];
+
+    /// How many tasks it takes at most.
+    fn most_tasks(&self) -> usize {
+        usize::MAX
+    }
+
+    /// What is to be written and said so that it does these tasks.
+    fn order(&self, tasks: &EngineTasks<'_>, options: &On) -> Result<EngineOrder, Failure>;
+
+    /// The name of the job, by what it printed when it took the order.
+    fn job(&self, printed: &str) -> Option<String>;
+
+    /// How many tasks of a job run and wait; `None` if it knows no more of them.
+    fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String>;
+
+    /// The command that ends a job.
+    fn cancel(&self, job: &str) -> Vec<String>;
 }
 
-impl Engine {
-    /// Reads `slurm`, `kubernetes`, or `ssh:` and hosts.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "slurm" => Ok(Self::Slurm),
-            None if text == "kubernetes" => Ok(Self::Kubernetes),
-            Some(("ssh", hosts)) => {
-                hosts.split(',').map(Host::parse).collect::<Result<_, _>>().map(Self::Ssh)
-            }
-            _ => Err("expected `slurm`, `kubernetes`, or hosts, such as ssh:alpha,me@beta:2222"
-                .to_owned()),
-        }
-    }
+/// The engines that there are.
+const ENGINES: [&dyn Engine; 2] = [&Slurm, &Kubernetes];
+
+/// What an engine is to do.
+struct EngineTasks<'t> {
+    /// The name of the study.
+    study: &'t str,
+    /// Its folder, from the root.
+    folder: &'t Path,
+    /// How many tasks there are.
+    count: usize,
+    /// How often the study was submitted, with this time.
+    number: usize,
+    /// The words of each task, in the study's folder.
+    words: String,
+}
+
+/// What an engine is told.
+struct EngineOrder {
+    /// The name of a file in the engine's folder.
+    file: &'static str,
+    text: String,
+    /// The command that is called in the study's folder when the file is there.
+    command: Vec<String>,
+}
+
+/// Finds an engine by its word.
+fn engine(word: &str) -> Option<&'static dyn Engine> {
+    ENGINES.into_iter().find(|engine| engine.word() == word)
 }
 
 /// How runs are done elsewhere.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct On {
-    /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together, so does
-    /// `kubernetes`; `ssh:HOST,HOST` does tasks on these machines and brings their runs back
-    #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
-    #[arg(conflicts_with = "shard")]
-    pub(super) on: Option<Engine>,
-    /// How many tasks the runs are divided into [default: 200; 8 for each host of ssh]
+    /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
+    #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
+    #[arg(value_parser = ENGINES.map(Engine::word), conflicts_with_all = ["shard", "join"])]
+    pub(super) on: Option<String>,
+    /// How many tasks there are [default: 200]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     tasks: Option<u32>,
-    /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then it does
-    /// when it is begun again
+    /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then others do,
+    /// or itself when it is begun again
     #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
     time: Option<String>,
-    /// The partition of the cluster
+    /// The partition of the cluster (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     partition: Option<String>,
-    /// Whose account the tasks are on
+    /// Whose account the tasks are on (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     account: Option<String>,
     /// The claim of the volume that has the study's folder, and where in it that is (Kubernetes)
@@ -103,10 +138,10 @@ pub(super) struct On {
     /// Print what would be written and submitted, and submit nothing
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     dry_run: bool,
-    /// Wait for the end, with progress; the exit code is that of the study. With ssh it is always so
+    /// Wait for the end, with progress; the exit code is that of the study
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     wait: bool,
-    /// Further options for sbatch, ssh or kubectl, as they are
+    /// Further options for sbatch or kubectl, as they are
     #[arg(last = true, value_name = "OPTION", requires = "on")]
     options: Vec<String>,
 }
@@ -121,112 +156,74 @@ pub(super) struct Work<'w> {
     pub(super) quiet: bool,
 }
 
-/// What is left to do of a study whose folder is ready.
-#[derive(Debug)]
-struct Errand {
-    /// The study's folder, from the root.
-    folder: PathBuf,
-    sheet: Sheet,
-    /// Into how many tasks the study is divided.
-    tasks: usize,
-    /// Those that have runs to do, from 1.
-    left: Vec<usize>,
-    /// How many runs are missing.
-    missing: usize,
-}
-
 impl On {
     /// Has the runs of a study done.
     pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
         let Work { study, out, form, bring, pace, quiet } = *work;
-        let engine = self.on.clone().expect("whoever calls this has an engine");
+        let engine = self.on.as_deref().and_then(engine).expect("clap knows the engines");
         if study.search.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided into tasks",
             ));
         }
-        self.check(&engine, pace)?;
+        self.check(engine, pace)?;
         if form == Some(Form::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
             ));
         }
-        let mut plan = Plan::new(study, registry)?;
+        let plan = Plan::new(study, registry)?;
         if !quiet {
             warn(&plan);
         }
         let earlier = Submitted::read(out)?;
-        if let Some(earlier) = earlier.as_ref().filter(|_| !self.dry_run)
-            && let Some(state) = earlier.state()
-        {
+        let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(Submitted::state);
+        if let Some(state) = in_queue {
             return Err(Failure::input(format!(
                 "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
                  is, `mumakil study cancel {0}` ends it",
                 out.display()
             )));
         }
-        let (usual, most) = match &engine {
-            Engine::Slurm => (200, slurm::most_tasks()),
-            Engine::Kubernetes => (200, usize::MAX),
-            Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len(), usize::MAX),
-        };
-        let count = self.tasks.map_or(usual, |tasks| tasks as usize);
-        let count = count.min(plan.distinct().len()).min(most);
-        let alone = Pace { jobs: NonZero::new(1), ..pace };
-        // What is wrong with it is told before anything is written.
-        let slurm = Slurm::of(&self, study.name.as_str(), count, alone);
-        let slurm = (engine == Engine::Slurm).then_some(slurm).transpose()?;
-        if let Some(slurm) = slurm.as_ref().filter(|_| self.dry_run) {
-            let all: Vec<usize> = (1..=count).collect();
-            return Ok(terminal::print_file(&slurm.shown(out, &all))?);
-        }
         let store = Store::of(out)?;
-        // Nobody works here while the folder is made ready.
-        let claim = store.claim(study.name.as_str(), Share::Alone, Form::Packed)?;
-        store.refresh()?;
         let missing = plan.missing(&store, Shard::WHOLE).len();
-        if missing == 0 {
-            drop(claim);
-            return merge::conclude_all(out, quiet);
+        let most = (self.tasks.unwrap_or(TASKS) as usize).min(engine.most_tasks());
+        let here = std::path::absolute(out);
+        let folder = here.map_err(|source| OutputError::Read { path: out.to_owned(), source })?;
+        let tasks = EngineTasks {
+            study: study.name.as_str(),
+            folder: &fs::canonicalize(&folder).unwrap_or(folder),
+            // Those that have nothing to take would end at once.
+            count: most.min(missing).max(1),
+            number: 1 + earlier.as_ref().map_or(0, Submitted::number),
+            words: task_words(pace),
+        };
+        // What is wrong with the options is told before anything is written.
+        let order = engine.order(&tasks, &self)?;
+        if self.dry_run {
+            return Ok(terminal::print_file(&order.shown(engine, out))?);
         }
-        let sheet = Sheet::new(study, &plan);
-        write_sheet(&sheet, out)?;
+        // Nobody works here while the folder is made ready.
+        let claim = store.claim(tasks.study, Share::Alone, Form::Packed)?;
+        write_sheet(&Sheet::new(study, &plan), out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
-        let costs = match Costs::read(out)?.filter(|costs| costs.know(&plan)) {
-            Some(costs) => costs,
-            None => {
-                let costs = Costs::of(&plan, &plan::measure(&plan, registry)?);
-                costs.write(out)?;
-                costs
-            }
-        };
-        plan.weigh(&costs);
+        if missing == 0 {
+            return merge::conclude_all(&claim, quiet);
+        }
         copy_binary(out)?;
-        // Dealt out once for all tasks.
-        let is_missing = |(run, _): &(usize, usize)| !store.has(&plan.runs[*run].id);
-        let left: BTreeSet<usize> =
-            plan.dealt(count).filter(is_missing).map(|(_, part)| part + 1).collect();
-        // The tasks claim it.
+        // EngineTasks do not try again what others of them have seen fail, but a new submission does.
+        failed::forget_all_but(&store, &[] as &[&str])?;
         drop(claim);
-        let unread = |source| OutputError::Read { path: out.to_owned(), source };
-        let folder = fs::canonicalize(out).map_err(unread)?;
-        let left = left.into_iter().collect();
-        let errand = Errand { folder, sheet, tasks: count, left, missing };
-        let earlier = earlier.as_ref();
-        let submitted = match (&engine, slurm) {
-            (Engine::Ssh(hosts), _) => return ssh::run(&errand, hosts, &self, pace, quiet),
-            (_, Some(slurm)) => Some(slurm.submit(out, &errand.left, earlier)?),
-            (_, None) => kubernetes::submit(&errand, &self, alone, earlier)?,
-        };
-        let Some(submitted) = submitted else { return Ok(()) };
+        let job = order.submit(engine, out)?;
+        let submitted = Submitted::new(engine.word(), job, &tasks);
         submitted.write(out)?;
         if !quiet {
             let mut lines = Lines::default();
-            lines.bold(study.name.as_str(), format!("   {}", submitted.told()));
+            lines.bold(tasks.study, format!("   {}", submitted.told()));
             lines.line(format!(
-                "  runs     {} in {}",
+                "  runs     {} for {}",
                 counted(missing as u64, "run"),
-                counted(errand.left.len() as u64, "task")
+                counted(tasks.count as u64, "task")
             ));
             lines.line(format!("  look     mumakil study status {}", out.display()));
             lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
@@ -236,30 +233,51 @@ impl On {
     }
 
     /// Checks that the engine heeds what is said: what nobody heeds must not pass.
-    fn check(&self, engine: &Engine, pace: Pace) -> Result<(), Failure> {
-        let name = match engine {
-            Engine::Slurm => "slurm",
-            Engine::Kubernetes => "kubernetes",
-            Engine::Ssh(_) => "ssh",
-        };
-        let (slurm, kubernetes) = (name == "slurm", name == "kubernetes");
-        for (option, is_said, is_heeded) in [
-            ("--time", self.time.is_some(), slurm || kubernetes),
-            ("--partition", self.partition.is_some(), slurm),
-            ("--account", self.account.is_some(), slurm),
-            ("--volume", self.volume.is_some(), kubernetes),
-            ("--image", self.image.is_some(), kubernetes),
-            ("--parallelism", self.parallelism.is_some(), kubernetes),
-            // A task there has one core.
-            ("--jobs", pace.jobs.is_some(), !slurm && !kubernetes),
+    fn check(&self, engine: &dyn Engine, pace: Pace) -> Result<(), Failure> {
+        for (option, is_said) in [
+            ("--time", self.time.is_some()),
+            ("--partition", self.partition.is_some()),
+            ("--account", self.account.is_some()),
+            ("--volume", self.volume.is_some()),
+            ("--image", self.image.is_some()),
+            ("--parallelism", self.parallelism.is_some()),
+            // A task has one core.
+            ("--jobs", pace.jobs.is_some()),
         ] {
-            if is_said && !is_heeded {
-                return Err(Failure::input(format!("--on {name} has no {option}")));
+            if is_said && !engine.heeds().contains(&option) {
+                return Err(Failure::input(format!("--on {} has no {option}", engine.word())));
             }
         }
         Ok(())
     }
 }
+
+impl EngineOrder {
+    /// Returns what would be written and called, for people.
+    fn shown(&self, engine: &dyn Engine, out: &Path) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| folder::quoted(word)).collect();
+        let path = out.join(engine.word()).join(self.file);
+        let (path, out, text) = (path.display(), out.display(), &self.text);
+        format!("### {path}\n{text}\n### in {out}\n$ {}\n", words.join(" "))
+    }
+
+    /// Writes the file and hands it to the engine; returns the name of the job.
+    fn submit(&self, engine: &dyn Engine, out: &Path) -> Result<String, Failure> {
+        let folder = out.join(engine.word());
+        let logs = folder.join(LOGS);
+        disk::create_dir_all(&logs).map_err(|source| OutputError::Write { path: logs, source })?;
+        write_file(&folder, self.file, self.text.as_bytes())?;
+        let refused = |why: &str| {
+            let file = format!("{}/{}", engine.word(), self.file);
+            Failure::input(format!("{} does not take {file}: {why}", engine.name()))
+        };
+        let printed = ask(&self.command, out).map_err(|why| refused(&why))?;
+        engine.job(&printed).ok_or_else(|| refused(&printed))
+    }
+}
+
+/// The folder of what tasks say, in an engine's folder.
+const LOGS: &str = "logs";
 
 /// Waits until nothing of it is in the queue any more, and ends as the study does.
 #[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
@@ -280,7 +298,8 @@ fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(
         (left.len()..before).for_each(|_| bar.tick());
     }
     bar.clear();
-    merge::conclude_all(out, quiet)
+    let claim = store.claim(&read_sheet(out)?.study, Share::Alone, Form::Packed)?;
+    merge::conclude_all(&claim, quiet)
 }
 
 /// Copies this program into a study's folder, so that a newer one in its place, or none where tasks
@@ -297,9 +316,6 @@ fn copy_binary(out: &Path) -> Result<(), Failure> {
     Ok(copy_file(&own, &target)?)
 }
 
-/// The folder that this process was begun in.
-const HERE: &str = ".";
-
 /// Returns what a program of an engine prints that is called in a folder, or why it does not do it.
 fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, String> {
     let program = words[0].as_ref();
@@ -312,12 +328,14 @@ fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, 
     if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }
 
-/// Returns the words with which a task does its part, in the folder or a copy of it.
-fn task_words(part: &str, pace: Pace) -> String {
-    let mut words = format!("{}/{} study . --shard {part}", BINARY[0], BINARY[1]);
-    if let Some(jobs) = pace.jobs {
-        words += &format!(" --jobs {jobs}");
-    }
+/// Asks an engine that needs no study's folder.
+fn ask_here(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
+    ask(words, PathBuf::from("."))
+}
+
+/// Returns the words of a task in the study's folder: it does one run at a time.
+fn task_words(pace: Pace) -> String {
+    let mut words = format!("{}/{} study . --join --jobs 1", BINARY[0], BINARY[1]);
     if let Some(limit) = pace.time_limit {
         words += &format!(" --time-limit {limit}");
     }
@@ -329,16 +347,84 @@ fn task_words(part: &str, pace: Pace) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use serde_yaml::Value;
+
     use super::*;
+    use crate::cli::drive::Drive;
+
+    fn on() -> On {
+        On {
+            on: None,
+            tasks: None,
+            time: Some("90min".to_owned()),
+            partition: Some("long".to_owned()),
+            account: None,
+            volume: Some("disk:a: \"b\"".to_owned()),
+            image: Some("debian:stable-slim".to_owned()),
+            parallelism: NonZero::new(20),
+            dry_run: false,
+            wait: false,
+            options: vec!["--comment=it's mine".to_owned()],
+        }
+    }
+
+    /// Returns what an engine is told to do eight tasks, and what people see of that.
+    fn order(engine: &dyn Engine) -> (EngineOrder, String) {
+        let time_limit = "10min".parse().ok();
+        let pace = Pace { jobs: None, time_limit, drive: Drive { transport: Transport::Bare } };
+        let (folder, words) = (Path::new("/data/it's a study"), task_words(pace));
+        let tasks = EngineTasks { study: "Two_nodes.v1", folder, count: 8, number: 2, words };
+        let order = engine.order(&tasks, &on()).unwrap();
+        let shown = order.shown(engine, Path::new("out/small"));
+        (order, shown)
+    }
 
     #[test]
-    fn an_engine_is_known_by_its_word() {
-        let host = |text| Host::parse(text).unwrap();
-        assert_eq!(Engine::parse("slurm"), Ok(Engine::Slurm));
-        assert_eq!(Engine::parse("kubernetes"), Ok(Engine::Kubernetes));
-        assert_eq!(Engine::parse("ssh:a,b:22"), Ok(Engine::Ssh(vec![host("a"), host("b:22")])));
-        for wrong in ["", "ssh", "pbs", "slurm:a", "ssh:", "ssh:a,,b", "ssh:-oProxyCommand=x"] {
-            assert!(Engine::parse(wrong).is_err(), "{wrong}");
+    fn slurm_gets_a_script_as_people_read_it() {
+        insta::assert_snapshot!(order(&Slurm).1);
+    }
+
+    #[test]
+    fn kubernetes_gets_a_manifest_as_people_read_it() {
+        let (order, shown) = order(&Kubernetes);
+        insta::assert_snapshot!(shown);
+        let job: Value = serde_yaml::from_str(&order.text).unwrap();
+        let (spec, pod) = (&job["spec"], &job["spec"]["template"]["spec"]);
+        assert_eq!((&spec["completions"], &spec["parallelism"]), (&8.into(), &8.into()));
+        assert_eq!(pod["activeDeadlineSeconds"], 5_400);
+        assert_eq!(pod["containers"][0]["volumeMounts"][0]["subPath"], "a: \"b\"");
+    }
+
+    /// Does the script of a pod with a program that notes its arguments and ends with this code.
+    fn pod(code: i32) -> (Option<i32>, String) {
+        let room = tempfile::TempDir::new().unwrap();
+        fs::create_dir(room.path().join(BINARY[0])).unwrap();
+        let program = room.path().join(BINARY[0]).join(BINARY[1]);
+        fs::write(&program, format!("#!/bin/sh\necho \"$@\" > said\nexit {code}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let job: Value = serde_yaml::from_str(&order(&Kubernetes).0.text).unwrap();
+        let command = &job["spec"]["template"]["spec"]["containers"][0]["command"];
+        let here = folder::quoted(&room.path().display().to_string());
+        let script = command[2].as_str().unwrap().replace("cd /study", &format!("cd {here}"));
+        let ended = Command::new("sh").args(["-c", &script]).status().unwrap().code();
+        (ended, fs::read_to_string(room.path().join("said")).unwrap())
+    }
+
+    #[test]
+    fn a_pod_is_begun_again_unless_its_runs_failed() {
+        let words = "study . --join --jobs 1 --time-limit 10min --drive bare\n";
+        for (code, ended) in [(0, 0), (1, 0), (3, 3), (137, 137)] {
+            assert_eq!(pod(code), (Some(ended), words.to_owned()));
         }
+    }
+
+    #[test]
+    fn jobs_are_known_by_what_engines_print() {
+        assert_eq!(Slurm.job("123;east"), Some("123".to_owned()));
+        assert_eq!(Slurm.job("sbatch: error"), None);
+        assert_eq!(Kubernetes.job("job.batch/mumakil-a-1"), Some("mumakil-a-1".to_owned()));
+        assert_eq!(Kubernetes.job("pod/a"), None);
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal;
 use crate::files::{REPORT, RESOLVED, STUDY};
-use crate::study::{End, FAILED, Fate, Life, Part, Stamp, Status, rate};
+use crate::study::{End, FAILED, Fate, Life, Stamp, Status, StudyProcess, rate};
 use crate::units::tell::{count, counted, percent, span};
 
 /// No more running runs, failed runs or processes are printed.
@@ -106,7 +106,7 @@ fn counts(status: &Status) -> Lines {
     let mut lines = Lines::default();
     let at_work = || of(status, |fate| fate == Fate::AtWork);
     let width = count(status.runs).len();
-    let machines: Vec<&String> = at_work().filter_map(|part| part.life.machine.as_ref()).collect();
+    let machines: Vec<&String> = at_work().filter_map(|one| one.life.machine.as_ref()).collect();
     let machines: std::collections::BTreeSet<&String> = machines.into_iter().collect();
     let on = match machines.len() as u64 {
         0 => String::new(),
@@ -139,12 +139,12 @@ fn running(status: &Status) -> Lines {
     if status.running_now.is_empty() {
         return Lines::default();
     }
-    let mut rows = vec![["running", "for", "machine", "part"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["running", "for", "machine", "process"].map(str::to_owned).to_vec()];
     for now in status.running_now.iter().take(SHOWN) {
         let machine = now.machine.clone().unwrap_or_else(|| "–".to_owned());
-        rows.push(vec![now.going.what.clone(), span(now.for_s), machine, part(now.part, now.of)]);
+        rows.push(vec![now.going.what.clone(), span(now.for_s), machine, now.pid.to_string()]);
     }
-    let table = table(&rows, &[Align::Left, Align::Right, Align::Left, Align::Left]);
+    let table = table(&rows, &[Align::Left, Align::Right, Align::Left, Align::Right]);
     Lines::of("") + table + more(status.running_now.len(), SHOWN, "running")
 }
 
@@ -169,8 +169,8 @@ fn ended(status: &Status) -> Lines {
     if status.left == 0 {
         return lines;
     }
-    let ended: Vec<&Part> = of(status, is_missed).collect();
-    for (number, Part { fate, silent_s, life }) in ended.iter().enumerate().take(SHOWN) {
+    let ended: Vec<&StudyProcess> = of(status, is_missed).collect();
+    for (number, StudyProcess { fate, silent_s, life }) in ended.iter().enumerate().take(SHOWN) {
         let before = if number == 0 { "  ended    " } else { "           " };
         let who = who(life);
         let (ago, why) = (ago(*silent_s), life.why.as_deref().unwrap_or("it could not go on"));
@@ -223,19 +223,13 @@ fn next(status: &Status, folder: &Path) -> Lines {
     Lines::of("") + Lines::of(words)
 }
 
-fn of(status: &Status, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &Part> {
-    status.parts.iter().filter(move |part| is(part.fate))
-}
-
-fn part(part: usize, of: usize) -> String {
-    if of == 1 { "all".to_owned() } else { format!("{part} of {of}") }
+fn of(status: &Status, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &StudyProcess> {
+    status.processes.iter().filter(move |process| is(process.fate))
 }
 
 fn who(life: &Life) -> String {
-    let part =
-        if life.of == 1 { String::new() } else { format!("part {} of {}, ", life.part, life.of) };
     let on = life.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
-    format!("{part}process {}{on}", life.pid)
+    format!("process {}{on}", life.pid)
 }
 
 fn ago(seconds: f64) -> String {

@@ -7,7 +7,6 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
-use super::costs::Scale;
 use mumakil_policies::external;
 use mumakil_results::expect::{self, Space};
 use mumakil_scenario::scenario::shape;
@@ -86,13 +85,9 @@ impl Axis {
         if number.is_some() { format!("{name} {label}") } else { label }
     }
 
-    /// Returns the axis as costs depend on it.
-    pub(super) fn scale(&self) -> Scale {
-        let number = |value: &AxisValue| value.space().number.map(|(number, _)| number);
-        Scale {
-            told: (0..self.values.len()).map(|value| self.tell(value)).collect(),
-            numbers: self.values.iter().map(number).collect(),
-        }
+    /// Tells each value.
+    pub(super) fn told(&self) -> Vec<String> {
+        (0..self.values.len()).map(|value| self.tell(value)).collect()
     }
 
     /// Returns the axis as expressions know it.

@@ -45,9 +45,10 @@ pub fn forget(store: &Store, run: &str) {
 ///
 /// # Errors
 /// If one cannot be removed.
-pub fn forget_all_but(store: &Store, runs: &[&str]) -> Result<(), OutputError> {
+pub fn forget_all_but(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
     let folder = store.folder().join(FAILED);
-    let is_kept = |name: &str| runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run));
+    let is_kept =
+        |name: &str| runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run.as_ref()));
     clear(&folder, |name| name.ends_with(".yaml") && !is_kept(name))?;
     let _ = fs::remove_dir(folder);
     Ok(())
@@ -143,7 +144,7 @@ mod tests {
         fs::write(room.path().join("runs/a").join(mumakil_base::files::RESOLVED), "").unwrap();
         store.refresh().unwrap();
         assert!(read(&store).unwrap().is_empty());
-        forget_all_but(&store, &[]).unwrap();
+        forget_all_but(&store, &[] as &[&str]).unwrap();
         assert!(!room.path().join(FAILED).exists());
     }
 

@@ -12,14 +12,14 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Pace, Shard};
+use super::Pace;
 
 /// So often a process gives a sign.
 pub const EVERY: Duration = Duration::from_secs(10);
 
 /// Who has given no sign for so long may be gone: nine are missing then, and shared file systems
 /// show what is new after a minute at most.
-const SILENT_AFTER: Duration = Duration::from_secs(90);
+pub(super) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
 /// So many of the slowest runs are told.
 const MOST_SLOW: usize = 10;
@@ -31,10 +31,6 @@ pub struct Stamp(i64);
 /// What a process says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
-    /// Which part of the study it does, from 1.
-    pub part: usize,
-    /// Of how many.
-    pub of: usize,
     /// The machine's name, where machines have names.
     pub machine: Option<String>,
     /// The process, by the number that its system gave it.
@@ -45,7 +41,7 @@ pub struct Life {
     pub began: Stamp,
     /// When it said this.
     pub seen: Stamp,
-    /// How many runs its part has; in a search, the part of the value that is being tried.
+    /// How many runs it has to see to; in a search, those of the value that is being tried.
     pub runs: u64,
     /// How many of them are there.
     pub done: u64,
@@ -57,7 +53,7 @@ pub struct Life {
     pub runs_a_minute: Option<f64>,
     /// What is going on.
     pub running: Vec<Going>,
-    /// What has taken longest, in this process and in earlier ones of the same part.
+    /// What has taken longest, in this process and in those that it took over from.
     pub slowest: Vec<Slow>,
     /// How it ended, if it has.
     pub ended: Option<End>,
@@ -166,11 +162,9 @@ impl<'de> Deserialize<'de> for Stamp {
 }
 
 impl Life {
-    /// Returns the first sign of a process that does a part.
-    pub fn begin(shard: Shard, machine: Option<String>, pid: u32, now: Stamp) -> Self {
+    /// Returns the first sign of a process.
+    pub fn begin(machine: Option<String>, pid: u32, now: Stamp) -> Self {
         Self {
-            part: shard.index + 1,
-            of: shard.count,
             machine,
             pid,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -189,9 +183,10 @@ impl Life {
         }
     }
 
-    /// Returns the part that it does.
-    pub fn shard(&self) -> Shard {
-        Shard { index: self.part.saturating_sub(1), count: self.of }
+    /// Returns a name for its signs that no other process has.
+    pub fn name(&self) -> String {
+        let machine = self.machine.as_deref().unwrap_or("process");
+        format!("{machine}-{}-{:x}", self.pid, self.began.0)
     }
 
     /// Has so many runs to see to, of which some are there.
@@ -213,6 +208,12 @@ impl Life {
             let took_s = now.since(since).as_secs_f64();
             self.knows_slow([Slow { run, what, took_s }]);
         }
+        self.count();
+    }
+
+    /// Leaves so many runs to other processes.
+    pub fn leaves(&mut self, runs: u64) {
+        self.runs = self.runs.saturating_sub(runs);
         self.count();
     }
 
@@ -288,8 +289,7 @@ mod tests {
     }
 
     fn life() -> Life {
-        let mut life =
-            Life::begin(Shard { index: 1, count: 3 }, Some("node-7".to_owned()), 4711, at(100));
+        let mut life = Life::begin(Some("node-7".to_owned()), 4711, at(100));
         life.has(10, 4);
         life
     }

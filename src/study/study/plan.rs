@@ -17,7 +17,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
-use super::costs::Scale;
 use super::{NamedFile, Study, named};
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
@@ -43,10 +42,8 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// The files that the scenarios name.
     pub files: Vec<NamedFile>,
-    /// The axes.
-    pub(super) axes: Vec<Scale>,
-    /// What each run costs, in what unit ever; nothing if all cost the same.
-    pub(super) weights: Vec<u64>,
+    /// For each axis, what tells its values.
+    told: Vec<Vec<String>>,
 }
 
 /// A combination of the axes' values.
@@ -187,8 +184,7 @@ impl Plan {
             runs,
             warnings: warnings.into_iter().collect(),
             files: hashes.named.into_values().collect(),
-            axes: study.sweep.axes.iter().map(super::axes::Axis::scale).collect(),
-            weights: Vec::new(),
+            told: study.sweep.axes.iter().map(super::axes::Axis::told).collect(),
         })
     }
 
@@ -200,19 +196,9 @@ impl Plan {
     /// Tells which run it is: `nodes 10, fair, seed 42`.
     pub fn describe(&self, run: usize) -> String {
         let PlannedRun { cell, seed, .. } = &self.runs[run];
-        self.told(*cell).chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Returns the name of a cell: `nodes 10, fair`.
-    pub fn name(&self, cell: usize) -> String {
-        self.told(cell).collect::<Vec<_>>().join(", ")
-    }
-
-    fn told(&self, cell: usize) -> impl Iterator<Item = String> {
-        self.axes
-            .iter()
-            .zip(&self.cells[cell].values)
-            .map(|(axis, value)| axis.told[*value].clone())
+        let values = self.told.iter().zip(&self.cells[*cell].values);
+        let values = values.map(|(told, value)| told[*value].clone());
+        values.chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the scenario of a run.

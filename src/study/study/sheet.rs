@@ -117,6 +117,16 @@ impl Sheet {
         (0 < left).then(|| Self { cells, left_out, description, expect, ..self.clone() })
     }
 
+    /// Returns whether this is a sheet, or that without the cells that it leaves out.
+    pub fn is_of(&self, whole: &Self) -> bool {
+        let left_out: Vec<&str> =
+            self.left_out.iter().flat_map(|cell| cell.runs.iter().map(String::as_str)).collect();
+        match left_out[..] {
+            [] => self == whole,
+            _ => whole.without(&left_out).as_ref() == Some(self),
+        }
+    }
+
     /// Returns the space in which expressions are understood.
     pub fn space(&self) -> Space {
         Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }

@@ -43,8 +43,8 @@ pub struct Status {
     pub slowest: Vec<Slow>,
     /// What has failed.
     pub failures: Vec<Failed>,
-    /// Who has worked on it.
-    pub parts: Vec<Part>,
+    /// The processes that have worked on it.
+    pub processes: Vec<StudyProcess>,
 }
 
 /// A run that is going on.
@@ -57,10 +57,8 @@ pub struct Running {
     pub for_s: f64,
     /// Where.
     pub machine: Option<String>,
-    /// In which part of the study, from 1.
-    pub part: usize,
-    /// Of how many.
-    pub of: usize,
+    /// By which process there.
+    pub pid: u32,
 }
 
 /// A run that has failed.
@@ -74,9 +72,9 @@ pub struct Failed {
     pub repeat: String,
 }
 
-/// A process that works, or has worked, on a part.
+/// A process that works, or has worked, on a study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct StudyProcess {
     /// What becomes of it.
     #[serde(rename = "state")]
     pub fate: Fate,
@@ -116,14 +114,14 @@ impl Status {
         let runs: IndexSet<&str> = sheet.all_runs().collect();
         let missing: IndexSet<&str> = runs.iter().copied().filter(|run| !has(run)).collect();
         let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
-        for Life { part, of, machine, running, .. } in at_work(&signs) {
+        for Life { pid, machine, running, .. } in at_work(&signs) {
             for going in running {
-                // Two may do the same part, one of them not knowing that it is given up.
+                // Two may do the same run, one of them not knowing that it is given up.
                 let is_new = begun.insert(going.run.clone());
                 if missing.contains(&*going.run) && is_new {
                     let for_s = now.since(going.since).as_secs_f64();
                     let (going, machine) = (going.clone(), machine.clone());
-                    running_now.push(Running { going, for_s, machine, part: *part, of: *of });
+                    running_now.push(Running { going, for_s, machine, pid: *pid });
                 }
             }
         }
@@ -153,11 +151,11 @@ impl Status {
             running_now,
             slowest: life::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
             failures,
-            parts: signs
+            processes: signs
                 .into_iter()
                 .map(|Sign { life, fate }| {
                     let silent_s = now.since(life.seen).as_secs_f64();
-                    Part { fate, silent_s, life }
+                    StudyProcess { fate, silent_s, life }
                 })
                 .collect(),
         }
@@ -172,7 +170,7 @@ fn at_work(signs: &[Sign]) -> impl Iterator<Item = &Life> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{End, Plan, Shard, Study};
+    use crate::study::{End, Plan, Study};
 
     /// Two cells with three seeds.
     fn sheet() -> Sheet {
@@ -188,10 +186,9 @@ mod tests {
         Stamp::of_millis(secs * 1_000)
     }
 
-    /// A process of part 1 or 2 of two which does these runs, and has done twelve in a minute.
-    fn sign(part: usize, running: &[&str], fate: Fate) -> Sign {
-        let shard = Shard { index: part - 1, count: 2 };
-        let mut life = Life::begin(shard, Some(format!("node-{part}")), 1, at(0));
+    /// A process that does these runs, and has done twelve in a minute.
+    fn sign(pid: u32, running: &[&str], fate: Fate) -> Sign {
+        let mut life = Life::begin(Some("node".to_owned()), pid, at(0));
         for (number, run) in (0..).zip(running) {
             life.begins(run, format!("run {run}"), at(50 + number));
         }
@@ -218,7 +215,7 @@ mod tests {
         let Status { done, running, failed, left, .. } = status;
         assert_eq!((status.runs, done, running, failed, left), (6, 1, 2, 2, 1));
         let now = &status.running_now[0];
-        assert_eq!((&*now.going.run, now.for_s, now.part), (runs[1], 39.0, 1));
+        assert_eq!((&*now.going.run, now.for_s, now.pid), (runs[1], 39.0, 1));
         let failed: Vec<&str> = status.failures.iter().map(|failed| &*failed.run).collect();
         assert_eq!(failed, [runs[2], runs[4]], "in the order of the study");
         // Only who is at work counts: three at twelve a minute.
@@ -234,7 +231,7 @@ mod tests {
             let status = Status::of(&sheet, |_| false, BTreeMap::new(), signs, at(90));
             let told = (status.running, status.left, status.runs_a_minute, status.rest_s);
             assert_eq!(told, (0, 6, None, None));
-            assert_eq!(status.parts[0].silent_s, 30.0);
+            assert_eq!(status.processes[0].silent_s, 30.0);
         }
     }
 
@@ -249,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn programs_read_what_became_of_each_part() {
+    fn programs_read_what_became_of_each_process() {
         let signs = vec![sign(1, &[], Fate::Gone), sign(2, &[], Fate::Ended(End::ToldToEnd))];
         let status = Status::of(&sheet(), |_| false, BTreeMap::new(), signs, at(90));
         let json = serde_json::to_value(&status).unwrap();
-        let [first, second] = [0, 1].map(|place| &json["parts"][place]["state"]);
+        let [first, second] = [0, 1].map(|place| &json["processes"][place]["state"]);
         assert_eq!((first, second), (&"gone".into(), &"told to end".into()));
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashSet;
 
-use super::{Shard, sheet};
+use super::sheet;
 use mumakil_base::disk;
 use mumakil_base::files::RESOLVED;
 use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, Place, RunFolder, seal};
@@ -25,8 +25,13 @@ pub(super) const CHARTS: &str = "charts";
 pub const FAILED: &str = "failed";
 /// The folder in a study's folder that has signs of life.
 pub const AT_WORK: &str = "at-work";
+/// The folder in a study's folder that has what processes have taken of its runs.
+pub(super) const CLAIMS: &str = "claims";
 /// The file in a study's folder that who writes there holds a lock of.
 const LOCK: &str = ".lock";
+
+/// What the packs of a study are called.
+const PACKS: &str = "whole";
 
 /// A study of more runs packs them unless it is told otherwise: folders are handier, and so many of
 /// them are not.
@@ -60,8 +65,8 @@ pub struct Claim {
 pub enum Share {
     /// Nobody.
     Alone,
-    /// Those who do other parts of the same study.
-    Part(Shard),
+    /// Other processes that work on the same study and take runs as this one does.
+    Together,
 }
 
 /// How the runs of a study are kept.
@@ -116,14 +121,10 @@ impl Store {
     /// be written.
     pub fn claim(&self, study: &str, share: Share, form: Form) -> Result<Claim, OutputError> {
         check(&self.study, study)?;
-        let path = self.study.join(LOCK);
-        let error = |source| OutputError::Write { path: path.clone(), source };
-        disk::create_dir_all(&self.study).map_err(error)?;
-        let open = || File::options().create(true).append(true).open(&path);
-        let file = disk::change(&path, open).map_err(error)?;
+        let file = self.lock_file()?;
         let locked = match share {
             Share::Alone => file.try_lock(),
-            Share::Part(_) => file.try_lock_shared(),
+            Share::Together => file.try_lock_shared(),
         };
         let lock = match locked {
             Ok(()) => Some(file),
@@ -139,17 +140,32 @@ impl Store {
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
                 clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
             }
+            clear(&self.study.join(CLAIMS), |_| true)?;
+            let _ = fs::remove_dir(self.study.join(CLAIMS));
             seal(&runs, &names(&runs)?)?;
             // What was damaged has been cut off, and something else may come to stand there.
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }
-        let name = match share {
-            Share::Alone => "whole".to_owned(),
-            Share::Part(Shard { index, count }) => format!("{}-of-{count}", index + 1),
-        };
-        let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, &name)));
+        let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
         Ok(Claim { _lock: lock, store: self.clone(), packer })
+    }
+
+    /// Waits until no process works in the folder alone.
+    ///
+    /// # Errors
+    /// If the lock cannot be opened or held.
+    pub fn wait(&self) -> Result<(), OutputError> {
+        let held = self.lock_file()?.lock_shared();
+        held.map_err(|source| OutputError::Write { path: self.study.join(LOCK), source })
+    }
+
+    fn lock_file(&self) -> Result<File, OutputError> {
+        let path = self.study.join(LOCK);
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        disk::create_dir_all(&self.study).map_err(error)?;
+        let open = || File::options().create(true).append(true).open(&path);
+        disk::change(&path, open).map_err(error)
     }
 
     /// Returns the study's folder.
@@ -324,17 +340,16 @@ mod tests {
     }
 
     #[test]
-    fn only_parts_of_a_study_work_side_by_side() {
+    fn processes_work_in_a_folder_together_or_one_alone() {
         let (_room, store) = store(&[]);
         let claim = |share| store.claim("a", share, Form::Folders);
         let is_busy = |share| matches!(claim(share), Err(OutputError::Busy { .. }));
-        let [one, other] = [0, 1].map(|index| Share::Part(Shard { index, count: 2 }));
-        let part = claim(one).unwrap();
-        drop(claim(other).unwrap());
+        let one = claim(Share::Together).unwrap();
+        drop(claim(Share::Together).unwrap());
         assert!(is_busy(Share::Alone));
-        drop(part);
+        drop(one);
         let whole = claim(Share::Alone).unwrap();
-        assert!(is_busy(one) && is_busy(Share::Alone));
+        assert!(is_busy(Share::Together) && is_busy(Share::Alone));
         drop(whole);
         assert!(claim(Share::Alone).is_ok());
     }
@@ -342,7 +357,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
         let (room, store) = store(&[(".mumakil-half", "")]);
-        drop(store.claim("a", Share::Part(Shard::WHOLE), Form::Folders).unwrap());
+        drop(store.claim("a", Share::Together, Form::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap().len(), 2);
         drop(store.claim("a", Share::Alone, Form::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap(), [LOCK]);

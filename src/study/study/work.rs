@@ -1,4 +1,4 @@
-//! The workers of a study: each takes the next run that is missing, until none is.
+//! The workers of a study: each does the next run that is missing, until none is.
 //!
 //! A run has a thread of its own and shares nothing, so neither the number of workers nor their
 //! pace shows in any result. A run that fails is reported and the others go on. When results cannot
@@ -6,18 +6,24 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
+use parking_lot::Mutex;
 
-use super::costs::deal;
+use super::shared_runs::NextRun;
 use super::{Claim, Plan, Store, failed};
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::Stop;
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
+use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::scenario::{Registry, Scenario};
+
+/// So many batches at most: a study of more runs has several runs in each.
+const MOST_BATCHES: usize = 4_096;
 
 /// A part of a study, for one of several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,11 @@ pub enum Step {
         /// The number of the run in the plan.
         run: usize,
     },
+    /// So many runs are for other processes to do.
+    OfOthers {
+        /// How many.
+        runs: usize,
+    },
 }
 
 impl Plan {
@@ -70,51 +81,53 @@ impl Plan {
         self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
     }
 
-    /// Returns the numbers of the runs of a shard, each once: dealt out by what they cost, or in turn if
-    /// that is not known.
+    /// Returns the numbers of the runs of a shard, each once.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
-        self.dealt(shard.count).filter(move |(_, of)| *of == shard.index).map(|(run, _)| run)
+        self.batches(shard).flatten()
     }
 
-    /// Returns the numbers of all runs, each once, and of the shard that each is in.
-    pub fn dealt(&self, shards: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+    /// Returns the numbers of the runs of a shard, each once, in batches. Batches go round the shards.
+    pub(super) fn batches(&self, shard: Shard) -> impl Iterator<Item = Vec<usize>> + use<> {
         let runs = self.distinct();
-        let cost = |run: &usize| self.weights.get(*run).copied().unwrap_or(1);
-        let dealt = deal(&runs.iter().map(cost).collect::<Vec<_>>(), shards);
-        runs.into_iter().zip(dealt)
+        let batch = runs.len().div_ceil(MOST_BATCHES).max(1);
+        let batches: Vec<Vec<usize>> = runs.chunks(batch).map(<[usize]>::to_vec).collect();
+        batches.into_iter().skip(shard.index).step_by(shard.count)
     }
 
-    /// Does these runs with so many workers and tells of each step.
+    /// Does runs as they come, with so many workers, and tells of each step.
     ///
     /// # Errors
-    /// If results cannot be written; of the runs that were not begun by then nothing is told.
+    /// If results cannot be written or shared; of the runs that were not begun by then nothing is told.
     pub fn work(
         &self,
-        runs: &[usize],
+        runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
         claim: &Claim,
         registry: &Registry,
         effort: Effort,
         mut tell: impl FnMut(Step),
     ) -> Result<(), EmulationError> {
-        let (todo, next) = unbounded();
-        for run in runs {
-            todo.send(*run).expect("the receiver is below");
-        }
-        drop(todo);
+        let runs = Mutex::new(runs.fuse());
+        let is_broken = AtomicBool::new(false);
         let (steps, told) = unbounded();
         std::thread::scope(|scope| {
-            for _ in 0..effort.workers.min(runs.len()) {
-                let (next, steps) = (next.clone(), steps.clone());
+            for _ in 0..effort.workers {
+                let (runs, is_broken, steps) = (&runs, &is_broken, steps.clone());
+                // The listener goes away only with the process.
+                let tell = move |step| steps.send(step).expect("somebody listens");
                 scope.spawn(move || {
-                    for run in &next {
-                        // Who listens goes away only with the process.
-                        let tell = |step| steps.send(step).expect("somebody listens");
-                        tell(Ok(Step::Begun { run }));
-                        let done = self.work_on(run, claim, registry, effort);
-                        if done.is_err() {
-                            next.try_iter().for_each(drop);
-                        }
-                        tell(done);
+                    while !is_broken.load(Ordering::Relaxed) {
+                        let next = runs.lock().next();
+                        let step = match next {
+                            None => break,
+                            Some(Ok(NextRun::OfOthers(runs))) => Ok(Step::OfOthers { runs }),
+                            Some(Ok(NextRun::Run(run))) => {
+                                tell(Ok(Step::Begun { run }));
+                                self.work_on(run, claim, registry, effort)
+                            }
+                            Some(Err(error)) => Err(error.into()),
+                        };
+                        is_broken.fetch_or(step.is_err(), Ordering::Relaxed);
+                        tell(step);
                     }
                 });
             }
@@ -150,11 +163,7 @@ impl Plan {
                 Ok(Step::Done { run, warnings })
             }
             Ok(Err(why)) => self.fail(run, why, claim.store()),
-            Err(
-                error @ (EmulationError::Output(_)
-                | EmulationError::Record(_)
-                | EmulationError::ReadBack(_)),
-            ) => Err(error),
+            Err(error) if error.is_of_the_disk() => Err(error),
             Err(error) => self.fail(run, words(&error), claim.store()),
         }
     }
@@ -235,8 +244,9 @@ mod tests {
         let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
         let mut steps = 0;
+        let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
         let broken = plan.work(
-            &plan.distinct(),
+            all,
             &claim,
             &registry,
             Effort { workers: 1, time_limit: None, transport: Transport::Actors },
@@ -274,7 +284,8 @@ mod tests {
         let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
         let effort = Effort { workers: 1, time_limit: None, transport: Transport::Actors };
         let mut steps = Vec::new();
-        plan.work(&plan.distinct(), &claim, &registry, effort, |step| steps.push(step)).unwrap();
+        let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
+        plan.work(all, &claim, &registry, effort, |step| steps.push(step)).unwrap();
         assert!(matches!(
             steps[..],
             [Step::Begun { .. }, Step::Failed { .. }, Step::Begun { .. }, Step::Done { .. }]
