@@ -38,6 +38,7 @@ mod full_disk;
 mod help;
 mod interrupt;
 mod lines;
+mod list;
 mod live;
 mod man;
 mod markdown;
@@ -48,12 +49,9 @@ mod papers;
 mod policy;
 mod progress;
 mod py;
-mod quantities;
-mod reference;
+mod renamed;
 mod run;
-mod scenarios;
-mod schedulers;
-mod schema;
+mod show;
 mod source;
 mod story;
 mod study;
@@ -82,36 +80,33 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  mumakil run quickstart                    run a scenario that Mumakil brings
-  mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
-  mumakil check mine.yaml                   find all mistakes in it
+  mumakil run quickstart                   run a scenario that Mumakil brings
+  mumakil show quickstart > mine.yaml      begin a scenario of your own with it
+  mumakil check mine.yaml                  find all mistakes in it
   mumakil run mine.yaml --set cluster.nodes=50
-  mumakil compare out/mine-42 out/mine-43   put runs side by side
-  mumakil trace inspect trace.tsv           see what is in a trace";
+  mumakil compare out/mine-42 out/mine-43  put runs side by side
+  mumakil trace inspect trace.tsv          see what is in a trace";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
-    Study(Box<study::Arguments>),
+    Live(live::Arguments),
+    Check(check::Arguments),
+    Explain(explain::Arguments),
+    Py(py::Arguments),
     Compare(compare::Arguments),
     Branch(branch::Arguments),
-    Explain(explain::Arguments),
-    Live(live::Arguments),
+    Study(Box<study::Arguments>),
     Papers(papers::Arguments),
-    Check(check::Arguments),
-    Scenarios(scenarios::Arguments),
-    Schedulers(schedulers::Arguments),
-    Quantities(quantities::Arguments),
-    Reference(reference::Arguments),
-    Schema(schema::Arguments),
     Trace(trace::Arguments),
-    Theory(theory::Arguments),
-    Py(py::Arguments),
-    Chaos(chaos::Arguments),
     Policy(policy::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
+    Chaos(chaos::Arguments),
+    List(list::Arguments),
+    Show(show::Arguments),
+    Theory(theory::Arguments),
     Help(help::Arguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
 }
 
 /// Does what the command line says, with what this registry knows.
@@ -120,6 +115,7 @@ pub fn run(mut registry: Registry) -> ExitCode {
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let first = command(&registry);
+    renamed::in_new_words(&mut arguments);
     help_in_front(&mut arguments, &first);
     let parse = |command: clap::Command, arguments: Vec<OsString>| {
         let parsed = command.try_get_matches_from(arguments);
@@ -164,26 +160,23 @@ impl Command {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self {
             Self::Run(arguments) => arguments.run(registry),
-            Self::Study(arguments) => arguments.run(registry),
-            Self::Branch(arguments) => arguments.run(registry),
-            Self::Compare(arguments) => arguments.run(),
-            Self::Explain(arguments) => arguments.run(),
             Self::Live(arguments) => arguments.run(registry),
-            Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),
-            Self::Scenarios(arguments) => arguments.run(),
-            Self::Schedulers(arguments) => arguments.run(registry),
-            Self::Quantities(arguments) => arguments.run(),
-            Self::Reference(arguments) => arguments.run(registry),
-            Self::Schema(arguments) => arguments.run(registry),
-            Self::Trace(arguments) => arguments.run(registry.formats()),
-            Self::Theory(arguments) => arguments.run(),
+            Self::Explain(arguments) => arguments.run(),
             Self::Py(arguments) => arguments.run(),
-            Self::Chaos(arguments) => arguments.run(registry),
+            Self::Compare(arguments) => arguments.run(),
+            Self::Branch(arguments) => arguments.run(registry),
+            Self::Study(arguments) => arguments.run(registry),
+            Self::Papers(arguments) => arguments.run(registry),
+            Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Policy(arguments) => arguments.run(registry),
-            Self::Completions(arguments) => arguments.run(command(registry), called()),
-            Self::Man(arguments) => arguments.run(command(registry)),
+            Self::Chaos(arguments) => arguments.run(registry),
+            Self::List(arguments) => arguments.run(registry),
+            Self::Show(arguments) => arguments.run(registry),
+            Self::Theory(arguments) => arguments.run(),
             Self::Help(arguments) => arguments.run(command(registry)),
+            Self::Man(arguments) => arguments.run(command(registry)),
+            Self::Completions(arguments) => arguments.run(command(registry), called()),
         }
     }
 }

@@ -71,7 +71,7 @@ chapters! {
     tour
 }
 
-/// Every key of scenarios and studies. In a terminal it is `mumakil reference`, which knows the
+/// Every key of scenarios and studies. In a terminal it is `mumakil show reference`, which knows the
 /// policies of your own program, too.
 #[doc = include_str!("guide/reference.md")]
 pub mod reference {}

@@ -37,7 +37,7 @@ Exit codes:
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
 pub(super) struct Arguments {
-    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
     /// The instant at which the second run branches off

@@ -44,7 +44,7 @@ Exit codes:
   3  the environment is at fault, such as a port that is taken, or Mumakil itself
   130  Ctrl-C")]
 pub(super) struct Arguments {
-    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
     /// How many seconds of the run pass in a second, such as 60x or 0.1x; `max` for as many as can

@@ -241,7 +241,7 @@ impl Page<'_> {
         }
         let (_, target) = self.links.iter().find(|(other, _)| *other == name)?;
         let shown = match target.strip_suffix(".md") {
-            Some("reference") => "`mumakil reference`".to_owned(),
+            Some("reference") => "`mumakil show reference`".to_owned(),
             Some(chapter) => format!("`mumakil help {chapter}`"),
             None => format!("{name} ({target})"),
         };

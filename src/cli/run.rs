@@ -43,7 +43,7 @@ Exit codes:
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
 pub(super) struct Arguments {
-    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
     /// The folder for the results [default: out/NAME-SEED]

@@ -23,6 +23,10 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "run a b",
         "run a --sed 1",
         "run a --clock 600",
+        "list x",
+        "show",
+        "show x",
+        "show scenario x",
         "scenarios x",
         "help x",
         "reference x",
@@ -37,12 +41,14 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "help run",
         "help trace fold",
         "help studies",
-        "reference",
-        "reference cluster.hdfs",
+        "list",
+        "show reference",
+        "show cluster.hdfs",
+        "show fair",
         "man",
         "man run",
         "man trace fold",
-        "schema",
+        "show schema",
         "py -o -",
     ] {
         room.mumakil(right).assert().success();
@@ -58,6 +64,25 @@ fn help_of_a_command_can_be_asked_of_the_command() {
     let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
     assert_eq!(told("trace help convert"), told("help trace convert"));
     assert_eq!(told("study help"), told("help study"));
+}
+
+#[test]
+fn old_names_print_what_new_ones_print() {
+    let room = Room::new();
+    let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
+    for (old, new) in [
+        ("schedulers", "list schedulers"),
+        ("quantities", "list quantities"),
+        ("scenarios", "list scenarios"),
+        ("scenarios faults", "show scenario faults"),
+        ("reference", "show reference"),
+        ("reference faults", "show key faults"),
+        ("schema", "show schema"),
+        ("schema study", "show schema study"),
+        ("schema --protocol", "show schema protocol"),
+    ] {
+        assert_eq!(told(old), told(new), "{old}");
+    }
 }
 
 #[test]
@@ -150,7 +175,7 @@ fn results_go_to_stdout_and_warnings_to_stderr_once() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    for arguments in ["schema", "run small.yaml", "--help", "scenarios quickstart"] {
+    for arguments in ["show schema", "run small.yaml", "--help", "show quickstart"] {
         let room = Room::new();
         room.write("small.yaml", SMALL);
         let (reader, writer) = io::pipe().unwrap();
@@ -170,7 +195,7 @@ fn a_closed_pipe_is_no_error() {
 fn a_full_disk_exits_3() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_mumakil"))
-        .arg("schema")
+        .args(["show", "schema"])
         .stdout(full)
         .stderr(Stdio::piped())
         .output()

@@ -19,8 +19,8 @@ const REFERENCE: &str = "src/guide/reference.md";
 const REFERENCE_HEAD: &str = "\
 # Reference
 
-Every key of a scenario, and then those that only studies have. In a terminal, `mumakil reference` shows
-them all, and `mumakil reference cluster.hdfs` one part. `[]` stands for the entries of a list and `NAME`
+Every key of a scenario, and then those that only studies have. In a terminal, `mumakil show reference` shows
+them all, and `mumakil show cluster.hdfs` one part. `[]` stands for the entries of a list and `NAME`
 for a name of your own.
 
 <!-- made by make transcripts -->

@@ -60,7 +60,7 @@ fn every_scenario_is_in_order_and_opens_with_a_question() {
 
 #[test]
 fn every_scenario_is_in_the_binary() {
-    let listed = Room::new().mumakil("scenarios").output().unwrap();
+    let listed = Room::new().mumakil("list scenarios").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let mut listed: Vec<&str> = listed.lines().filter_map(|l| l.split(' ').next()).collect();
     listed.sort_unstable();

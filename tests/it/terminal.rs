@@ -124,7 +124,7 @@ fn in_pipe(mut command: Command) -> (Option<i32>, String) {
 
 /// Commands, how they end, and whether what they print on stdout is a file, which is exact in a
 /// pipe; `@` stands for the name.
-const CALLS: [(&str, i32, bool); 29] = [
+const CALLS: [(&str, i32, bool); 30] = [
     ("check fine.yaml", 0, false),
     ("check @.yaml", 0, false),
     ("check named.yaml", 2, false),
@@ -133,7 +133,8 @@ const CALLS: [(&str, i32, bool); 29] = [
     ("check @", 2, false),
     ("@", 2, false),
     ("run --@", 2, false),
-    ("reference @", 2, false),
+    ("show @", 2, false),
+    ("show @ @", 2, false),
     ("help @", 2, false),
     ("run fine.yaml --out @ --seed 1", 0, false),
     ("run fine.yaml --out @/@", 0, false),

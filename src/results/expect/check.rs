@@ -123,7 +123,7 @@ impl Checker<'_> {
             let names: Vec<&str> =
                 QUANTITIES.iter().map(|quantity| quantity.name).chain(axes).collect();
             return Err(complaint
-                .hint("`mumakil quantities` lists what there is")
+                .hint("`mumakil list quantities` lists what there is")
                 .nearest(name, names));
         };
         if let Some(filter) = filters.first() {

@@ -4,7 +4,7 @@ use super::cell::Text;
 use crate::table;
 
 table! {
-    /// How long each job takes alone on the empty cluster, the measure of its slowdown.
+    /// How long each job takes alone on the empty cluster. Its slowdown is measured by this.
     "alone.csv" pub struct AloneRow {
         /// Its number among the jobs of that run.
         job: u32,

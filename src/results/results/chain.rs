@@ -4,7 +4,7 @@ use super::cell::Text;
 use crate::table;
 
 table! {
-    /// How long chains of jobs take, which `after` ties together, in the order of their first jobs.
+    /// How long chains of jobs take, which `after` ties together. They are in the order of their first jobs.
     "chains.csv" pub struct ChainRow {
         /// The number of the first job.
         job: u32,

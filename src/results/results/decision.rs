@@ -6,8 +6,8 @@ use crate::table;
 use mumakil_core::mapred::Order;
 
 table! {
-    /// Refusals, each with the time for which it lasted, and orders to running attempts, with their
-    /// reasons. Launches are in the table of the attempts.
+    /// Refusals, and orders to running attempts, with their reasons. A refusal has the time for which it
+    /// lasted. Launches are in the table of the attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {
         /// What was decided.

@@ -4,8 +4,8 @@ use super::cell::Text;
 use crate::table;
 
 table! {
-    /// A row for each change of what befalls machines and the JobTracker's process. A run in which
-    /// nothing does has no such table.
+    /// What befalls machines and the JobTracker's process. There is a row for each change; a run in which
+    /// nothing befalls them has no such table.
     "faults.csv" pub struct FaultRow {
         /// When.
         at_ms: u64,

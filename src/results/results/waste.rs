@@ -4,7 +4,8 @@ use super::cell::{SlotMillis, Text};
 use crate::table;
 
 table! {
-    /// What each job held slots for, in slots times milliseconds, and what its stragglers cost it.
+    /// What each job held slots for, and what its stragglers cost it. Slot time is in slots times
+    /// milliseconds.
     "waste.csv" pub struct WasteRow {
         /// The number of the job.
         job: u32,

@@ -65,7 +65,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         ("locality.nod > 3 %", "1: unknown name `locality.nod`; did you mean `locality.node`?"),
         (
             "throughput > 3",
-            "1: unknown name `throughput`; `mumakil quantities` lists what there is",
+            "1: unknown name `throughput`; `mumakil list quantities` lists what there is",
         ),
         ("nodez > 3", "1: unknown name `nodez`; did you mean `nodes`?"),
         ("maen(sojourn) < 3s", "1: unknown function `maen`; did you mean `mean`?"),

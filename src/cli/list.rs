@@ -1,0 +1,132 @@
+//! `mumakil list`: what has a name, kind by kind. `mumakil show` shows one of it.
+
+use clap::ValueEnum;
+use indexmap::IndexMap;
+
+use super::failure::Failure;
+use super::lines::Lines;
+use super::terminal;
+use crate::expect;
+use crate::results;
+use crate::scenario::{Registry, STARTERS};
+
+/// List scenarios, policies, quantities or tables
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil list scenarios
+  mumakil list quantities
+
+Metrics, expectations and charts are made of quantities:
+  mean(sojourn)                             as a metric of a study
+  p95(wait, class=small) < 30s              as an expectation
+  mumakil run quickstart --set 'expect=[\"locality.node > 80 %\"]'")]
+pub(super) struct Arguments {
+    /// What to list; without, what can be listed
+    #[arg(value_name = "WHAT")]
+    what: Option<Listing>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Listing {
+    /// The scenarios and studies that Mumakil brings
+    Scenarios,
+    /// The scheduling policies, with their options and defaults
+    #[value(alias = "policies")]
+    Schedulers,
+    /// What metrics, expectations and charts can be made of
+    Quantities,
+    /// The tables that a run leaves
+    Tables,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        Ok(terminal::print(&match self.what {
+            None => listings(),
+            Some(Listing::Scenarios) => {
+                aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
+            }
+            Some(Listing::Schedulers) => schedulers(registry),
+            Some(Listing::Quantities) => quantities(),
+            Some(Listing::Tables) => tables(),
+        })?)
+    }
+}
+
+/// Returns a line for each name, with what it means.
+fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Lines {
+    let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let mut lines = Lines::default();
+    for (name, about) in named {
+        lines.bold(format!("{name:width$}"), format!("   {about}"));
+    }
+    lines
+}
+
+/// Returns the tables with the first sentence about each.
+fn tables() -> Lines {
+    let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
+    let tables = results::tables();
+    aligned(tables.iter().map(|table| (table.file, first(table.about).trim_end_matches('.'))))
+}
+
+fn listings() -> Lines {
+    let values = Listing::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let values: Vec<(String, String)> = values
+        .map(|value| {
+            (value.get_name().to_owned(), value.get_help().unwrap_or_default().to_string())
+        })
+        .collect();
+    let mut lines = aligned(values.iter().map(|(name, about)| (&**name, &**about)));
+    lines.line("");
+    lines.line(
+        "`mumakil show NAME` shows one of what is listed, `mumakil show reference` all keys.",
+    );
+    lines
+}
+
+/// Returns each policy with what it does; its options stand below it, as they would in YAML.
+fn schedulers(registry: &Registry) -> Lines {
+    let mut lines = Lines::default();
+    let width = registry.names().map(str::len).max().unwrap_or_default();
+    for name in registry.names() {
+        let Some(policy) = registry.get(name) else { continue };
+        lines.bold(format!("{name:width$}"), format!("   {}", policy.about()));
+        for line in policy.defaults().lines() {
+            lines.line(format!("{:width$}     {line}", ""));
+        }
+    }
+    lines
+}
+
+/// Returns the quantities with what they are, below what they have their numbers for.
+fn quantities() -> Lines {
+    let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
+    for (name, of, about) in expect::quantities() {
+        groups.entry(of).or_default().push((name, about));
+    }
+    let width = expect::quantities().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    let mut lines = Lines::default();
+    for (of, quantities) in groups {
+        lines.bold(of, "");
+        for (name, about) in quantities {
+            lines.line(format!("  {name:width$}   {about}"));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_takes_one_line_of_eighty_columns() {
+        let lines = tables().bare();
+        assert_eq!(lines.lines().count(), results::tables().len());
+        for line in lines.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! `mumakil show`: one thing by its name, whatever kind of thing it is.
+//!
+//! A name that several things have is never guessed: the message says how each of them is called.
+//! Scenarios and schemas are printed exactly, since they are written into files; all else is told in
+//! lines that fit the terminal.
+
+use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
+use super::failure::Failure;
+use super::lines::Lines;
+use super::table::{Align, table};
+use super::{markdown, pager, terminal};
+use crate::expect::{self, capital};
+use crate::external::protocol;
+use crate::nearest::nearest;
+use crate::results::{self, CellKind, ColumnInfo, TableInfo};
+use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
+use crate::study;
+
+/// So many likely names are told at most: `w1` alone is an option of a dozen policies.
+const FEW: usize = 3;
+
+/// Show a key, a scenario, a policy, a quantity or a table
+///
+/// `reference` is all keys of scenarios and studies. `schema` is the JSON Schema of scenarios, for editors;
+/// `schema study` is that of studies, and `schema protocol` that of the lines between Mumakil and a policy
+/// that is a program: under `said` what Mumakil says, under `heard` what the policy answers.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "mumakil show [OPTIONS] [KIND] <NAME>",
+    after_help = "\
+Examples:
+  mumakil show cluster.hdfs             a key: what it takes, its default, what it means
+  mumakil show fair                     a policy, with its options
+  mumakil show quickstart > mine.yaml   a scenario, to begin your own with
+  mumakil show sojourn                  a quantity of metrics and expectations
+  mumakil show jobs.csv                 a table of a run, with its columns
+  mumakil show schema > scenario.schema.json
+and as the first line of a scenario, for editors with the YAML language server:
+  # yaml-language-server: $schema=scenario.schema.json"
+)]
+pub(super) struct Arguments {
+    /// The name; where several things have it, their kind goes before it: `scenario`, `scheduler`,
+    /// `quantity`, `table` or `key`
+    #[arg(value_name = "NAME")]
+    first: String,
+    #[arg(value_name = "NAME", hide = true)]
+    second: Option<String>,
+}
+
+/// What a name can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameKind {
+    Scenario,
+    Scheduler,
+    Quantity,
+    Table,
+    Key,
+    Schema,
+}
+
+impl NameKind {
+    /// Those whose names need no word before them.
+    const PLAIN: [Self; 5] = [Scenario, Scheduler, Quantity, Table, Key];
+    const ALL: [Self; 6] = [Scenario, Scheduler, Quantity, Table, Key, Schema];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Scenario => "scenario",
+            Scheduler => "scheduler",
+            Quantity => "quantity",
+            Table => "table",
+            Key => "key",
+            Schema => "schema",
+        }
+    }
+
+    fn of(word: &str) -> Result<Self, Failure> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
+            let known = Self::ALL.map(|kind| format!("`{}`", kind.word())).join(", ");
+            Failure::input(format!("unknown kind `{word}`\n   = there are {known}"))
+        })
+    }
+}
+
+/// What is printed for a name.
+enum Printed {
+    File(String),
+    Page(Lines),
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        // The schema of studies has the keys of scenarios, too.
+        let names = Names { registry, keys: Reference::of(&study::schema(registry)) };
+        let printed = match (&*self.first, &self.second) {
+            ("schema", None) => names.one("scenario", &[Schema]),
+            (name, None) => names.one(name, &NameKind::PLAIN),
+            (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
+        };
+        match printed? {
+            Printed::File(text) => terminal::print_file(&text)?,
+            Printed::Page(lines) => pager::print(&lines)?,
+        }
+        Ok(())
+    }
+}
+
+/// All that has a name.
+struct Names<'a> {
+    registry: &'a Registry,
+    keys: Reference,
+}
+
+impl Names<'_> {
+    /// Returns what a name is of, if only one thing of these kinds has it.
+    fn one(&self, name: &str, kinds: &[NameKind]) -> Result<Printed, Failure> {
+        let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
+        let mut found: Vec<_> = kinds.iter().filter_map(has_it).collect();
+        let words: Vec<&str> = found.iter().map(|(kind, _)| kind.word()).collect();
+        match (&words[..], found.pop()) {
+            ([_], Some((_, printed))) => Ok(printed),
+            ([], _) => Err(self.unknown(name, kinds)),
+            (words, _) => {
+                let ways = words.iter().map(|kind| format!("`mumakil show {kind} {name}`"));
+                let ways = ways.collect::<Vec<_>>().join(" or ");
+                let both = words.join(" and a ");
+                Err(Failure::input(format!("`{name}` is a {both}\n   = ask for {ways}")))
+            }
+        }
+    }
+
+    fn find(&self, kind: NameKind, name: &str) -> Option<Printed> {
+        let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
+        match kind {
+            Scenario => Starter::find(name).map(|starter| Printed::File(starter.text.to_owned())),
+            Scheduler => {
+                self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
+            }
+            Quantity => quantity(name).map(page),
+            Table => results::tables().iter().find(|table| table.file == name).map(columns),
+            Key if name == "reference" => Some(page(self.keys.markdown())),
+            // A study calls an axis by the path of its field.
+            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
+            Schema => {
+                let schema = match name {
+                    "scenario" => scenario::schema(self.registry),
+                    "study" => study::schema(self.registry),
+                    "protocol" => protocol::schema(),
+                    _ => return None,
+                };
+                Some(Printed::File(format!("{schema:#}\n")))
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str, kinds: &[NameKind]) -> Failure {
+        let like = kinds.iter().flat_map(|kind| self.like(*kind, name));
+        let like: Vec<String> = like.take(FEW).map(|name| format!("`{name}`")).collect();
+        let hint = match like.split_last() {
+            Some((last, [])) => format!("did you mean {last}?"),
+            Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
+            None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
+            None => "`mumakil list` says what there is".to_owned(),
+        };
+        let what = if let [kind] = kinds { kind.word() } else { "name" };
+        Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
+    }
+
+    /// Returns the names of a kind that may be meant by one that there is not.
+    fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
+        let near = match kind {
+            Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
+            Scheduler => nearest(name, self.registry.names()),
+            Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
+            Schema => nearest(name, ["scenario", "study", "protocol"]),
+            Table => {
+                let stems = results::tables().into_iter().map(|table| stem(table.file));
+                return Vec::from_iter(
+                    nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),
+                );
+            }
+            Key => {
+                let like = self.keys.part(name).err().unwrap_or_default();
+                return like.into_iter().map(str::to_owned).collect();
+            }
+        };
+        Vec::from_iter(near.map(str::to_owned))
+    }
+}
+
+fn stem(file: &str) -> &str {
+    file.trim_end_matches(".csv")
+}
+
+fn page(markdown: String) -> Printed {
+    Printed::Page(markdown::shown(&markdown, terminal::width()))
+}
+
+/// Returns what there is to say of a quantity.
+fn quantity(name: &str) -> Option<String> {
+    let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
+    let tables = results::tables();
+    let columns =
+        tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+    let from = columns
+        .filter(|(_, column)| column.quantity == Some(name))
+        .map(|(table, column)| format!(", the column `{}` of `{}`", column.name, table.file));
+    let from: String = from.collect();
+    Some(format!("# {name}\n\n{}.\n\nA quantity: {of}{from}.\n", capital(about)))
+}
+
+/// Returns what a table has, and a line for each column.
+fn columns(of: &TableInfo) -> Printed {
+    let mut lines = markdown::shown(&format!("# {}\n\n{}\n", of.file, of.about), terminal::width());
+    lines.line("");
+    let mut rows = vec![["column", "holds", "meaning"].map(str::to_owned).to_vec()];
+    rows.extend(
+        of.columns
+            .iter()
+            .map(|column| vec![column.name.to_owned(), holds(column), meaning(column)]),
+    );
+    lines += table(&rows, &[Align::Left; 3]);
+    lines.line("");
+    lines.line("  `mumakil help metrics` says what quantities and filters are.");
+    Printed::Page(lines)
+}
+
+/// Returns what a column holds, by its unit if it has one.
+fn holds(column: &ColumnInfo) -> String {
+    let holds = match column.kind {
+        CellKind::SlotTime => "slots × ms",
+        CellKind::Whole | CellKind::Decimal if column.is_time() => "ms",
+        CellKind::Whole | CellKind::Decimal => "number",
+        CellKind::Flag => "true or false",
+        CellKind::Text => return "text".to_owned(),
+        CellKind::Words(_) => "word",
+    };
+    format!("{holds}{}", if column.may_be_empty { ", or empty" } else { "" })
+}
+
+/// Returns what a column means, and what expectations call it.
+fn meaning(column: &ColumnInfo) -> String {
+    let mut text = column.about.to_owned();
+    if let CellKind::Words(words) = column.kind {
+        text = format!("{}: {}.", text.trim_end_matches('.'), words.join(", "));
+    }
+    text += &column.quantity.map(|name| format!(" Quantity `{name}`.")).unwrap_or_default();
+    text + &column.key.map(|name| format!(" Filter `{name}`.")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what is printed, or the message that tells why nothing is.
+    fn shown(name: &str, kinds: &[NameKind]) -> String {
+        let registry = Registry::builtin();
+        let names = Names { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
+        match names.one(name, kinds) {
+            Ok(Printed::File(text)) => text,
+            Ok(Printed::Page(lines)) => lines.bare(),
+            Err(failure) => failure.words(),
+        }
+    }
+
+    #[test]
+    fn a_name_that_two_things_have_is_not_guessed() {
+        assert_eq!(
+            shown("faults", &NameKind::PLAIN),
+            "`faults` is a scenario and a key\n   = ask for `mumakil show scenario faults` or `mumakil show key faults`"
+        );
+        assert_eq!(shown("faults", &[Scenario]), Starter::find("faults").unwrap().text);
+        assert!(shown("faults", &[Key]).starts_with("faults\n"));
+    }
+
+    #[test]
+    fn everything_that_is_listed_can_be_shown() {
+        let registry = Registry::builtin();
+        let starters = STARTERS.iter().map(|starter| (Scenario, starter.name));
+        let policies = registry.names().map(|name| (Scheduler, name));
+        let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
+        let tables = results::tables().into_iter().map(|table| (Table, table.file));
+        for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
+            assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_column_says_its_unit_and_what_expectations_call_it() {
+        let table = shown("jobs.csv", &NameKind::PLAIN);
+        let row = |name: &str| {
+            let row = table.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+            row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+        };
+        let meaning = "From its arrival to its end. Quantity `sojourn`.";
+        assert_eq!(row("sojourn_ms"), ["sojourn_ms", "ms, or empty", meaning]);
+        let words = "How it ended: succeeded, failed, killed, unfinished. Filter `outcome`.";
+        assert_eq!(row("outcome"), ["outcome", "word", words]);
+    }
+
+    #[test]
+    fn an_unknown_name_has_likely_ones_of_all_kinds() {
+        for (name, like) in [
+            ("fiar", "`fair`"),
+            ("quickstrat", "`quickstart`"),
+            ("sojurn", "`sojourn`"),
+            ("tasks", "`tasks.csv` or `record.tasks`"),
+            ("slow_start", "`hadoop.slow_start`"),
+        ] {
+            let hint = format!("unknown name `{name}`\n   = did you mean {like}?");
+            assert_eq!(shown(name, &NameKind::PLAIN), hint);
+        }
+    }
+}
