@@ -35,6 +35,7 @@ mod failure;
 mod file;
 #[cfg(test)]
 mod full_disk;
+mod groups;
 mod help;
 mod interrupt;
 mod lines;
@@ -72,11 +73,14 @@ mod verdicts;
 #[command(after_help = EXAMPLES)]
 struct Arguments {
     /// Start no program that a scenario names as its policy (`external`)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = BEHIND_OWN)]
     no_external: bool,
     #[command(subcommand)]
     command: Command,
 }
+
+/// The place of an option that all commands have: behind those of the command, before `--help`.
+const BEHIND_OWN: usize = 998;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,6 +100,8 @@ enum Command {
     Py(py::Arguments),
     Compare(compare::Arguments),
     Branch(branch::Arguments),
+    // Its own first line is too long for a list of commands.
+    #[command(about = "Run a scenario many times, with other values and other seeds")]
     Study(Box<study::Arguments>),
     Papers(papers::Arguments),
     Trace(trace::Arguments),
@@ -153,7 +159,9 @@ fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
 /// Returns the command line, with the names that a registry knows.
 fn command(registry: &Registry) -> clap::Command {
     let trace = |trace| trace::with_targets(trace, registry.formats());
-    Arguments::command().mut_subcommand("trace", trace)
+    let command = Arguments::command().mut_subcommand("trace", trace);
+    let template = groups::template(&command);
+    command.help_template(template)
 }
 
 impl Command {

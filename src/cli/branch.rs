@@ -19,12 +19,13 @@ const RUN: &str = "run";
 const BRANCH: &str = "branch";
 const PAGE: &str = "compare.html";
 
-/// Run a scenario twice, with the same past and another future, and compare the two
+/// Run a scenario twice, with the same past and another future
 ///
 /// The second run takes the settings from the instant on. Another policy takes over there, whatever
 /// runs; faults and what comes later may be added. Both runs begin at the beginning, and it is checked
 /// that all of their events are the same up to the instant: a setting that would have changed something
-/// before is refused. The scenario of the second run has all of it, so that it can be run again alone.
+/// before is refused. The scenario of the second run has all of it, so that it can be run again alone. A
+/// page compares the two.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -19,7 +19,7 @@ use crate::study::papers::{
 };
 use crate::study::{Bring, Study, conclude};
 
-/// Repeat the experiments of the papers and say whether their effects show
+/// Repeat the papers' experiments and say whether their effects show
 ///
 /// Each experiment is a study or a scenario with expectations, taken from the published result.
 /// Runs that are done already are not done again.

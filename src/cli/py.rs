@@ -15,7 +15,9 @@ use crate::results::{self, CellKind};
 const MODULE: &str = include_str!("py/mumakil.py");
 const COLUMNS: &str = "= {}  # made of Mumakil's own tables";
 
-/// Write a Python module that loads results into pandas or polars, and draws them
+/// Write a Python module that loads results and draws them
+///
+/// It loads runs and studies into frames of pandas or polars, whichever is there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
