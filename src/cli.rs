@@ -100,8 +100,6 @@ enum Command {
     Py(py::Arguments),
     Compare(compare::Arguments),
     Branch(branch::Arguments),
-    // Its own first line is too long for a list of commands.
-    #[command(about = "Run a scenario many times, with other values and other seeds")]
     Study(Box<study::Arguments>),
     Papers(papers::Arguments),
     Trace(trace::Arguments),

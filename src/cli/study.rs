@@ -41,7 +41,7 @@ use crate::study::{
 use crate::units::SimSpan;
 use crate::units::tell::counted;
 
-/// Run a study: a scenario many times, with other values and other seeds
+/// Run a scenario many times, with other values and other seeds
 ///
 /// Results are kept run by run. A study that was stopped continues where it was when it is started
 /// again. A study that was changed does only the runs that are new.
@@ -82,7 +82,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// A file, the name of a study that Mumakil brings (see `mumakil scenarios`), or the folder of a
+    /// A file, the name of a study that Mumakil brings (see `mumakil list scenarios`), or the folder of a
     /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
     study: Option<PathBuf>,
