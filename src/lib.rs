@@ -73,8 +73,7 @@
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
-//! | [`study`] | many scenarios: what varies, the runs, what they come to |
-//! | [`chaos`] | random scenarios under the checker, and the smallest that shows what broke |
+//! | [`study`] | many scenarios: what varies, the runs, what they come to; and random ones under the checker |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`live`] | a run that people watch in a browser, hold up and meddle with |
 //! | [`cli`] | the command line, one file for each subcommand |
@@ -90,7 +89,7 @@ pub use mumakil_results::{expect, explain, numbers_as_text, parting, results, ta
 pub use mumakil_run::{emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{fault, scenario, workload};
-pub use mumakil_study::{chaos, study};
+pub use mumakil_study::{self as study, chaos};
 pub use mumakil_yaml as yaml;
 
 pub mod cli;

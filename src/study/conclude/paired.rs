@@ -1,0 +1,599 @@
+//! The compared values beside each other, paired by seed: ratios, whether they differ, and in words.
+//!
+//! Runs of the same seed have the same jobs and the same luck, so the interval of a ratio is that of
+//! the pairs' ratios, and much narrower than either side's. The pairs of one metric in one cell of
+//! the other axes are a family: what is decided among them is corrected by Holm's method, while
+//! each interval is that of its pair alone.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::conclude::findings::Metric;
+use crate::plan::sheet::Sheet;
+use mumakil_base::statistics::{
+    Band, Estimate, LEVEL, MOST_PAIRS, PairedRatio, differences, holm, interval, logarithms,
+    outliers,
+};
+use mumakil_base::units::tell::{count, counted, significant};
+use mumakil_results::expect::{Axis, Unit};
+
+/// A metric under one value of the compared axis beside that under another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: String,
+    /// The labels of the other axes' values; empty for an axis whose values the metric chooses.
+    pub cell: Vec<String>,
+    /// The value that it is compared with.
+    pub base: String,
+    /// The value.
+    pub other: String,
+    /// The other's number less the base's, seed by seed.
+    pub difference: Option<Estimate>,
+    /// The other's number over the base's, seed by seed: the geometric mean.
+    pub ratio: Option<Estimate>,
+    /// How likely such a ratio would be if both were alike, corrected for all of the family.
+    pub p: Option<f64>,
+    /// What the ratio comes to.
+    pub verdict: Standing,
+    /// How many seeds more would probably decide.
+    pub more_seeds: Option<usize>,
+    /// The seeds of which the ratio is far from the others'.
+    pub outliers: Vec<OutlyingSeed>,
+    /// All this in a sentence.
+    pub words: String,
+    /// What is compared with what, and where: how the sentence begins.
+    #[serde(skip)]
+    pub pair: String,
+}
+
+/// A seed of which the ratio is far from the others'.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutlyingSeed {
+    /// The seed.
+    pub seed: u64,
+    /// Its ratio.
+    pub ratio: f64,
+    /// The median of all seeds' ratios.
+    pub median: f64,
+    /// How far it is from the median, in robust standard deviations; none where more than half of
+    /// the ratios are the same.
+    pub distance: Option<f64>,
+    /// The names of its two runs, the base's first.
+    pub runs: [String; 2],
+}
+
+/// What a ratio comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It is below one.
+    Less,
+    /// It is above one.
+    More,
+    /// Both sides are the same with every seed.
+    Same,
+    /// It may be one.
+    Undecided,
+    /// There is none: a number is missing, or not above zero.
+    Unknown,
+}
+
+impl Standing {
+    /// Returns whether something is known.
+    pub fn is_decided(self) -> bool {
+        matches!(self, Self::Less | Self::More | Self::Same)
+    }
+
+    /// Returns the word for it, as files have it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Less => "less",
+            Self::More => "more",
+            Self::Same => "same",
+            Self::Undecided => "undecided",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Two values of the compared axis and what their numbers say of each other.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// The places of the base and of the other.
+    pub(crate) places: (usize, usize),
+    /// How many seeds there are, and for how many of them both have a number.
+    seeds: (usize, usize),
+    pub(crate) difference: Option<Estimate>,
+    pub(crate) ratio: Option<Estimate>,
+    pub(crate) p: Option<f64>,
+    pub(crate) standing: Standing,
+    /// How many seeds more would decide.
+    more: Option<usize>,
+    /// Of how many pairs it is one.
+    family: usize,
+    /// The places of outlying seeds, with their ratios and how far they are.
+    outliers: Vec<(usize, f64, f64)>,
+    median: f64,
+}
+
+/// Returns what the pairs of a family say; the numbers of a value are there unless the study leaves
+/// its cell out.
+pub(crate) fn family<'n>(
+    pairs: &[(usize, usize)],
+    numbers: impl Fn(usize) -> Option<&'n [Option<f64>]>,
+) -> Vec<Pair> {
+    let there = |places: &(usize, usize)| Some((*places, numbers(places.0)?, numbers(places.1)?));
+    let found: Vec<_> = pairs.iter().filter_map(there).collect();
+    let (mut made, mut ratios) = (Vec::new(), Vec::new());
+    for (places, base, other) in found {
+        let (seeds, left, right) = paired(other, base);
+        let ratio = PairedRatio::of(&left, &right);
+        let logarithms = logarithms(&left, &right).filter(|_| ratio.is_some()).unwrap_or_default();
+        let far = outliers(&logarithms).into_iter();
+        let far = far.map(|far| (seeds[far.place], logarithms[far.place].exp(), far.distance));
+        made.push(Pair {
+            places,
+            seeds: (base.len(), left.len()),
+            difference: interval(&differences(&left, &right)),
+            ratio: ratio.map(|ratio| ratio.estimate),
+            p: None,
+            standing: match &ratio {
+                Some(_) => Standing::Undecided,
+                None if !left.is_empty() && left == right => Standing::Same,
+                None => Standing::Unknown,
+            },
+            more: None,
+            family: 0,
+            outliers: far.collect(),
+            median: mumakil_base::statistics::quantile(&logarithms, 0.5).map_or(f64::NAN, f64::exp),
+        });
+        ratios.push(ratio);
+    }
+    judge(&mut made, &ratios);
+    made
+}
+
+/// Judges the ratios of a family together.
+fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
+    let tested = |(place, ratio): (usize, &Option<PairedRatio>)| {
+        let ratio = (*ratio)?;
+        Some((place, ratio, ratio.p?))
+    };
+    let tested: Vec<(usize, PairedRatio, f64)> =
+        ratios.iter().enumerate().filter_map(tested).collect();
+    let steps = holm(&tested.iter().map(|(.., p)| *p).collect::<Vec<_>>());
+    let mut order: Vec<_> = tested.iter().zip(&steps).collect();
+    order.sort_by_key(|(_, step)| step.rank);
+    // A pair is decided after those before it, so it takes no fewer seeds than they do.
+    let mut needed = Some(0);
+    for ((place, ratio, _), step) in order {
+        let pair = &mut pairs[*place];
+        pair.p = Some(step.p);
+        pair.family = tested.len();
+        pair.standing = match ratio.estimate.mean {
+            _ if ratio.is_same() => Standing::Same,
+            _ if LEVEL < step.p => Standing::Undecided,
+            mean if mean < 1.0 => Standing::Less,
+            _ => Standing::More,
+        };
+        if pair.standing == Standing::Undecided {
+            let own = ratio.pairs_to_decide(step.level);
+            needed = needed.zip(own).map(|(before, own): (usize, usize)| before.max(own));
+            let n = ratio.estimate.n;
+            pair.more = needed.map(|needed| needed.saturating_sub(n).max(1));
+        }
+    }
+}
+
+/// Returns the places of the seeds for which both sides have a number, and these.
+fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
+    let both = left.iter().zip(right).enumerate();
+    let both = both.filter_map(|(seed, (left, right))| Some((seed, (*left)?, (*right)?)));
+    both.collect()
+}
+
+/// Compares what each metric is under the values of the compared axis, in each cell of the others.
+pub(crate) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
+    let Some(axis) = sheet.compare else { return Vec::new() };
+    let space = sheet.space();
+    let pairs = sheet.against.pairs(space.axes[axis].values.len());
+    let mut comparisons = Vec::new();
+    for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
+        let mut seen = BTreeSet::new();
+        for cell in &sheet.cells {
+            // Whatever the values are that it has chosen itself, it is the same number.
+            let shown = |(other, value): (usize, &usize)| {
+                (other != axis && !metric.chosen.contains(&other)).then_some(*value)
+            };
+            let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
+            if !seen.insert(group.clone()) {
+                continue;
+            }
+            // Of the cells that a metric does not tell apart any will do: some may be left out.
+            let place = |value: usize| {
+                sheet.cells.iter().position(|other| {
+                    let mut pairs = group.iter().zip(&other.values);
+                    other.values[axis] == value
+                        && pairs.all(|(shown, own)| shown.is_none_or(|shown| shown == *own))
+                })
+            };
+            let numbers = |value: usize| Some(&metric.numbers[place(value)?][..]);
+            let labels = |(other, value): (usize, &Option<usize>)| {
+                let label = |value: usize| space.axes[other].values[value].label.clone();
+                (other != axis).then(|| value.map(label).unwrap_or_default())
+            };
+            let labels: Vec<String> = group.iter().enumerate().filter_map(labels).collect();
+            let at = describe(&space.axes, &group);
+            for pair in family(&pairs, numbers) {
+                let [base, other] = [pair.places.0, pair.places.1];
+                let [base_label, other_label] =
+                    [base, other].map(|value| space.axes[axis].values[value].label.clone());
+                let runs = |seed: usize| {
+                    [base, other].map(|value| {
+                        let cell = place(value).map(|place| &sheet.cells[place]);
+                        cell.map(|cell| cell.runs[seed].clone()).unwrap_or_default()
+                    })
+                };
+                let outlying = |(seed, ratio, distance): &(usize, f64, f64)| OutlyingSeed {
+                    seed: sheet.seeds[*seed],
+                    ratio: *ratio,
+                    median: pair.median,
+                    distance: distance.is_finite().then_some(*distance),
+                    runs: runs(*seed),
+                };
+                let name = format!("{other_label} against {base_label}{at}");
+                comparisons.push(Comparison {
+                    metric: metric.text.clone(),
+                    cell: labels.clone(),
+                    words: format!("{name}: {}", pair.words(metric.unit)),
+                    pair: name,
+                    base: base_label,
+                    other: other_label,
+                    difference: pair.difference,
+                    ratio: pair.ratio,
+                    p: pair.p,
+                    verdict: pair.standing,
+                    more_seeds: pair.more,
+                    outliers: pair.outliers.iter().map(outlying).collect(),
+                });
+            }
+        }
+    }
+    comparisons
+}
+
+/// Tells in which cell of the axes that are shown something is: ` at 40 nodes, replication=3`.
+fn describe(axes: &[Axis], group: &[Option<usize>]) -> String {
+    let tell = |(axis, value): (&Axis, &Option<usize>)| {
+        let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
+        let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
+        let (name, label) = (axis.name(), &value.label);
+        Some(match (is_count, label.as_str()) {
+            (true, "1") => format!("1 {}", &name[..name.len() - 1]),
+            (true, _) => format!("{label} {name}"),
+            _ => format!("{name}={label}"),
+        })
+    };
+    let told: Vec<String> = axes.iter().zip(group).filter_map(tell).collect();
+    if told.is_empty() { String::new() } else { format!(" at {}", told.join(", ")) }
+}
+
+impl Pair {
+    /// Tells what its ratio comes to, if it is of numbers of a unit.
+    pub(crate) fn words(&self, unit: Unit) -> String {
+        let (seeds, n) = self.seeds;
+        let some = (n < seeds).then(|| format!("{n} of {}", counted(seeds as u64, "seed")));
+        match (self.standing, some) {
+            (Standing::Same, None) => {
+                format!("the same with all of {}", counted(n as u64, "seed"))
+            }
+            (Standing::Same, Some(some)) => format!("the same with {some}"),
+            (_, None) => self.told(unit),
+            (_, Some(some)) => format!("{}, with {some}", self.told(unit)),
+        }
+    }
+
+    /// Tells it, unless both sides are the same.
+    fn told(&self, unit: Unit) -> String {
+        let Some(Estimate { mean, band, .. }) = self.ratio else {
+            return "no ratio, for not all numbers are there and above zero".to_owned();
+        };
+        let Some(Band { low, high }) = band else {
+            let [mean] = shown([mean]);
+            return format!("{mean} times with one seed, undecided; more seeds would tell");
+        };
+        let [times, low_told, high_told] = shown([mean, low, high]);
+        let undecided = || match self.family {
+            // By itself it would be.
+            family if 1.0 < low || high < 1.0 => {
+                format!("undecided among {}", counted(family as u64, "comparison"))
+            }
+            _ => "undecided".to_owned(),
+        };
+        match self.standing {
+            Standing::Less | Standing::More => {
+                format!("{} ({times} times, {low_told} to {high_told})", by(mean, unit))
+            }
+            Standing::Undecided | Standing::Unknown | Standing::Same => {
+                let more = match self.more {
+                    Some(more) => {
+                        format!("about {} more would decide", counted(more as u64, "seed"))
+                    }
+                    None => format!("more than {} seeds would be needed", count(MOST_PAIRS as u64)),
+                };
+                format!("{times} times ({low_told} to {high_told}), {}; {more}", undecided())
+            }
+        }
+    }
+}
+
+/// Tells by how much a ratio is off one: `shorter by 7 %`.
+fn by(ratio: f64, unit: Unit) -> String {
+    let is_time = unit == Unit::TIME;
+    let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
+    match (ratio.min(1e100), is_time) {
+        (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),
+        (times @ 2.0.., false) => format!("is {} times as much", significant(times, 3)),
+        (1.0.., true) => format!("longer {}", percent(ratio - 1.0)),
+        (1.0.., false) => format!("higher {}", percent(ratio - 1.0)),
+        (_, true) => format!("shorter {}", percent(1.0 - ratio)),
+        (_, false) => format!("lower {}", percent(1.0 - ratio)),
+    }
+}
+
+/// Prints ratios that belong together: as many decimals as show how far they are apart, and that
+/// they are not one if none of them is on its other side.
+pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
+    let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
+    let (low, high) = (ends(f64::min), ends(f64::max));
+    let width = if low < high { high - low } else { 1.0 };
+    let least: f64 = if high < 10.0 { 2.0 } else { 0.0 };
+    let mut decimals = (1.0 - width.log10().floor()).clamp(least, 6.0) as usize;
+    let looks_like_one = |ratio: f64, decimals: usize| {
+        format!("{ratio:.decimals$}") == format!("{:.decimals$}", 1.0)
+    };
+    let is_off = 1.0 < low || high < 1.0;
+    while is_off && decimals < 6 && ratios.iter().any(|ratio| looks_like_one(*ratio, decimals)) {
+        decimals += 1;
+    }
+    ratios.map(|ratio| match ratio {
+        // The end of an interval of very different ratios.
+        1e100.. => "∞".to_owned(),
+        1e6.. => significant(ratio, 3),
+        _ => format!("{ratio:.decimals$}"),
+    })
+}
+
+/// Something to think of about a comparison: a seed of which the ratio is far from the others'.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oddity {
+    /// What is odd.
+    pub text: String,
+    /// The runs to look at, each with what it is of.
+    pub runs: Vec<(String, String)>,
+}
+
+/// Returns the outlying seeds of comparisons, the farthest first, each once for each of its pairs of runs.
+pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
+    let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
+    let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
+    let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
+    all.sort_by(|(_, a), (_, b)| distance(b).total_cmp(&distance(a)));
+    let mut seen = BTreeSet::new();
+    all.retain(|(_, seed)| seen.insert(&seed.runs));
+    let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
+        let Comparison { metric, base, other, pair, .. } = of;
+        let [ratio, median] = shown([outlier.ratio, outlier.median]);
+        let far = match outlier.distance {
+            Some(distance) => {
+                format!("{} robust deviations off the median of {median}", significant(distance, 2))
+            }
+            None => format!("where most are {median}"),
+        };
+        Oddity {
+            text: format!(
+                "seed {} stands apart: {metric} of {pair} is {ratio} times, {far}",
+                outlier.seed
+            ),
+            runs: [base, other].into_iter().cloned().zip(outlier.runs.clone()).collect(),
+        }
+    };
+    all.into_iter().map(oddity).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_results::expect::AxisValue;
+
+    /// Returns what the families of these values' numbers say, against the first or each with each.
+    fn pairs(all: bool, numbers: &[&[f64]]) -> Vec<Pair> {
+        let against = if all { crate::Against::All } else { crate::Against::default() };
+        let numbers: Vec<Vec<Option<f64>>> =
+            numbers.iter().map(|numbers| numbers.iter().copied().map(Some).collect()).collect();
+        family(&against.pairs(numbers.len()), |value| Some(&numbers[value][..]))
+    }
+
+    fn words(base: &[f64], other: &[f64], unit: Unit) -> String {
+        pairs(false, &[base, other])[0].words(unit)
+    }
+
+    /// Returns numbers of which the logarithms are these.
+    fn numbers(logarithms: &[f64]) -> Vec<f64> {
+        logarithms.iter().map(|value| value.exp()).collect()
+    }
+
+    #[test]
+    fn what_is_decided_is_told_in_plain_words() {
+        // Logarithms -0.10, -0.08, -0.06: mean -0.08, error 0.011547, t(0.975; 2) = 4.3027, so from
+        // exp(-0.12968) = 0.8784 to exp(-0.03032) = 0.9701.
+        let less = numbers(&[-0.10, -0.08, -0.06]);
+        let one = [1.0; 3];
+        assert_eq!(
+            words(&one, &less, Unit::TIME),
+            "shorter by 7.7 % (0.923 times, 0.878 to 0.970)"
+        );
+        assert_eq!(words(&one, &less, Unit::SHARE), "lower by 7.7 % (0.923 times, 0.878 to 0.970)");
+        // The reverse: exp(0.08) = 1.0833, 1.0308 to 1.1385.
+        assert_eq!(words(&less, &one, Unit::TIME), "longer by 8.3 % (1.08 times, 1.03 to 1.14)");
+        assert_eq!(words(&less, &one, Unit::PLAIN), "higher by 8.3 % (1.08 times, 1.03 to 1.14)");
+        let more = [3.0, 3.0, 3.0];
+        assert_eq!(
+            words(&one, &more, Unit::TIME),
+            "takes 3 times as long (3.00 times, 3.00 to 3.00)"
+        );
+        assert_eq!(words(&one, &one, Unit::TIME), "the same with all of 3 seeds");
+    }
+
+    #[test]
+    fn what_is_undecided_says_how_many_seeds_would_decide() {
+        // The mean is 0.1, the deviation 0.1581: 22 seeds, of which five are there.
+        let other = numbers(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
+        // 0.1 ± 2.7764 · 0.070711, so from exp(-0.0963) to exp(0.2963).
+        assert_eq!(
+            words(&[1.0; 5], &other, Unit::TIME),
+            "1.11 times (0.91 to 1.34), undecided; about 17 seeds more would decide"
+        );
+        assert_eq!(
+            words(&[1.0; 2], &numbers(&[0.1, -0.1001]), Unit::TIME),
+            "1.00 times (0.28 to 3.57), undecided; more than 10,000 seeds would be needed"
+        );
+        assert_eq!(
+            words(&[1.0], &[0.5], Unit::TIME),
+            "0.50 times with one seed, undecided; more seeds would tell"
+        );
+        let none = "no ratio, for not all numbers are there and above zero";
+        assert_eq!(words(&[1.0, 0.0], &[2.0, 0.0], Unit::SHARE), none);
+        assert_eq!(words(&[1.0, 0.0], &[1.0, 0.0], Unit::SHARE), "the same with all of 2 seeds");
+        // Of a seed that lacks a number on one side nothing is said but that.
+        let some = [vec![Some(1.0), Some(2.0), None], vec![Some(1.0), Some(2.0), Some(9.0)]];
+        let pair = &family(&[(0, 1)], |value| Some(&some[value][..]))[0];
+        assert_eq!(pair.words(Unit::TIME), "the same with 2 of 3 seeds");
+        assert_eq!(words(&[], &[], Unit::SHARE), none);
+    }
+
+    #[test]
+    fn what_one_pair_decides_many_need_not() {
+        // By itself t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
+        let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
+        assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, Standing::More);
+        // Beside two that say less it is the first of three: 0.0914.
+        let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
+        let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
+        let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);
+        let near = &three[1];
+        assert_eq!(near.standing, Standing::Undecided);
+        assert!((near.p.unwrap() - 0.0914).abs() < 1e-4, "{:?}", near.p);
+        let told = near.words(Unit::TIME);
+        assert!(
+            told.starts_with("1.11 times (1.02 to 1.20), undecided among 3 comparisons; about ")
+        );
+        // Those that are tested after it cannot be decided with fewer seeds.
+        assert!(
+            three.iter().all(|pair| pair.more.is_none() || near.more <= pair.more),
+            "{three:?}"
+        );
+    }
+
+    #[test]
+    fn pairs_that_are_decided_leave_their_part_of_the_level_to_the_others() {
+        // p is 0.0305 again. It is the last of three, and the two before it are beyond doubt.
+        let near = [0.04, 0.08, 0.12, 0.16];
+        let far = |by: f64| numbers(&near.map(|value| by + value / 10.0));
+        let three = pairs(false, &[&[1.0; 4], &far(1.0), &numbers(&near), &far(2.0)]);
+        assert!(three.iter().all(|pair| pair.standing == Standing::More), "{three:?}");
+        assert!((three[1].p.unwrap() - 0.0305).abs() < 1e-4, "{:?}", three[1].p);
+    }
+
+    #[test]
+    fn only_seeds_that_both_sides_have_are_paired() {
+        let base = [Some(1.0), None, Some(2.0), Some(4.0)];
+        let other = [Some(2.0), Some(9.0), None, Some(8.0)];
+        let pair = &family(&[(0, 1)], |value| Some(if value == 0 { &base[..] } else { &other }))[0];
+        let ratio = pair.ratio.unwrap();
+        assert!((ratio.mean - 2.0).abs() < 1e-12 && ratio.n == 2, "{ratio:?}");
+        assert!(family(&[(0, 1)], |value| (value == 0).then_some(&base[..])).is_empty());
+    }
+
+    #[test]
+    fn an_outlier_keeps_the_place_of_its_seed() {
+        let base = [None, Some(1.0), Some(1.0), Some(1.0), Some(1.0), Some(1.0)];
+        let mut other = base.map(|number| number.map(|number: f64| number * 1.1));
+        other[4] = Some(9.0);
+        let pair = &family(&[(0, 1)], |value| Some(if value == 0 { &base[..] } else { &other }))[0];
+        assert_eq!(pair.outliers.len(), 1);
+        let (place, ratio, distance) = pair.outliers[0];
+        assert!((place, distance) == (4, f64::INFINITY) && (ratio - 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ratios_show_how_far_they_are_apart_and_that_they_are_not_one() {
+        assert_eq!(shown([0.93, 0.87, 1.01]), ["0.93", "0.87", "1.01"]);
+        assert_eq!(shown([0.998, 0.9971, 0.9989]), ["0.9980", "0.9971", "0.9989"]);
+        assert_eq!(shown([1.05, 1.001, 1.2]), ["1.050", "1.001", "1.200"]);
+        assert_eq!(shown([250.0, 200.0, 312.0]), ["250", "200", "312"]);
+        assert_eq!(shown([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
+        assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2", "0", "∞"]);
+        assert_eq!(by(f64::INFINITY, Unit::PLAIN), "is 10¹⁰⁰ times as much");
+    }
+
+    #[test]
+    fn a_cell_is_told_as_people_do() {
+        let axis = |path: &str, labels: &[&str]| Axis {
+            path: path.to_owned(),
+            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+        };
+        let axes = [
+            axis("cluster.nodes", &["1", "40"]),
+            axis("hdfs.replication", &["1", "3"]),
+            axis("scheduler", &["fifo", "fair"]),
+            axis("alone", &["7"]),
+        ];
+        assert_eq!(describe(&axes, &[Some(1), None, None, Some(0)]), " at 40 nodes");
+        assert_eq!(describe(&axes, &[Some(0), Some(1), None, None]), " at 1 node, replication=3");
+        assert_eq!(describe(&axes, &[None, None, Some(1), None]), " at scheduler=fair");
+        assert_eq!(describe(&axes, &[None; 4]), "");
+    }
+
+    #[test]
+    fn the_farthest_seed_is_warned_of_first_and_each_pair_of_runs_once() {
+        let outlier = |seed, distance| OutlyingSeed {
+            seed,
+            ratio: 3.1,
+            median: 0.93,
+            distance: Some(distance),
+            runs: [format!("a{seed}"), format!("b{seed}")],
+        };
+        let comparison = |metric: &str, outliers| Comparison {
+            metric: metric.to_owned(),
+            cell: vec!["40".to_owned()],
+            base: "fair".to_owned(),
+            other: "hfsp".to_owned(),
+            difference: None,
+            ratio: None,
+            p: None,
+            verdict: Standing::Undecided,
+            more_seeds: None,
+            outliers,
+            pair: "hfsp against fair at 40 nodes".to_owned(),
+            words: "hfsp against fair at 40 nodes: 0.93 times".to_owned(),
+        };
+        let found = oddities(&[
+            comparison("makespan", vec![outlier(3, 21.0), outlier(7, 9.0)]),
+            comparison("mean(wait)", vec![outlier(7, 41.0)]),
+        ]);
+        let texts: Vec<&str> = found.iter().map(|oddity| &*oddity.text).collect();
+        assert_eq!(
+            texts,
+            [
+                "seed 7 stands apart: mean(wait) of hfsp against fair at 40 nodes is 3.10 times, \
+                 41 robust deviations off the median of 0.93",
+                "seed 3 stands apart: makespan of hfsp against fair at 40 nodes is 3.10 times, \
+                 21 robust deviations off the median of 0.93",
+            ]
+        );
+        assert_eq!(found[0].runs[1], ("hfsp".to_owned(), "b7".to_owned()));
+    }
+}

@@ -1,0 +1,326 @@
+//! The end of a study: all its files are made of its sheet and its runs.
+
+use std::fs;
+use std::path::Path;
+
+use crate::conclude::findings::{Findings, FindingsError};
+use crate::conclude::paired::{Standing, shown};
+use crate::conclude::study_runs::StudyRuns;
+use crate::conclude::usual::usual;
+use crate::conclude::{merged, tables};
+use crate::draw::{Material, Picture, draw};
+use crate::plan::sheet::{Sheet, read_sheet};
+use crate::run::store::{CHARTS, RUNS, Store, clear};
+use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
+use mumakil_base::statistics::{Band, Estimate};
+use mumakil_base::units::tell::{count, counted, significant};
+use mumakil_draw::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
+use mumakil_results::expect::{Figure, in_words};
+use mumakil_run::output::report::verdicts;
+use mumakil_run::output::{OutputError, write_file, write_json};
+
+/// The file with a row for each cell.
+pub const CELLS: &str = "cells.csv";
+/// The table that not every study has.
+pub const COMPARISONS: &str = "comparisons.csv";
+
+/// More comparisons than that are not put into words.
+const MOST_SENTENCES: usize = 40;
+/// More seeds that stand apart are not warned of.
+const MOST_ODDITIES: usize = 5;
+
+/// Why a study has no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ConcludeError {
+    /// The numbers cannot be had.
+    #[error(transparent)]
+    Findings(#[from] FindingsError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+/// What a study comes to.
+#[derive(Debug)]
+pub struct Concluded {
+    /// The numbers and the verdicts.
+    pub findings: Findings,
+    /// The charts.
+    pub pictures: Vec<Picture>,
+}
+
+/// Makes the files of a study whose runs are all there: tables, charts, the report.
+///
+/// The same sheet and runs give the same bytes.
+///
+/// # Errors
+/// If a run's results cannot be read or a file cannot be written.
+pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded, ConcludeError> {
+    let runs = StudyRuns::new(sheet, store);
+    let findings = Findings::of(sheet, &runs)?;
+    let specs = match &sheet.charts[..] {
+        [] => usual(sheet),
+        own => own.to_vec(),
+    };
+    let measured = |text: &str, cell: &[usize]| {
+        let metric = findings.metrics.iter().find(|metric| metric.text == text)?;
+        Some(metric.numbers[runs.place(cell)?].clone())
+    };
+    let (study, space) = (&*sheet.study, sheet.space());
+    let against = sheet.against;
+    let material = Material { study, space, against, runs: &runs, measured: &measured };
+    let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
+    write_sheet(sheet, folder)?;
+    let mut files = vec![
+        ("runs.csv", tables::runs(sheet, &findings)),
+        (CELLS, tables::cells(sheet, &findings)),
+        (REPORT, page(sheet, &findings, &pictures).html().into_bytes()),
+    ];
+    if sheet.compare.is_some() {
+        files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
+    }
+    if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
+        files.push((LATENCY, log));
+    }
+    for (name, content) in &files {
+        write_file(folder, name, content)?;
+    }
+    let charts: Vec<String> = (1..=pictures.len()).map(|place| format!("{place:02}.svg")).collect();
+    for (name, picture) in charts.iter().zip(&pictures) {
+        write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
+    }
+    // What an earlier form of the study has left and this one has not would seem to be of this one.
+    let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
+    clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
+    let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
+    clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
+    // Last: where it is, the study is complete.
+    write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
+    Ok(Concluded { findings, pictures })
+}
+
+/// Writes what a study's folder says of the study. The summary of another one goes first, so that a
+/// summary is always of the sheet beside it, also if this study is never finished.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
+    let summary = folder.join(SUMMARY);
+    if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
+        let error = |source| OutputError::Write { path: summary.clone(), source };
+        fs::remove_file(&summary).map_err(error)?;
+    }
+    write_json(folder, STUDY, sheet)
+}
+
+/// Returns the report.
+fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
+    let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
+    if !findings.comparisons.is_empty() {
+        sections.push(Section::new("Compared", compared(findings)));
+    }
+    if !findings.verdicts.is_empty() {
+        let verdicts = verdicts(&sheet.expect, &findings.verdicts);
+        sections.push(Section::new("Expectations", vec![Block::Verdicts(verdicts)]));
+    }
+    if !pictures.is_empty() {
+        sections.push(Section::new("Charts", charts(pictures)));
+    }
+    let mut numbers = vec![Block::Table(cells(sheet, findings))];
+    if !findings.comparisons.is_empty() {
+        numbers.push(Block::Table(comparisons(sheet, findings)));
+    }
+    sections.push(Section::new("Numbers", numbers));
+    let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
+    sections.push(Section::new("How to repeat it", vec![Block::Code(repeat)]));
+    Page {
+        title: sheet.study.clone(),
+        subtitle: format!("A study of {} runs", sheet.runs().count()),
+        sections,
+        version: sheet.version.clone(),
+    }
+}
+
+/// Returns the charts, each of which something was published with a table of it and ours.
+pub(crate) fn charts(pictures: &[Picture]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    // What stands side by side is not torn apart for a table.
+    for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
+        blocks.push(Block::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
+        let tables = run.iter().filter(|picture| !picture.figures.is_empty());
+        blocks.extend(tables.map(|picture| Block::Table(figures(picture))));
+    }
+    blocks
+}
+
+fn figures(picture: &Picture) -> PageTable {
+    let row = |figure: &Figure| {
+        let difference = figure.difference();
+        vec![
+            PageCell::text(figure.what.clone()),
+            PageCell::number(figure.published.value, figure.published.text.clone()),
+            PageCell { value: figure.ours, ..PageCell::text(figure.told()) },
+            PageCell::text(difference),
+        ]
+    };
+    PageTable {
+        caption: format!("{}: published and ours", picture.drawing.title()),
+        columns: vec![
+            Column::text("of"),
+            Column::number("published", None),
+            Column::number("ours", None),
+            Column::text("difference"),
+        ],
+        rows: picture.figures.iter().map(row).collect(),
+    }
+}
+
+fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
+    let headline = |label: &str, value: usize, note: String| Headline {
+        label: label.to_owned(),
+        value: value.to_string(),
+        note,
+    };
+    let axes = sheet.axes.iter().map(|axis| format!("{} × {}", axis.values.len(), axis.short()));
+    let mut blocks = Vec::new();
+    if !sheet.description.is_empty() {
+        blocks.push(Block::Text(sheet.description.clone()));
+    }
+    blocks.push(Block::Headlines(vec![
+        headline("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
+        headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
+        headline("runs", sheet.runs().count(), String::new()),
+    ]));
+    let warnings = findings.warnings();
+    if !warnings.is_empty() {
+        blocks.push(Block::Warnings(warnings));
+    }
+    blocks
+}
+
+/// Returns what the comparisons come to in words, and the seeds to look at.
+fn compared(findings: &Findings) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let all = findings.comparisons.len();
+    for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
+        .chunk_by(|one, other| one.metric == other.metric)
+    {
+        blocks.push(Block::Text(format!("`{}`", of_metric[0].metric)));
+        blocks.push(Block::Sentences(of_metric.iter().map(|one| one.words.clone()).collect()));
+    }
+    if MOST_SENTENCES < all {
+        let more = count((all - MOST_SENTENCES) as u64);
+        blocks.push(Block::Text(format!("… and {more} more in the table below.")));
+    }
+    let oddities = findings.oddities();
+    let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
+        // Not links: who keeps runs in packs has the same report.
+        let runs: Vec<String> = oddity.runs.iter().map(|(_, run)| run_path(run)).collect();
+        let compare = format!("`mumakil compare {}`", runs.join(" "));
+        format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
+    });
+    if !oddities.is_empty() {
+        blocks.push(Block::Warnings(leads.collect()));
+    }
+    if MOST_ODDITIES < oddities.len() {
+        let more = count((oddities.len() - MOST_ODDITIES) as u64);
+        let told = format!("… and {more} more seeds that stand apart, in `{COMPARISONS}`.");
+        blocks.push(Block::Text(told));
+    }
+    blocks
+}
+
+/// Returns the path of a run's folder from that of its study.
+pub fn run_path(run: &str) -> String {
+    format!("{RUNS}/{run}/")
+}
+
+fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
+    let axes = sheet.axes.iter().map(|axis| {
+        if axis.is_numeric() {
+            Column::number(&axis.field, None)
+        } else {
+            Column::text(&axis.field)
+        }
+    });
+    let metrics = findings.metrics.iter().flat_map(|metric| {
+        let mean = Column::number(in_words(&metric.text), None).over(&metric.text);
+        [mean, Column::text("95 % interval")]
+    });
+    let space = sheet.space();
+    let row = |(number, cell): (usize, &crate::plan::sheet::SheetCell)| {
+        let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
+            let value = &axis.values[*value];
+            PageCell {
+                value: value.number.map(|(number, _)| number),
+                ..PageCell::text(&value.label)
+            }
+        });
+        let numbers = findings.metrics.iter().flat_map(|metric| {
+            let found = metric.cells[number].map(|found| found.mean);
+            band(found, sheet.seeds.len(), |numbers| metric.unit.show_together(numbers))
+        });
+        labels.chain(numbers).collect()
+    };
+    PageTable {
+        caption: "Means over the seeds of each cell".to_owned(),
+        columns: axes.chain(metrics).collect(),
+        rows: sheet.cells.iter().enumerate().map(row).collect(),
+    }
+}
+
+fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
+    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = others.map(|(_, axis)| Column::text(axis.field.clone()));
+    let columns = [Column::text("metric")].into_iter().chain(others).chain([
+        Column::text("compared"),
+        Column::number("difference", None),
+        Column::text("95 % interval"),
+        Column::number("ratio", None),
+        Column::text("95 % interval"),
+        Column::number("p", None),
+        Column::text("which is"),
+    ]);
+    let seeds = sheet.seeds.len();
+    let row = |found: &crate::conclude::paired::Comparison| {
+        let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
+        let unit = metric.map_or(mumakil_results::expect::Unit::PLAIN, |metric| metric.unit);
+        let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
+        let compared = PageCell::text(format!("{} against {}", found.other, found.base));
+        let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
+        let ratio = band(found.ratio, seeds, shown);
+        let p = PageCell::maybe(found.p, |p| {
+            if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) }
+        });
+        let verdict = match (found.verdict, found.more_seeds) {
+            (Standing::Undecided, Some(more)) => {
+                format!("undecided, about {} more", counted(more as u64, "seed"))
+            }
+            (verdict, _) => verdict.word().to_owned(),
+        };
+        let last = [p, PageCell::text(verdict)];
+        texts.chain([compared]).chain(difference).chain(ratio).chain(last).collect()
+    };
+    PageTable {
+        caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
+        columns: columns.collect(),
+        rows: findings.comparisons.iter().map(row).collect(),
+    }
+}
+
+/// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
+fn band(
+    of: Option<Estimate>,
+    seeds: usize,
+    show: impl Fn([f64; 3]) -> [String; 3],
+) -> [PageCell; 2] {
+    let Some(Estimate { mean, band, n }) = of else {
+        return [PageCell::unknown(), PageCell::default()];
+    };
+    let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
+    let [shown, low, high] = show([mean, low, high]);
+    let interval = band.map(|_| format!("{low} to {high}"));
+    let few = (n < seeds).then(|| format!("({n} of {seeds} seeds)"));
+    let words: Vec<String> = interval.into_iter().chain(few).collect();
+    [PageCell::number(mean, shown), PageCell::text(words.join(" "))]
+}

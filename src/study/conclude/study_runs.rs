@@ -1,0 +1,65 @@
+//! The results of a study's runs, read as they are asked for.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::plan::sheet::Sheet;
+use crate::run::store::Store;
+use mumakil_results::expect::Runs;
+use mumakil_results::results::{ReadError, Results};
+use mumakil_run::output::results::{Recent, RunResults};
+
+/// So many summaries are in memory at a time, of some kilobytes each.
+const SUMMARIES: usize = 1_000;
+
+/// The results of a study's runs, read as they are asked for.
+pub(crate) struct StudyRuns<'s> {
+    sheet: &'s Sheet,
+    store: &'s Store,
+    /// The numbers of the cells.
+    places: FxHashMap<&'s [usize], usize>,
+    runs: Vec<Vec<OnceCell<RunResults>>>,
+    recent: Rc<Recent>,
+}
+
+impl<'s> StudyRuns<'s> {
+    pub(crate) fn new(sheet: &'s Sheet, store: &'s Store) -> Self {
+        let cells = || sheet.cells.iter();
+        let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
+        let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
+        // Those of two cells that are compared, and some beside them.
+        let recent = Recent::new(SUMMARIES.max(2 * sheet.seeds.len()));
+        Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
+    }
+
+    /// Returns the number of a cell, unless the study leaves it out.
+    pub(crate) fn place(&self, cell: &[usize]) -> Option<usize> {
+        self.places.get(cell).copied()
+    }
+
+    /// Returns the runs of the cell of this number, seed by seed.
+    pub(crate) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
+        self.runs[place].iter().enumerate().map(move |(seed, run)| {
+            let number = place * self.sheet.seeds.len() + seed;
+            let of = |found| RunResults::of(found, number, self.recent.clone());
+            run.get_or_init(|| of(self.store.place(&self.sheet.cells[place].runs[seed])))
+        })
+    }
+}
+
+impl Runs for StudyRuns<'_> {
+    fn seeds(&self) -> usize {
+        self.sheet.seeds.len()
+    }
+
+    fn has(&self, cell: &[usize]) -> bool {
+        self.place(cell).is_some()
+    }
+
+    fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
+        let place = self.place(cell).expect("cells that are left out are not asked for");
+        Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
+    }
+}

@@ -1,0 +1,209 @@
+//! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
+//!
+//! Times are in seconds, sizes in bytes, shares parts of one; the headings say so. Intervals are of
+//! 95 %, where there are two numbers or more; `n` says how many there are, since not every run has
+//! each number.
+
+use serde_json::json;
+
+use crate::conclude::findings::{Findings, Metric};
+use crate::plan::sheet::Sheet;
+use mumakil_base::statistics::Estimate;
+use mumakil_results::expect::Unit;
+
+/// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
+pub(crate) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let axes = sheet.axes.iter().map(|axis| axis.field.clone());
+    let metrics = findings.metrics.iter().map(heading);
+    let last = ["failed", "left", "run"].map(str::to_owned);
+    let mut table = CsvTable::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(last));
+    for (number, cell) in sheet.cells.iter().enumerate() {
+        for (place, (seed, run)) in sheet.seeds.iter().zip(&cell.runs).enumerate() {
+            let numbers =
+                findings.metrics.iter().map(|metric| cell_of(metric.numbers[number][place]));
+            let labels = sheet.labels(cell).map(str::to_owned);
+            let jobs = findings.jobs[number][place];
+            let last = [jobs.failed.to_string(), jobs.left.to_string(), run.clone()];
+            table.row(labels.chain([seed.to_string()]).chain(numbers).chain(last));
+        }
+    }
+    table.bytes()
+}
+
+/// Returns `cells.csv`: a row for each cell.
+pub(crate) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let axes = sheet.axes.iter().map(|axis| axis.field.clone());
+    let metrics = findings.metrics.iter().flat_map(|metric| {
+        let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
+        let numbers = ["mean", "low", "high", "median", "sd"].map(of);
+        numbers.into_iter().chain([format!("{} n", metric.text)])
+    });
+    let mut table = CsvTable::new(axes.chain(["runs".to_owned()]).chain(metrics));
+    for (number, cell) in sheet.cells.iter().enumerate() {
+        let numbers = findings.metrics.iter().flat_map(|metric| {
+            let found = metric.cells[number];
+            let of = found.map(|found| found.mean);
+            let more = [
+                found.map(|found| found.median),
+                found.and_then(|found| found.deviation),
+                Some(of.map_or(0.0, |of| of.n as f64)),
+            ];
+            estimate(of).into_iter().chain(more.map(cell_of))
+        });
+        let labels = sheet.labels(cell).map(str::to_owned);
+        table.row(labels.chain([cell.runs.len().to_string()]).chain(numbers));
+    }
+    table.bytes()
+}
+
+/// Returns `comparisons.csv`: a row for each metric, cell of the other axes, and pair of compared values.
+pub(crate) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = others.map(|(_, axis)| axis.field.clone());
+    let difference = ["base", "other", "difference", "low", "high"];
+    let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
+    let words = words.chain(["p", "verdict", "more seeds", "outliers"]).map(str::to_owned);
+    let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
+    for found in &findings.comparisons {
+        let n = found.difference.map_or(0, |difference| difference.n).to_string();
+        let numbers = [found.difference, found.ratio].into_iter().flat_map(estimate).chain([n]);
+        let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
+        let outliers = found.outliers.iter().map(|outlier| outlier.seed.to_string());
+        let last = [
+            cell_of(found.p),
+            found.verdict.word().to_owned(),
+            found.more_seeds.map_or(String::new(), |more| more.to_string()),
+            outliers.collect::<Vec<_>>().join(" "),
+        ];
+        let sides = [found.base.clone(), found.other.clone()];
+        table.row(labels.chain(sides).chain(numbers).chain(last));
+    }
+    table.bytes()
+}
+
+/// Returns `summary.json`: what was run, and what became of the expectations.
+pub(crate) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let metric = |metric: &Metric| {
+        let cells = metric.cells.iter().map(|found| found.map(|found| found.mean));
+        json!({
+            "metric": metric.text,
+            "unit": unit(metric.unit).trim(),
+            "cells": cells.collect::<Vec<_>>(),
+        })
+    };
+    let expectations = sheet
+        .expect
+        .iter()
+        .zip(&findings.verdicts)
+        .map(|(expected, found)| found.to_json(expected));
+    let summary = json!({
+        "study": sheet.study,
+        "version": sheet.version,
+        "axes": sheet.axes,
+        "seeds": sheet.seeds,
+        "cells": sheet.cells.iter().map(|cell| sheet.labels(cell).collect()).collect::<Vec<Vec<_>>>(),
+        "metrics": findings.metrics.iter().map(metric).collect::<Vec<_>>(),
+        "comparisons": findings.comparisons,
+        "expectations": expectations.collect::<Vec<_>>(),
+    });
+    let mut text = serde_json::to_vec_pretty(&summary).expect("numbers and texts are JSON");
+    text.push(b'\n');
+    text
+}
+
+fn heading(metric: &Metric) -> String {
+    format!("{}{}", metric.text, unit(metric.unit))
+}
+
+/// Returns what stands behind a heading for a unit.
+fn unit(unit: Unit) -> String {
+    match unit.sign() {
+        sign if sign.is_empty() => sign,
+        sign => format!(" [{sign}]"),
+    }
+}
+
+/// Returns the cells of an estimate: it and the ends of its interval.
+fn estimate(of: Option<Estimate>) -> [String; 3] {
+    let band = of.and_then(|of| of.band);
+    [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
+}
+
+/// Rounded to nine digits after the point: far below what anything here can tell apart.
+fn cell_of(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
+}
+
+/// A table in memory: a row for each run of a study is no more than that.
+struct CsvTable {
+    writer: csv::Writer<Vec<u8>>,
+}
+
+impl CsvTable {
+    fn new(heading: impl IntoIterator<Item = String>) -> Self {
+        let mut table = Self { writer: csv::Writer::from_writer(Vec::new()) };
+        table.row(heading);
+        table
+    }
+
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.writer.write_record(cells).expect("memory takes it, and all rows are as long");
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        self.writer.into_inner().expect("memory takes it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::conclude::findings::CellNumbers;
+    use crate::plan::sheet::{SheetAxis, SheetCell};
+
+    #[test]
+    fn a_row_says_of_how_many_numbers_it_is_and_one_has_no_interval() {
+        let numbers =
+            [vec![Some(1.0), None, Some(1.0)], vec![None, Some(7.0), None], vec![None; 3]];
+        let cell = |value| SheetCell { values: vec![value], runs: vec![String::new(); 3] };
+        let axis = SheetAxis {
+            field: "x".to_owned(),
+            values: ["a", "b", "c"].map(str::to_owned).into(),
+            numbers: BTreeMap::new(),
+        };
+        let sheet = Sheet {
+            study: "test".to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: vec![axis],
+            compare: None,
+            against: Default::default(),
+            seeds: vec![1, 2, 3],
+            cells: (0..3).map(cell).collect(),
+            left_out: Vec::new(),
+            metrics: Vec::new(),
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let metric = Metric {
+            text: "m".to_owned(),
+            unit: Unit::PLAIN,
+            chosen: Vec::new(),
+            cells: numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect(),
+            numbers: numbers.into(),
+        };
+        let findings = Findings {
+            jobs: Vec::new(),
+            metrics: vec![metric],
+            comparisons: Vec::new(),
+            verdicts: Vec::new(),
+        };
+        assert_eq!(
+            String::from_utf8(cells(&sheet, &findings)).unwrap(),
+            "x,runs,m mean,m low,m high,m median,m sd,m n\n\
+             a,3,1,1,1,1,0,2\nb,3,7,,,7,,1\nc,3,,,,,,0\n"
+        );
+    }
+}

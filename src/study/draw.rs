@@ -1,0 +1,352 @@
+//! `charts:`: what a study draws.
+//!
+//! A chart has one kind, which names what it shows: `line: mean(sojourn)`. `over` is the axis that
+//! lies on the page, `by` the axis that makes several lines. Axes that are neither, nor fixed by
+//! `where`, make a chart for each of their combinations.
+//!
+//! To add a kind is to write a file here, which has its options, what it makes of the keys that all
+//! charts have, and its drawing (`Kind`); and to put it into the list of `kinds!`. What all kinds
+//! share is in `canvas`, what is refused of any kind in `check`.
+
+mod bars;
+mod boxes;
+mod canvas;
+mod check;
+mod ecdf;
+mod expressions;
+mod heat;
+mod kind;
+mod line;
+mod percentiles;
+mod published;
+mod ratio;
+mod stack;
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_yaml::Value;
+
+use self::bars::BarChart;
+use self::boxes::BoxPlot;
+use self::canvas::{Asked, Canvas};
+use self::ecdf::Distribution;
+use self::heat::HeatMap;
+use self::kind::Kind;
+use self::line::LineChart;
+use self::percentiles::PercentilePlot;
+pub use self::published::{PublishedPoints, Series};
+use self::ratio::RatioChart;
+use self::stack::SlotStack;
+use crate::plan::axes;
+use mumakil_draw::chart::{Caption, Drawing};
+use mumakil_results::expect::{Figure, Space, Unit, combinations};
+use mumakil_results::results::ReadError;
+use mumakil_yaml::{Path, Problem};
+
+pub(crate) use canvas::Material;
+pub use expressions::OneOrMore;
+pub use stack::StackedSlots;
+
+/// So many charts come of one entry at most.
+pub(crate) const MOST_CHARTS: usize = 12;
+
+/// Makes [`ChartSpec`] of the list of kinds: of each what it is for, its key, the options that stand
+/// there, and what they make.
+macro_rules! kinds {
+    ($($(#[$story:meta])* $key:ident: $options:ty => $kind:ident,)*) => {
+        /// A chart of a study, as it is written.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct ChartSpec {
+            $(
+                $(#[$story])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$options>,
+            )*
+            /// The horizontal axis.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub over: Option<String>,
+            /// The axis that makes several lines, bars or rows.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub by: Option<String>,
+            /// Axes of which one value is shown.
+            #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
+            #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+            pub fixed: IndexMap<String, Value>,
+            /// The numbers of a published figure, shown beside ours: a list of one for each value that lies
+            /// under the chart, or `{value: number}`; for several lines or bars `{name: …}`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub published: Option<PublishedPoints>,
+            /// The title.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub title: Option<String>,
+            /// Whether values lie on a logarithmic axis.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pub log: bool,
+        }
+
+        impl ChartSpec {
+            /// The keys of all kinds.
+            const KINDS: &[&str] = &[$(stringify!($key)),*];
+
+            /// Returns the kinds that it has, with their keys.
+            fn kinds(&self) -> Vec<(&'static str, Box<dyn Kind + '_>)> {
+                let mut kinds: Vec<(&'static str, Box<dyn Kind + '_>)> = Vec::new();
+                $(
+                    if let Some(options) = &self.$key {
+                        kinds.push((stringify!($key), Box::new($kind(options))));
+                    }
+                )*
+                kinds
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A metric over an axis of numbers, with its interval.
+    line: String => LineChart,
+    /// A metric for each value of an axis, with its interval; or several metrics by their names.
+    bars: OneOrMore => BarChart,
+    /// A metric over two axes.
+    heat: String => HeatMap,
+    /// A metric under the compared values over that under their base, paired by seed, with its interval.
+    ratio: String => RatioChart,
+    /// How a number of jobs or tasks is distributed.
+    ecdf: OneOrMore => Distribution,
+    /// The same as boxes.
+    boxes: OneOrMore => BoxPlot,
+    /// A histogram up to its rarest values.
+    percentiles: String => PercentilePlot,
+    /// Who holds the slots of a kind over time, in the run with the first seed.
+    stack: StackedSlots => SlotStack,
+}
+
+/// Where on the page each axis goes.
+#[derive(Debug)]
+struct Layout {
+    over: Option<usize>,
+    by: Option<usize>,
+    /// The compared axis, if all its values are on each chart.
+    compared: Option<usize>,
+    /// The axes of which the expressions have chosen the values.
+    chosen: Vec<usize>,
+    /// The cells of each chart have these values; the axes above are at their first.
+    charts: Vec<Vec<usize>>,
+}
+
+/// A chart, and the numbers that were published of it.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The chart.
+    pub drawing: Drawing,
+    /// The published numbers that it shows, each beside ours.
+    pub figures: Vec<Figure>,
+}
+
+/// A chart of which nothing was published.
+impl From<Drawing> for Picture {
+    fn from(drawing: Drawing) -> Self {
+        Self { drawing, figures: Vec::new() }
+    }
+}
+
+/// Draws all charts that a study has.
+pub(crate) fn draw(
+    specs: &[ChartSpec],
+    material: &Material<'_>,
+) -> Result<Vec<Picture>, ReadError> {
+    let mut pictures = Vec::new();
+    for spec in specs {
+        // All of it was looked at when the study was read. But the folder of a study may have been
+        // changed since: what is no chart any more is left out.
+        let Ok((_, kind)) = spec.kind() else { continue };
+        let Ok(layout) = spec.layout(&*kind, &material.space) else { continue };
+        let Some(asked) = ask(&*kind, &material.space) else { continue };
+        let unit = asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
+        let points = spec.points(&*kind, &layout, &material.space, unit);
+        let Ok(published) = points else { continue };
+        for cell in &layout.charts {
+            let canvas = Canvas {
+                material,
+                caption: spec.caption(&*kind, &layout, cell, material, pictures.len()),
+                over: layout.over,
+                by: layout.by,
+                cell,
+                asked: &asked,
+                log: spec.log,
+                published: &published,
+            };
+            pictures.push(kind.draw(&canvas)?);
+        }
+    }
+    Ok(pictures)
+}
+
+/// Returns the axes of which all expressions of a kind have chosen the values themselves.
+fn chosen(kind: &dyn Kind, space: &Space) -> Vec<usize> {
+    let Some(asked) = ask(kind, space) else { return Vec::new() };
+    let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
+    let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
+    (0..space.axes.len()).filter(by_all).collect()
+}
+
+/// Returns the axis that the study compares.
+fn compared(space: &Space) -> Result<usize, Problem> {
+    space.compared.ok_or_else(|| {
+        let message = "a chart of ratios needs a study that compares";
+        Problem::value(Path::default(), message).hint("such as `compare: scheduler`")
+    })
+}
+
+fn itself_chosen(name: &str, at: Path) -> Problem {
+    let message = format!("what this chart shows chooses its values of `{name}` itself");
+    Problem::value(at, message).hint("all would show the same: leave this out")
+}
+
+/// Returns what the expressions of a kind mean; `None` unless all mean something.
+fn ask<'c>(kind: &'c dyn Kind, space: &Space) -> Option<Vec<Asked<'c>>> {
+    let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
+    let expressions = kind.expressions().into_iter();
+    let asked = expressions.map(|(name, text)| {
+        let plan = shown.plan(text, space).ok()?;
+        Some(Asked { name, text, plan })
+    });
+    asked.collect()
+}
+
+impl ChartSpec {
+    /// Returns its kind, and the key that it stands at.
+    fn kind(&self) -> Result<(&'static str, Box<dyn Kind + '_>), Problem> {
+        let mut kinds = self.kinds().into_iter();
+        match (kinds.next(), kinds.next()) {
+            (Some(kind), None) => Ok(kind),
+            _ => Err(Problem::value(Path::default(), "a chart has one kind")
+                .hint(format!("one of {}", Self::KINDS.join(", ")))),
+        }
+    }
+
+    /// Finds the axes, and the cells of each chart.
+    fn layout(&self, kind: &dyn Kind, space: &Space) -> Result<Layout, Problem> {
+        let axis = |key: &str, name: &Option<String>| {
+            name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
+        };
+        let (mut over, mut by) = (axis("over", &self.over)?, axis("by", &self.by)?);
+        if over.is_none() && kind.stands_over_labels() {
+            // One group of many in the middle of the page would have nothing under it.
+            (over, by) = (by, None);
+        }
+        if over.is_some() && over == by {
+            let message = "`over` and `by` are the same axis";
+            return Err(Problem::value(Path::of("by"), message));
+        }
+        let compared = if kind.compares() { Some(compared(space)?) } else { None };
+        let chosen = chosen(kind, space);
+        if let Some(axis) = compared.filter(|axis| chosen.contains(axis)) {
+            let name = space.axes[axis].name();
+            let message =
+                format!("this compares the values of `{name}`, which its metric chooses itself");
+            return Err(Problem::value(Path::default(), message).hint("draw `bars` or a `line`"));
+        }
+        let laid_out = |place: usize| [over, by, compared].contains(&Some(place));
+        let mut choices: Vec<Vec<usize>> = Vec::new();
+        for (place, axis) in space.axes.iter().enumerate() {
+            let is_one = laid_out(place) || chosen.contains(&place);
+            choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
+        }
+        for (key, axis) in [("over", over), ("by", by)] {
+            let Some(axis) = axis else { continue };
+            let name = space.axes[axis].name();
+            if compared == Some(axis) {
+                let message = format!("the values of `{name}` are what this chart compares");
+                return Err(Problem::value(Path::of(key), message));
+            }
+            if chosen.contains(&axis) {
+                return Err(itself_chosen(name, Path::of(key)));
+            }
+        }
+        for (name, label) in &self.fixed {
+            let place = axes::find(space, name, Path::of("where"))?;
+            let at = Path::of("where").key(name);
+            if laid_out(place) {
+                let message = format!("all values of `{name}` lie on this chart");
+                return Err(Problem::value(at, message));
+            }
+            choices[place] = vec![axes::find_value(&space.axes[place], label, at)?];
+        }
+        let count: usize = choices.iter().map(Vec::len).product();
+        if MOST_CHARTS < count {
+            let message = format!("this makes {count} charts, more than {MOST_CHARTS}");
+            return Err(Problem::value(Path::default(), message)
+                .hint("fix an axis: `where: {cluster.nodes: 10}`"));
+        }
+        let charts = combinations(&choices);
+        Ok(Layout { over, by, compared, chosen, charts })
+    }
+
+    /// Returns the caption of its chart of a cell; so many charts of the study stand before it.
+    fn caption(
+        &self,
+        kind: &dyn Kind,
+        layout: &Layout,
+        cell: &[usize],
+        material: &Material<'_>,
+        before: usize,
+    ) -> Caption {
+        let Material { study, space, runs, .. } = material;
+        let what = kind.what();
+        let laid_out = |axis: usize| {
+            [layout.over, layout.by, layout.compared].contains(&Some(axis))
+                || layout.chosen.contains(&axis)
+        };
+        let told = (0..space.axes.len())
+            .filter(|axis| !laid_out(*axis) && 1 < space.axes[*axis].values.len());
+        let place = space.describe(cell, &told.collect::<Vec<_>>());
+        let of = self.title.clone().unwrap_or_else(|| kind.in_words());
+        let title = if place.is_empty() { of } else { format!("{of}, {place}") };
+        let axis = |word: &str, axis: Option<usize>| {
+            axis.map(|axis| format!(" {word} {}", space.axes[axis].path)).unwrap_or_default()
+        };
+        let seeds = match runs.seeds() {
+            1 => "1 seed".to_owned(),
+            seeds => format!("{seeds} seeds"),
+        };
+        let (over, by) = (axis("over", layout.over), axis("by", layout.by));
+        let word = kind.nature().word;
+        let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
+        let id = format!("{study}-{}", before + 1);
+        // What is in words already has nothing beneath.
+        let beneath = if what == title || kind.expressions().is_empty() {
+            String::new()
+        } else {
+            format!("{what}{over}{by}")
+        };
+        Caption { id, title, beneath, description }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_results::expect::{Axis, AxisValue};
+
+    #[test]
+    fn an_axis_alone_lies_under_its_boxes_whichever_word_it_has() {
+        let nodes =
+            Axis { path: "nodes".to_owned(), values: ["5", "10"].map(AxisValue::new).into() };
+        let space = Space { axes: vec![nodes], compared: None };
+        for (yaml, over, by) in [
+            ("{boxes: sojourn, by: nodes}", Some(0), None),
+            ("{bars: makespan, by: nodes}", Some(0), None),
+            ("{boxes: {a: sojourn, b: wait}, by: nodes}", None, Some(0)),
+            ("{ecdf: sojourn, by: nodes}", None, Some(0)),
+        ] {
+            let spec: ChartSpec = serde_yaml::from_str(yaml).unwrap();
+            let layout = spec.layout(&*spec.kind().unwrap().1, &space).unwrap();
+            assert_eq!((layout.over, layout.by), (over, by), "{yaml}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a chart is drawn on and of: its place in the study, and the numbers of its cells.
+
+use super::Picture;
+use super::published::Point;
+use crate::plan::compared::Against;
+use mumakil_base::statistics::{Band, Estimate, interval};
+use mumakil_draw::chart::{self, Axis, Bar, Caption, Lines};
+use mumakil_results::expect::{Figure, Plan, Runs, Space, Unit, in_words};
+use mumakil_results::results::ReadError;
+
+/// What bands and whiskers are.
+pub(super) const BAND: &str = "95 % confidence";
+
+/// What a study's charts are made of.
+pub(crate) struct Material<'s> {
+    /// The study's name, which begins the id of each chart.
+    pub(crate) study: &'s str,
+    pub(crate) space: Space,
+    /// Which of the compared values are compared with which.
+    pub(crate) against: Against,
+    pub(crate) runs: &'s dyn Runs,
+    pub(crate) measured: &'s Measured<'s>,
+}
+
+/// Returns the numbers of a metric in a cell, seed by seed, if the study measures it anyhow, so that
+/// they need not be read again.
+type Measured<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
+
+/// An axis, and the place of a value on it.
+pub(super) type Spot = (usize, usize);
+
+/// A chart on its way.
+pub(super) struct Canvas<'c> {
+    pub(super) material: &'c Material<'c>,
+    pub(super) caption: Caption,
+    /// The horizontal axis.
+    pub(super) over: Option<usize>,
+    /// The axis that makes several lines, bars or rows.
+    pub(super) by: Option<usize>,
+    /// Its cell, but for what is laid out.
+    pub(super) cell: &'c [usize],
+    /// The expressions that it shows.
+    pub(super) asked: &'c [Asked<'c>],
+    /// Whether values lie on a logarithmic axis.
+    pub(super) log: bool,
+    /// What was published of each line or group of bars.
+    pub(super) published: &'c [Vec<Point>],
+}
+
+/// An expression, and what it means.
+pub(super) struct Asked<'c> {
+    /// Its name; one alone has an empty one.
+    pub(super) name: &'c str,
+    pub(super) text: &'c str,
+    pub(super) plan: Plan,
+}
+
+/// What stands over a label: an expression at a value of the axis that lies on the page.
+pub(super) struct Group {
+    pub(super) label: String,
+    /// The number of the expression.
+    pub(super) expression: usize,
+    pub(super) over: Option<Spot>,
+}
+
+impl Canvas<'_> {
+    /// Returns each value of an axis with its label; one nameless value where there is no axis.
+    pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
+        values_of(&self.material.space, axis)
+    }
+
+    /// Returns what was published of the line or the group of bars of this number.
+    pub(super) fn published(&self, series: usize) -> &[Point] {
+        self.published.get(series).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a published point beside our number.
+    pub(super) fn figure(
+        &self,
+        series: &str,
+        point: &Point,
+        unit: Unit,
+        ours: Option<f64>,
+    ) -> Figure {
+        // Several expressions have names of their own, which say what a label is of.
+        let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
+            (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
+            _ => label.to_owned(),
+        };
+        let series = if self.published.len() == 1 { String::new() } else { of(self.by, series) };
+        let names = [series, of(self.over, &point.label)];
+        let what = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+        let (published, unit) = (point.number.clone(), unit.or(point.number.unit));
+        Figure { what: what.join(", "), published, ours, unit }
+    }
+
+    /// Returns what stands side by side: several expressions are groups where no axis is.
+    pub(super) fn groups(&self) -> Vec<Group> {
+        let values = self.values(self.over);
+        let of = |(expression, asked): (usize, &Asked<'_>)| {
+            let group = |(label, over): &(String, Option<Spot>)| Group {
+                label: named(asked.name, label),
+                expression,
+                over: *over,
+            };
+            values.iter().map(group).collect::<Vec<_>>()
+        };
+        self.asked.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Returns what stands at an axis; nothing where there is none.
+    pub(super) fn path(&self, axis: Option<usize>) -> String {
+        axis.map(|axis| self.material.space.axes[axis].path.clone()).unwrap_or_default()
+    }
+
+    /// Returns the chart's cell at values of what is laid out.
+    pub(super) fn at(&self, places: &[Option<Spot>]) -> Vec<usize> {
+        let mut cell = self.cell.to_vec();
+        for (axis, place) in places.iter().flatten() {
+            cell[*axis] = *place;
+        }
+        cell
+    }
+
+    /// Returns the numbers of a metric in a cell, seed by seed; `None` if the study leaves it out.
+    pub(super) fn numbers(
+        &self,
+        asked: &Asked<'_>,
+        cell: &[usize],
+    ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
+        let Material { runs, measured, .. } = self.material;
+        // What chooses its cells itself knows whether they are there.
+        if asked.plan.chosen().is_empty() && !runs.has(cell) {
+            return Ok(None);
+        }
+        Ok(Some(match measured(asked.text, cell) {
+            Some(numbers) => numbers,
+            None => asked.plan.measure(*runs, cell)?,
+        }))
+    }
+
+    /// Returns a metric's mean over the seeds of a cell with its interval.
+    pub(super) fn estimate(
+        &self,
+        asked: &Asked<'_>,
+        cell: &[usize],
+    ) -> Result<Option<Bar>, ReadError> {
+        let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
+        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
+        Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
+            value: mean,
+            whisker: band.map(drawn).map(|Band { low, high }| (low, high)),
+        }))
+    }
+
+    /// Returns the numbers of a cell, of all seeds.
+    pub(super) fn sample(&self, plan: &Plan, cell: &[usize]) -> Result<Vec<f64>, ReadError> {
+        let mut values = Vec::new();
+        for seed in self.seeds(cell) {
+            values.extend(plan.values(self.material.runs, cell, seed)?);
+        }
+        Ok(values)
+    }
+
+    /// Returns the places of the seeds with which a cell was run; none if the study leaves it out.
+    pub(super) fn seeds(&self, cell: &[usize]) -> std::ops::Range<usize> {
+        let runs = self.material.runs;
+        0..if runs.has(cell) { runs.seeds() } else { 0 }
+    }
+
+    /// Returns the axis of the values of its expressions, which are of one unit.
+    pub(super) fn axis(&self) -> Axis {
+        let unit = self.asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
+        let title = match (self.asked, unit) {
+            ([asked], _) => &*in_words(asked.text),
+            (_, Unit::TIME) => "Time",
+            (_, Unit::BYTES) => "Size",
+            (_, Unit::SHARE) => "Share",
+            _ => "Value",
+        };
+        let unit = chart_unit(unit);
+        if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
+    }
+
+    /// Returns a chart of nothing.
+    pub(super) fn nothing(&self) -> Picture {
+        let caption = self.caption.clone();
+        let (x, y) = (Axis::linear("", chart::Unit::Plain), Axis::linear("", chart::Unit::Plain));
+        let (lines, references, band) = (Vec::new(), Vec::new(), String::new());
+        Lines { caption, x, y, lines, references, band }.draw().into()
+    }
+}
+
+/// Returns each value of an axis with its label; one nameless value where there is no axis.
+pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
+    match axis {
+        Some(axis) => {
+            let values = space.axes[axis].values.iter().enumerate();
+            values.map(|(place, value)| (value.label.clone(), Some((axis, place)))).collect()
+        }
+        None => vec![(String::new(), None)],
+    }
+}
+
+/// Returns the labels of what stands side by side: see [`Canvas::groups`].
+pub(super) fn labels_of<'n>(
+    names: impl Iterator<Item = &'n str>,
+    space: &Space,
+    over: Option<usize>,
+) -> Vec<String> {
+    let values = values_of(space, over);
+    let of = |name| values.iter().map(move |(label, _)| named(name, label)).collect::<Vec<_>>();
+    names.flat_map(of).collect()
+}
+
+/// Returns the name of an expression and the label of a value together; either may be empty.
+pub(super) fn named(name: &str, label: &str) -> String {
+    format!("{name} {label}").trim().to_owned()
+}
+
+/// Returns the unit in which a chart shows numbers of a unit.
+pub(super) fn chart_unit(unit: Unit) -> chart::Unit {
+    match unit {
+        Unit::SHARE => chart::Unit::Share,
+        Unit::TIME => chart::Unit::Seconds,
+        Unit::BYTES => chart::Unit::Bytes,
+        _ => chart::Unit::Plain,
+    }
+}

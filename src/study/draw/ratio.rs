@@ -1,0 +1,91 @@
+//! `ratio`: a metric under the compared values over that under their base, paired by seed.
+
+use super::Picture;
+use super::canvas::{BAND, Canvas};
+use super::kind::{Kind, Nature, Shown, Use};
+use crate::conclude::paired::{Pair, family};
+use mumakil_base::statistics::{Band, Estimate};
+use mumakil_draw::chart::{Ratio, RatioSeries, Ratios};
+use mumakil_results::results::ReadError;
+
+pub(super) struct RatioChart<'c>(pub(super) &'c str);
+
+impl Kind for RatioChart<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "chart",
+            shows: Some(Shown::Metric),
+            over: Use::Optional,
+            by: Use::Unused,
+            has_log: false,
+            published: None,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
+    }
+
+    fn what(&self) -> String {
+        format!("paired ratios of {}", self.0)
+    }
+
+    fn compares(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let space = &canvas.material.space;
+        let Some(compared) = space.compared else { return Ok(canvas.nothing()) };
+        let values = &space.axes[compared].values;
+        let (asked, pairs) = (&canvas.asked[0], canvas.material.against.pairs(values.len()));
+        let mut found: Vec<Vec<Pair>> = Vec::new();
+        for (_, over) in canvas.values(canvas.over) {
+            let mut numbers = Vec::new();
+            for value in 0..values.len() {
+                let cell = canvas.at(&[over, Some((compared, value))]);
+                numbers.push(canvas.numbers(asked, &cell)?);
+            }
+            found.push(family(&pairs, |value| numbers[value].as_deref()));
+        }
+        let mark = |family: &Vec<Pair>, places: &(usize, usize)| {
+            let pair = family.iter().find(|pair| pair.places == *places)?;
+            let Estimate { mean, band, .. } = pair.ratio?;
+            Some(Ratio {
+                value: mean,
+                band: band.map(|Band { low, high }| (low, high)),
+                decided: pair.standing.is_decided(),
+                told: pair.words(asked.plan.unit()),
+            })
+        };
+        let name = |(base, other): &(usize, usize)| {
+            format!("{} / {}", values[*other].label, values[*base].label)
+        };
+        let (groups, series): (Vec<String>, Vec<RatioSeries>) = if canvas.over.is_some() {
+            let series = |places: &(usize, usize)| RatioSeries {
+                name: name(places),
+                ratios: found.iter().map(|family| mark(family, places)).collect(),
+            };
+            let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
+            (labels.collect(), pairs.iter().map(series).collect())
+        } else {
+            // Alone, each pair stands over its name.
+            let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
+            let series = RatioSeries { name: String::new(), ratios };
+            (pairs.iter().map(name).collect(), vec![series])
+        };
+        let several = 1 < pairs.len();
+        let chart = Ratios {
+            caption: canvas.caption.clone(),
+            y: format!("Ratio of {}", asked.text),
+            x: canvas.path(canvas.over),
+            groups,
+            series,
+            band: format!(
+                "{BAND}, paired by seed{}",
+                if several { ", each by itself" } else { "" }
+            ),
+        };
+        Ok(chart.draw().into())
+    }
+}

@@ -1,0 +1,264 @@
+//! The published experiments, and the files that repeat them.
+//!
+//! An experiment is a study or a scenario under `scenarios/papers/` that names its id; some have
+//! several files. The list here is the whole list of what is to be repeated, so that one without a
+//! file yet is missed. What became of them is told by `report`.
+
+mod report;
+mod tally;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mumakil_scenario::scenario::{Draft, ScenarioError};
+use mumakil_yaml::Problem;
+
+pub use report::{FileOutcome, Repeated, VerdictRow, check, report};
+pub use tally::Tally;
+
+/// An experiment of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: &'static str,
+    /// What it is about.
+    pub what: &'static str,
+}
+
+macro_rules! listed {
+    ($($id:literal $what:literal)*) => { &[$(Listed { id: $id, what: $what }),*] };
+}
+
+/// All experiments, paper by paper.
+pub const LIST: &[Listed] = listed!(
+    "DS-F1" "task and job lengths of a Facebook-like generator"
+    "DS-3.2" "how soon new jobs have all their slots"
+    "DS-F2" "locality by job size under naive fair sharing"
+    "DS-F3" "sticky slots against their bound"
+    "DS-3.5" "locality within D slots for data on a tenth of the nodes"
+    "DS-EQ2" "locality for a skip count against its bound"
+    "DS-F4" "allocations to pools with minimum shares"
+    "DS-4.1" "locality at Facebook for a wait of 10 s"
+    "DS-F5-7" "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
+    "DS-F8" "CPU-heavy jobs under FIFO, fair sharing and delay scheduling"
+    "DS-F9-10" "the mixed workload of table 3"
+    "DS-F11" "pools that start one after the other, and the bump"
+    "DS-F12" "locality and throughput in a closed loop of 60 jobs"
+    "DS-F13-14" "sticky slots with 5 to 50 scan jobs"
+    "DS-F15" "locality against the wait"
+    "DS-5.4" "the scheduler's overhead"
+    "DS-preempt" "minimum shares restored by killing"
+    "DS-3.5.1" "long tasks and hot spots"
+    "H-F1" "worked example: one server"
+    "H-F2" "worked example: limited parallelism"
+    "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP"
+    "H-FB10" "FB2010 under FIFO, fair sharing and HFSP"
+    "H-F5" "the scaling study"
+    "H-F5-FB10" "the scaling study with FB2010"
+    "H-F6" "wrong size estimates"
+    "H-loc" "locality in FB2009"
+    "H-F7" "preemption: eager, wait and kill"
+    "H-F8" "the cost of suspension"
+    "H-eager" "eager preemption against waiting"
+    "H-hyst" "falling back to wait, and returning"
+    "H-xi" "confidence during training"
+    "H-v1-v2" "the two papers' variants"
+    "S-F3-7" "small and large jobs under fair sharing and SRT"
+    "S-F8" "small jobs behind large ones"
+    "S-F9-10" "SRT over the size of the cluster"
+    "S-F11" "SRT in the capacity scheduler"
+    "M-F4-5" "worked example: a line and fair sharing"
+    "M-A" "the modified fair scheduler, experiment A"
+    "M-B" "the modified fair scheduler, experiment B"
+    "M-abl" "what each mechanism is worth"
+    "L-het" "second attempts where nodes are not alike"
+    "L-strag" "second attempts where few nodes are very slow"
+    "L-cap" "LATE over its cap"
+    "L-waste" "slot time that crashes cost"
+    "L-loss" "FB2009 while 1 % of the nodes crash an hour"
+    "L-hfsp" "HFSP's sizes and order while nodes crash"
+    "MK-19" "Mumak's 19-job trace in Mumak's own model"
+);
+
+macro_rules! files {
+    ($($paper:literal / $name:literal)*) => {
+        &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/", $paper, "/", $name, ".yaml"
+        )))),*]
+    };
+}
+
+/// The files in the binary, by their paths below `scenarios/papers/`.
+const FILES: &[(&str, &str)] = files!(
+    "delay-scheduling" / "DS-F1"
+    "delay-scheduling" / "DS-3.2"
+    "delay-scheduling" / "DS-F2"
+    "delay-scheduling" / "DS-F3"
+    "delay-scheduling" / "DS-3.5"
+    "delay-scheduling" / "DS-EQ2"
+    "delay-scheduling" / "DS-F4"
+    "delay-scheduling" / "DS-4.1"
+    "delay-scheduling" / "DS-F5-7"
+    "delay-scheduling" / "DS-F5-7-fabric"
+    "delay-scheduling" / "DS-F8"
+    "delay-scheduling" / "DS-F9-10"
+    "delay-scheduling" / "DS-F11"
+    "delay-scheduling" / "DS-F12"
+    "delay-scheduling" / "DS-F13-14"
+    "delay-scheduling" / "DS-F15"
+    "delay-scheduling" / "DS-5.4"
+    "delay-scheduling" / "DS-preempt"
+    "delay-scheduling" / "DS-3.5.1-long"
+    "delay-scheduling" / "DS-3.5.1-hot"
+    "hfsp" / "H-F1"
+    "hfsp" / "H-F2"
+    "hfsp" / "H-F3-4"
+    "hfsp" / "H-FB10"
+    "hfsp" / "H-F5"
+    "hfsp" / "H-F5-FB10"
+    "hfsp" / "H-F6"
+    "hfsp" / "H-loc"
+    "hfsp" / "H-F7"
+    "hfsp" / "H-F8"
+    "hfsp" / "H-eager"
+    "hfsp" / "H-hyst"
+    "hfsp" / "H-xi"
+    "hfsp" / "H-v1-v2-maps"
+    "hfsp" / "H-v1-v2-victims"
+    "srt" / "S-F3-7"
+    "srt" / "S-F8"
+    "srt" / "S-F9-10"
+    "srt" / "S-F11"
+    "modified-fair" / "M-F4-5"
+    "modified-fair" / "M-A"
+    "modified-fair" / "M-B"
+    "modified-fair" / "M-abl"
+    "late" / "L-het"
+    "late" / "L-strag"
+    "late" / "L-cap"
+    "late" / "L-waste"
+    "late" / "L-loss"
+    "late" / "L-hfsp"
+    "mumak" / "MK-19"
+    "mumak" / "MK-19-stress"
+);
+
+/// A file of an experiment.
+#[derive(Clone, Debug)]
+pub struct ExperimentFile {
+    /// Its path below the folder of experiments.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+/// Returns the files of all experiments: those of a folder, or else those in the binary.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn files(folder: Option<&Path>) -> io::Result<Vec<ExperimentFile>> {
+    let Some(folder) = folder else {
+        let file = |(path, text): &(&str, &str)| ExperimentFile {
+            path: path.into(),
+            text: (*text).to_owned(),
+        };
+        return Ok(FILES.iter().map(file).collect());
+    };
+    let mut paths = Vec::new();
+    list(folder, &mut paths)?;
+    paths.sort();
+    let read = |path: PathBuf| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path });
+    paths.into_iter().map(read).collect()
+}
+
+fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            list(&path, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "yaml") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl ExperimentFile {
+    /// Returns the draft, whose relative paths begin in `folder`, if one is given.
+    ///
+    /// # Errors
+    /// If it is no YAML.
+    pub fn draft(&self, folder: Option<&Path>) -> Result<Draft, ScenarioError> {
+        let name = self.path.file_name().unwrap_or_default();
+        let path = folder.map_or(self.path.clone(), |folder| folder.join(name));
+        Draft::of(&path.display().to_string(), &self.text)
+    }
+
+    /// Returns the experiment of the list that it repeats; `None` of a file that is none.
+    ///
+    /// # Errors
+    /// If it is no YAML, or the experiment is not on the list.
+    pub fn listed(&self) -> Result<Option<Listed>, ScenarioError> {
+        let draft = self.draft(None)?;
+        let Some(id) = draft.experiment_id() else { return Ok(None) };
+        let known = LIST.iter().find(|listed| listed.id == id).copied();
+        known.map(Some).ok_or_else(|| {
+            let at = mumakil_yaml::Path::of("experiment.id");
+            let problem = Problem::value(at, format!("`{id}` is no experiment of the list"));
+            let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
+            ScenarioError::invalid(vec![draft.finding(problem)])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::spec::Study;
+    use mumakil_results::expect::GapClass;
+
+    #[test]
+    fn every_file_is_in_the_binary_and_belongs_to_the_list() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/papers");
+        let there = files(Some(&folder)).unwrap();
+        let there: Vec<&Path> =
+            there.iter().map(|file| file.path.strip_prefix(&folder).unwrap()).collect();
+        let embedded = files(None).unwrap();
+        let mut names: Vec<&Path> = embedded.iter().map(|file| &*file.path).collect();
+        names.sort_unstable();
+        assert_eq!(names, there);
+        for file in &embedded {
+            let id = file.listed().unwrap().unwrap().id;
+            let stem = file.path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(stem.starts_with(id), "{stem} repeats {id}");
+        }
+    }
+
+    #[test]
+    fn every_known_gap_has_a_class_and_none_is_of_the_model() {
+        let mut gaps = 0;
+        for file in files(None).unwrap() {
+            let study = Study::of_any(file.draft(None).unwrap()).unwrap();
+            for gap in study.expect.iter().filter_map(|expected| expected.known_gap.as_ref()) {
+                gaps += 1;
+                let class = gap.class;
+                let is_fine = matches!(class, Some(GapClass::Published | GapClass::Setting));
+                assert!(is_fine, "{}: {class:?}: {}", file.path.display(), gap.why);
+            }
+        }
+        assert!(0 < gaps, "none was read");
+    }
+
+    #[test]
+    fn an_experiment_that_is_not_on_the_list_is_shown_where_it_stands() {
+        let file = |text: &str| ExperimentFile { path: "x.yaml".into(), text: text.to_owned() };
+        let error = file("name: a\nexperiment: {id: H-F55}").listed().unwrap_err().to_string();
+        assert!(error.starts_with("`H-F55` is no experiment of the list"), "{error}");
+        assert!(error.contains("x.yaml:2:18") && error.contains("did you mean `H-F5`?"), "{error}");
+        assert!(file("experiment: [").listed().is_err());
+        assert_eq!(file("name: a").listed().unwrap(), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! What became of the experiments: a table of verdicts for programs, and a page for people.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Tally;
+use crate::conclude::report::{Concluded, charts};
+use crate::plan::sheet::Sheet;
+use crate::run::store;
+use mumakil_base::files::REPORT;
+use mumakil_draw::page::{Block, Column, Headline, Judgement, Page, PageCell, PageTable, Section};
+use mumakil_results::expect::{Figure, GapClass};
+use mumakil_run::output::report::verdicts;
+use mumakil_run::output::{OutputError, write_file};
+
+/// The table, by which the folder is known.
+const VERDICTS: &str = "verdicts.json";
+
+/// The judgements, the one that decides about an experiment first.
+const JUDGEMENTS: [Judgement; 5] = [
+    Judgement::Fails,
+    Judgement::KnownGap,
+    Judgement::Holds,
+    Judgement::Reported,
+    Judgement::Skipped,
+];
+
+/// An experiment and what became of it.
+#[derive(Debug)]
+pub struct Repeated {
+    /// Its id.
+    pub id: String,
+    /// What it is about.
+    pub what: String,
+    /// What was published, as a whole.
+    pub published: String,
+    /// What became of each of its files.
+    pub files: Vec<FileOutcome>,
+}
+
+/// What became of a file of an experiment.
+#[derive(Debug)]
+pub enum FileOutcome {
+    /// It was not run; why.
+    Skipped(String),
+    /// It was run.
+    Run {
+        /// What it says of itself.
+        sheet: Box<Sheet>,
+        /// What it came to.
+        concluded: Box<Concluded>,
+    },
+}
+
+/// A line of the table of verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerdictRow {
+    /// The experiment.
+    pub id: String,
+    /// What is expected, or what the experiment is about.
+    pub expectation: String,
+    /// What was published.
+    pub published: String,
+    /// What was measured.
+    pub measured: String,
+    /// What became of it.
+    pub verdict: Judgement,
+    /// Of which class a known gap is.
+    pub gap_class: Option<GapClass>,
+    /// The published numbers, each beside ours.
+    #[serde(skip_deserializing)]
+    pub figures: Vec<Figure>,
+}
+
+impl Repeated {
+    /// Returns all of it in one line: what was measured, or how many expectations hold.
+    pub fn summary(&self) -> VerdictRow {
+        let rows = self.rows();
+        let tally = Tally::of(&rows);
+        let (measured, gap_class) = match &rows[..] {
+            [row] => (row.ours(), row.gap_class),
+            _ => (tally.to_string(), None),
+        };
+        let found = JUDGEMENTS.into_iter().find(|judgement| 0 < tally.count(*judgement));
+        let verdict = found.unwrap_or(Judgement::Skipped);
+        let (expectation, published) = (self.what.clone(), self.published.clone());
+        let (id, figures) = (self.id.clone(), Vec::new());
+        VerdictRow { id, expectation, published, measured, verdict, gap_class, figures }
+    }
+
+    /// Returns its lines of the table; at least one.
+    pub fn rows(&self) -> Vec<VerdictRow> {
+        let row = |expectation: &str, published: &str, measured: &str, verdict| VerdictRow {
+            id: self.id.clone(),
+            expectation: expectation.to_owned(),
+            published: published.to_owned(),
+            measured: measured.to_owned(),
+            verdict,
+            gap_class: None,
+            figures: Vec::new(),
+        };
+        let mut rows = Vec::new();
+        for file in &self.files {
+            match file {
+                FileOutcome::Skipped(why) => {
+                    rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
+                }
+                FileOutcome::Run { sheet, concluded } => {
+                    let verdicts = &concluded.findings.verdicts;
+                    let judged = self::verdicts(&sheet.expect, verdicts);
+                    let found = judged.iter().zip(verdicts).zip(&sheet.expect);
+                    rows.extend(found.map(|((found, verdict), expected)| {
+                        let published = found.published.as_ref().unwrap_or(&self.published);
+                        let measured = found.measured.as_deref().unwrap_or_default();
+                        let gap = expected.known_gap.as_ref();
+                        let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
+                        let gap_class = gap.and_then(|gap| gap.class);
+                        let row = row(&found.expectation, published, measured, found.judgement);
+                        VerdictRow { gap_class, figures: verdict.figures.clone(), ..row }
+                    }));
+                }
+            }
+        }
+        if rows.is_empty() {
+            let nothing = "it expects nothing";
+            rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
+        }
+        rows
+    }
+}
+
+impl VerdictRow {
+    /// Tells what became of it; of a known gap also the class.
+    pub fn told(&self) -> String {
+        let class = self.gap_class.map(|class| format!(" ({})", class.word()));
+        self.verdict.word().to_owned() + &class.unwrap_or_default()
+    }
+
+    /// Tells what stands beside what was published: our numbers, or all that was measured.
+    pub fn ours(&self) -> String {
+        match &self.figures[..] {
+            [] => self.measured.clone(),
+            [one] => one.compared(),
+            several => several.iter().map(Figure::told).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// Writes the report of all experiments: `verdicts.json` and `report.html`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
+    let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
+    let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
+    text.push('\n');
+    write_file(folder, VERDICTS, text.as_bytes())?;
+    write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
+}
+
+/// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
+/// has an earlier one, or nothing but experiments, as what was ended before its report leaves it.
+///
+/// # Errors
+/// If there is something else, or it cannot be read.
+pub fn check(folder: &Path) -> Result<(), OutputError> {
+    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok();
+    let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
+    if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
+        || store::visible(folder)?.iter().all(is_experiment)
+    {
+        return Ok(());
+    }
+    let why = "it has something else than the papers' experiments; choose another folder";
+    Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
+}
+
+fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
+    let tally = Tally::of(rows);
+    let headline = |verdict, label: &str| Headline {
+        label: label.to_owned(),
+        value: tally.count(verdict).to_string(),
+        note: if verdict == Judgement::KnownGap { tally.classes() } else { String::new() },
+    };
+    let headlines = Block::Headlines(vec![
+        headline(Judgement::Holds, "hold"),
+        headline(Judgement::Fails, "fail"),
+        headline(Judgement::KnownGap, "known gaps"),
+        headline(Judgement::Reported, "reported"),
+        headline(Judgement::Skipped, "skipped"),
+    ]);
+    let told = Block::Text(format!("{tally}."));
+    let verdicts = Section::new("Verdicts", vec![headlines, told, Block::Table(overview(rows))]);
+    Page {
+        title: "The papers' experiments".to_owned(),
+        subtitle: "What was published, and what Mumakil measures".to_owned(),
+        sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// Returns a line for each published number and ours, and for each verdict that has none.
+fn overview(rows: &[VerdictRow]) -> PageTable {
+    let mut table = PageTable {
+        caption: "What was published, and ours".to_owned(),
+        // The verdict before what may be long, for narrow screens cut tables on the right.
+        columns: ["id", "verdict", "what", "published", "ours", "difference"]
+            .map(Column::text)
+            .into(),
+        rows: Vec::new(),
+    };
+    for row in rows {
+        let verdict = row.told();
+        let mut line = |what: &str, published: &str, ours: &str, difference: &str| {
+            let cells = [&row.id, &verdict, what, published, ours, difference];
+            table.rows.push(cells.map(PageCell::text).into());
+        };
+        for figure in &row.figures {
+            let names = [&*row.expectation, &figure.what].into_iter();
+            let what = names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(": ");
+            line(&what, &figure.published.text, &figure.told(), &figure.difference());
+        }
+        if row.figures.is_empty() {
+            line(&row.expectation, &row.published, &row.measured, "");
+        }
+    }
+    table
+}
+
+/// Returns what the page says of an experiment.
+fn section(experiment: &Repeated) -> Section {
+    let mut blocks = Vec::new();
+    if !experiment.published.is_empty() {
+        blocks.push(Block::Text(format!("Published: {}.", experiment.published)));
+    }
+    for file in &experiment.files {
+        match file {
+            FileOutcome::Skipped(why) => blocks.push(Block::Text(format!("Skipped: {why}."))),
+            FileOutcome::Run { sheet, concluded } => {
+                let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
+                blocks.push(Block::Verdicts(judged));
+                blocks.extend(charts(&concluded.pictures));
+            }
+        }
+    }
+    Section::new(format!("{}: {}", experiment.id, experiment.what), blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use mumakil_results::expect::{Number, Unit};
+
+    fn skipped(files: usize) -> Repeated {
+        Repeated {
+            id: "MK-19".to_owned(),
+            what: "a trace".to_owned(),
+            published: "55 min".to_owned(),
+            files: (0..files).map(|_| FileOutcome::Skipped("no trace".to_owned())).collect(),
+        }
+    }
+
+    #[test]
+    fn several_verdicts_are_counted_and_one_is_told_itself() {
+        assert_eq!(skipped(1).summary().measured, "no trace");
+        assert_eq!(skipped(2).summary().measured, "2 skipped");
+        let nothing = skipped(0).summary();
+        assert_eq!((nothing.verdict, &*nothing.published), (Judgement::Reported, "55 min"));
+    }
+
+    #[test]
+    fn the_overview_has_a_line_for_each_published_number() {
+        let figure = |what: &str, published: &str, ours| Figure {
+            what: what.to_owned(),
+            published: Number::parse(published).unwrap(),
+            ours: Some(ours),
+            unit: Unit::SHARE,
+        };
+        let row = VerdictRow {
+            expectation: "locality rises".to_owned(),
+            verdict: Judgement::KnownGap,
+            gap_class: Some(GapClass::Model),
+            figures: vec![figure("w1=0s", "5 %", 0.048), figure("w1=1s", "68 %", 0.9)],
+            ..skipped(1).rows().remove(0)
+        };
+        let shown = |row: &VerdictRow| {
+            let lines = overview(std::slice::from_ref(row)).rows;
+            let line = |line: Vec<PageCell>| {
+                line.into_iter().map(|cell| cell.shown).collect::<Vec<_>>().join("|")
+            };
+            lines.into_iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown(&row),
+            [
+                "MK-19|known gap (model)|locality rises: w1=0s|5 %|4.8 %|-0.2 points",
+                "MK-19|known gap (model)|locality rises: w1=1s|68 %|90.0 %|+22.0 points",
+            ]
+        );
+        assert_eq!(row.ours(), "4.8 %, 90.0 %");
+        assert_eq!(shown(&skipped(1).rows()[0]), ["MK-19|skipped|a trace|55 min|no trace|"]);
+    }
+
+    /// Returns whether the report may be written beside these files.
+    fn is_ours(files: &[(&str, &str)]) -> bool {
+        let room = TempDir::new().unwrap();
+        for (name, text) in files {
+            let path = room.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        match check(room.path()) {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(matches!(error, OutputError::Foreign { .. }), "{error}");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_is_written_where_nothing_is_but_experiments() {
+        let study = ("MK-19/study.json", r#"{"study": "MK-19"}"#);
+        assert!(is_ours(&[]) && is_ours(&[(".mumakil-half", "")]));
+        // Ended in an experiment, and before its first run.
+        assert!(is_ours(&[study, ("DS-F1/.lock", "")]));
+        assert!(!is_ours(&[("report.html", "mine")]));
+        assert!(!is_ours(&[study, ("report.html", "mine")]));
+        assert!(!is_ours(&[("notes/today.txt", "mine")]));
+        assert!(!is_ours(&[("other/study.json", r#"{"study": "MK-19"}"#)]));
+    }
+
+    #[test]
+    fn a_report_replaces_an_earlier_one() {
+        let room = TempDir::new().unwrap();
+        report(&[skipped(1)], room.path()).unwrap();
+        fs::write(room.path().join("notes.txt"), "mine").unwrap();
+        check(room.path()).unwrap();
+        fs::write(room.path().join(VERDICTS), "mine").unwrap();
+        assert!(check(room.path()).is_err());
+        check(&room.path().join("none")).unwrap();
+    }
+}

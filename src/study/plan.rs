@@ -1,0 +1,15 @@
+//! What a study is and which runs it wants.
+//!
+//! `spec` reads the file, with what varies (`axes`), what is compared (`compared`) and what is searched for
+//! (`search`). `runs` makes the runs of it, and finds the files that they name (`named`). The study's folder
+//! says what it is by `sheet` and `resolved`, and has the files (`bring`).
+
+pub(crate) mod axes;
+pub(crate) mod bring;
+pub(crate) mod compared;
+pub(crate) mod named;
+pub(crate) mod resolved;
+pub(crate) mod runs;
+pub(crate) mod search;
+pub(crate) mod sheet;
+pub(crate) mod spec;

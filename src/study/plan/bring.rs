@@ -1,0 +1,214 @@
+//! The files that a study's scenarios name, brought into its folder.
+//!
+//! They stand in `files/` under a name that has the first digits of their SHA-256, by which a run finds
+//! them however its scenario calls them ([`files::kept`]). A file that can be reached from here is only
+//! linked to; one that may not be reachable from where runs are done is copied. What has changed since
+//! the study was planned is refused, never brought.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::plan::named::NamedFile;
+use mumakil_base::disk;
+use mumakil_base::files::{self, KEPT};
+use mumakil_core::trace::{TraceError, hex};
+use mumakil_run::output::{AsideFile, OutputError, Over};
+
+/// Which files are copied into the folder of a study. To others there are links, where the system has
+/// links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bring {
+    /// None.
+    Links,
+    /// Those on other file systems than the folder.
+    FromElsewhere,
+    /// All.
+    All,
+}
+
+/// Why a file is not brought.
+#[derive(Debug, thiserror::Error)]
+pub enum BringError {
+    /// It cannot be read, or is not what it was.
+    #[error(transparent)]
+    File(#[from] TraceError),
+    /// It cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+/// Brings files into a study's folder.
+pub(crate) fn bring(named: &[NamedFile], folder: &Path, which: Bring) -> Result<(), BringError> {
+    for file in named {
+        let called = file.pinned().path;
+        let Some(name) = files::kept_name(&called, &file.sha256) else { continue };
+        let target = folder.join(KEPT).join(name);
+        let unread = |source| TraceError::Read { path: file.place.clone(), source };
+        let is_copied = match which {
+            Bring::All => true,
+            Bring::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
+            Bring::Links => !cfg!(unix),
+        };
+        // A link is good for what is only linked; a copy is good for all.
+        let is_there = fs::symlink_metadata(&target)
+            .is_ok_and(|found| if is_copied { found.is_file() } else { target.exists() });
+        if is_there {
+            continue;
+        }
+        if is_copied {
+            copy(file, &target)?;
+        } else {
+            link(&file.place, &target)
+                .map_err(|source| OutputError::Write { path: target, source })?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file that still has its content, with the right to be run that it has.
+fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
+    let unread = |source| TraceError::Read { path: file.place.clone(), source };
+    let unwritten = |source| OutputError::Write { path: target.to_owned(), source };
+    let mut from = files::open(&file.place).map_err(unread)?;
+    let mut aside = AsideFile::create(target, Over::Anything)?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        let count = io::Read::read(&mut from, &mut buffer).map_err(unread)?;
+        if count == 0 {
+            break;
+        }
+        hash.update(&buffer[..count]);
+        aside.file().write_all(&buffer[..count]).map_err(unwritten)?;
+    }
+    let found = hex(&hash.finalize());
+    if !found.eq_ignore_ascii_case(&file.sha256) {
+        let (path, expected) = (file.place.clone(), file.sha256.clone());
+        return Err(TraceError::Changed { path, expected, found }.into());
+    }
+    let rights = from.metadata().map_err(unread)?.permissions();
+    aside.permit(rights).map_err(unwritten)?;
+    Ok(aside.put().map(drop)?)
+}
+
+/// Links to a file; a link to another place gives way.
+fn link(place: &Path, target: &Path) -> io::Result<()> {
+    let parent = target.parent().expect("it is in a folder");
+    disk::create_dir_all(parent)?;
+    let place = fs::canonicalize(place)?;
+    // Whoever does another part of the study makes the same link, maybe now.
+    disk::change(target, || match symlink(&place, target) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
+            fs::remove_file(target)?;
+            symlink(&place, target)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        done => done,
+    })
+}
+
+#[cfg(unix)]
+fn symlink(place: &Path, target: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(place, target)
+}
+
+#[cfg(not(unix))]
+fn symlink(place: &Path, target: &Path) -> io::Result<()> {
+    fs::copy(place, target).map(drop)
+}
+
+/// Returns whether two places lie on the same file system; where that is not known, that they do not.
+#[cfg(unix)]
+fn same_device(one: &Path, other: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(fs::metadata(one)?.dev() == fs::metadata(other)?.dev())
+}
+
+#[cfg(not(unix))]
+fn same_device(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use mumakil_core::trace::sha256_of;
+
+    /// Returns a room with a file in it and a folder for a study beside that, and the file as it is named.
+    fn room() -> (TempDir, PathBuf, NamedFile) {
+        let room = TempDir::new().unwrap();
+        let place = room.path().join("jobs.csv");
+        fs::write(&place, "one").unwrap();
+        let study = room.path().join("study");
+        fs::create_dir(&study).unwrap();
+        let sha256 = sha256_of(&place).unwrap();
+        let file = NamedFile { name: "far/jobs.csv".into(), path: None, sha256, place };
+        (room, study, file)
+    }
+
+    /// Returns where a study keeps a file, which is found there by its name and content.
+    fn kept(study: &Path, file: &NamedFile) -> PathBuf {
+        let kept = files::kept(study, &file.name, &file.sha256).unwrap();
+        assert_eq!(kept, study.join(KEPT).join(format!("{}-jobs.csv", &file.sha256[..16])));
+        // So it is from any folder inside.
+        assert_eq!(
+            files::kept(&study.join("runs/1"), &file.name, &file.sha256),
+            Some(kept.clone())
+        );
+        kept
+    }
+
+    #[test]
+    fn what_can_be_reached_is_linked_until_it_is_to_be_copied() {
+        let (_room, study, file) = room();
+        let named = [file.clone()];
+        let is_link = || fs::symlink_metadata(kept(&study, &file)).unwrap().is_symlink();
+        bring(&named, &study, Bring::Links).unwrap();
+        assert_eq!(is_link(), cfg!(unix));
+        // It lies on the same file system.
+        bring(&named, &study, Bring::FromElsewhere).unwrap();
+        assert_eq!(is_link(), cfg!(unix));
+        bring(&named, &study, Bring::All).unwrap();
+        assert!(!is_link());
+        bring(&named, &study, Bring::Links).unwrap();
+        assert!(!is_link(), "a copy stays");
+        assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
+    }
+
+    #[test]
+    fn what_has_changed_is_not_brought() {
+        let (_room, study, file) = room();
+        fs::write(&file.place, "two").unwrap();
+        let refused = bring(&[file], &study, Bring::All).unwrap_err();
+        assert!(refused.to_string().contains("has changed: its SHA-256 is"), "{refused}");
+        assert_eq!(fs::read_dir(study.join(KEPT)).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_is_copied_may_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_room, study, file) = room();
+        fs::set_permissions(&file.place, fs::Permissions::from_mode(0o755)).unwrap();
+        bring(std::slice::from_ref(&file), &study, Bring::All).unwrap();
+        let rights = fs::metadata(kept(&study, &file)).unwrap().permissions();
+        assert_eq!(rights.mode() & 0o777, 0o755);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_gives_way() {
+        let (_room, study, file) = room();
+        fs::create_dir(study.join(KEPT)).unwrap();
+        let target = study.join(KEPT).join(files::kept_name(&file.name, &file.sha256).unwrap());
+        symlink(Path::new("/nowhere/jobs.csv"), &target).unwrap();
+        bring(std::slice::from_ref(&file), &study, Bring::Links).unwrap();
+        assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
+    }
+}

@@ -1,0 +1,207 @@
+//! `compare:`: the axis whose values are compared, and which of them with which.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_yaml::Value;
+
+use crate::plan::axes;
+use mumakil_results::expect::{Axis, Space};
+use mumakil_yaml::{Path, Problem};
+
+/// So many pairs of values are compared at most.
+const MOST_PAIRS: usize = 1_000;
+
+/// `compare:` as it is written: an axis, or `{axis: …, base: …}`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CompareSpec {
+    axis: String,
+    /// Whether the axis stands alone.
+    is_short: bool,
+    base: Option<Value>,
+}
+
+/// Which values are compared with which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Against {
+    /// All others with this one, by its place on the axis.
+    Base(usize),
+    /// Each with each.
+    All,
+}
+
+impl Default for Against {
+    fn default() -> Self {
+        Self::Base(0)
+    }
+}
+
+impl Against {
+    /// Returns whether it is what it is unless a study says.
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the pairs of so many values: the place of the base, and that of the other.
+    pub(crate) fn pairs(self, values: usize) -> Vec<(usize, usize)> {
+        match self {
+            Self::Base(base) => {
+                (0..values).filter(|other| *other != base).map(|other| (base, other)).collect()
+            }
+            Self::All => {
+                let others = |base| (base + 1..values).map(move |other| (base, other));
+                (0..values).flat_map(others).collect()
+            }
+        }
+    }
+}
+
+impl CompareSpec {
+    /// Finds the axis.
+    pub(crate) fn axis(&self, space: &Space) -> Result<usize, Problem> {
+        let at = Path::of("compare");
+        axes::find(space, &self.axis, if self.is_short { at } else { at.key("axis") })
+    }
+
+    /// Finds what the values of the axis are compared with.
+    pub(crate) fn against(&self, axis: &Axis) -> Result<Against, Problem> {
+        Ok(match &self.base {
+            Some(label) => {
+                Against::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
+            }
+            None if self.is_short => Against::default(),
+            None => {
+                let values = axis.values.len();
+                let pairs = values * values.saturating_sub(1) / 2;
+                if MOST_PAIRS < pairs {
+                    let message = format!(
+                        "each of {values} values with each are {pairs} comparisons, more than {MOST_PAIRS}"
+                    );
+                    let hint = format!("name one: `base: {}`", axis.values[0].label);
+                    return Err(Problem::value(Path::of("compare"), message).hint(hint));
+                }
+                Against::All
+            }
+        })
+    }
+}
+
+impl JsonSchema for CompareSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Compare".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let axis = json_schema!({ "type": "string", "title": "the axis" });
+        json_schema!({
+            "title": "an axis, whose first value is the base, or an axis with its base",
+            "anyOf": [
+                { "type": "string" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "axis": axis,
+                        "base": {
+                            "title": "the value with which all others are compared; without it each is compared with each",
+                        },
+                    },
+                    "required": ["axis"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for CompareSpec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Long {
+            axis: String,
+            base: Option<Value>,
+        }
+
+        struct EitherVisitor;
+
+        impl<'de> de::Visitor<'de> for EitherVisitor {
+            type Value = CompareSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an axis, or {axis: …, base: …}")
+            }
+            fn visit_str<E: de::Error>(self, axis: &str) -> Result<CompareSpec, E> {
+                Ok(CompareSpec { axis: axis.to_owned(), is_short: true, base: None })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CompareSpec, A::Error> {
+                let Long { axis, base } = Long::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(CompareSpec { axis, is_short: false, base })
+            }
+        }
+        from.deserialize_any(EitherVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_results::expect::AxisValue;
+
+    fn find(yaml: &str) -> Result<(usize, Against), String> {
+        let axis = |(path, labels): (&str, &[&str])| Axis {
+            path: path.to_owned(),
+            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+        };
+        let axes: [(&str, &[&str]); 2] =
+            [("cluster.nodes", &["5", "10"]), ("scheduler", &["fifo", "fair", "hfsp"])];
+        let space = Space { axes: axes.map(axis).into(), compared: None };
+        let spec: CompareSpec = serde_yaml::from_str(yaml).map_err(|error| error.to_string())?;
+        let found = spec.axis(&space);
+        let found = found.and_then(|axis| Ok((axis, spec.against(&space.axes[axis])?)));
+        found.map_err(|Problem { path, message, .. }| format!("{path}: {message}"))
+    }
+
+    #[test]
+    fn an_axis_alone_has_its_first_value_as_base_and_one_without_a_base_none() {
+        assert_eq!(find("scheduler"), Ok((1, Against::Base(0))));
+        assert_eq!(find("{axis: scheduler, base: fair}"), Ok((1, Against::Base(1))));
+        assert_eq!(find("{axis: nodes, base: 10}"), Ok((0, Against::Base(1))));
+        assert_eq!(find("{axis: scheduler}"), Ok((1, Against::All)));
+    }
+
+    #[test]
+    fn what_is_no_axis_and_no_value_is_refused_in_its_place() {
+        for (yaml, complaint) in [
+            ("schedulr", "compare: `schedulr` is no axis; there are cluster.nodes, scheduler"),
+            ("{axis: x}", "compare.axis: `x` is no axis; there are cluster.nodes, scheduler"),
+            ("{axis: nodes, base: 7}", "compare.base: `cluster.nodes` has no value `7`"),
+        ] {
+            assert_eq!(find(yaml), Err(complaint.to_owned()), "{yaml}");
+        }
+        assert!(find("{axis: nodes, bas: 7}").unwrap_err().contains("unknown field `bas`"));
+        assert!(find("[nodes]").unwrap_err().contains("expected an axis, or {axis: …, base: …}"));
+    }
+
+    #[test]
+    fn each_of_very_many_with_each_is_refused() {
+        let values: Vec<AxisValue> =
+            (1..=46).map(|label| AxisValue::new(label.to_string())).collect();
+        let spec: CompareSpec = serde_yaml::from_str("{axis: x}").unwrap();
+        let against = |count: usize| {
+            spec.against(&Axis { path: "x".to_owned(), values: values[..count].to_vec() })
+        };
+        assert!(against(45).is_ok());
+        let Problem { message, .. } = against(46).unwrap_err();
+        assert_eq!(message, "each of 46 values with each are 1035 comparisons, more than 1000");
+    }
+
+    #[test]
+    fn pairs_are_with_the_base_or_each_with_each() {
+        assert_eq!(Against::Base(1).pairs(3), [(1, 0), (1, 2)]);
+        assert_eq!(Against::All.pairs(3), [(0, 1), (0, 2), (1, 2)]);
+        assert!(Against::All.pairs(1).is_empty());
+    }
+}

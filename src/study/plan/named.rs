@@ -1,0 +1,124 @@
+//! The files that a study's scenarios name: traces, allocation files, and programs with their scripts.
+//!
+//! A study names a file as seen from its own folder, or from where it was started. A folder of results
+//! that goes on later, elsewhere, needs what the files held, and where they are: [`NamedFile`]. Traces
+//! are known to runs by path and content, so a run keeps the path of its first planning, whatever it is
+//! called now and wherever its content is kept ([`files::kept`]).
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_yaml::{Mapping, Value};
+
+use mumakil_base::files;
+use mumakil_core::mapred::Policy as _;
+use mumakil_core::trace::TraceFile;
+use mumakil_policies::external::{self, External};
+use mumakil_scenario::scenario::Draft;
+use mumakil_yaml::Path as At;
+
+/// A file that the scenarios of a study name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NamedFile {
+    /// What the study calls it.
+    pub name: PathBuf,
+    /// What its runs call it, if that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// The SHA-256 of what it held, in hexadecimal digits.
+    pub sha256: String,
+    /// Where it is now.
+    #[serde(skip)]
+    pub place: PathBuf,
+}
+
+impl NamedFile {
+    /// Returns a trace that was pinned, which a study calls so.
+    pub(crate) fn trace(name: PathBuf, pinned: &TraceFile, place: PathBuf) -> Self {
+        let path = (pinned.path != name).then(|| pinned.path.clone());
+        Self { name, path, sha256: pinned.sha256.clone().unwrap_or_default(), place }
+    }
+
+    /// Returns it as a scenario names a trace.
+    pub(crate) fn pinned(&self) -> TraceFile {
+        let path = self.path.as_ref().unwrap_or(&self.name).clone();
+        TraceFile { path, sha256: Some(self.sha256.clone()) }
+    }
+
+    /// Returns where it is, as seen from a folder.
+    pub(crate) fn find(&self, folder: &Path) -> PathBuf {
+        self.pinned().find(folder)
+    }
+}
+
+/// The key of allocation files, of whatever policy.
+const ALLOCATIONS: &str = "allocations";
+
+/// Returns where in a tree policies are said: for the run, and for what happens later.
+fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
+    let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
+    let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
+    let places = [At::of("scheduler")].into_iter().chain(later);
+    places.filter_map(|at| Some((at.clone(), at.get(tree)?.as_mapping()?)))
+}
+
+/// Returns the allocation files that a tree names, each with its place.
+pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
+    let of = |(at, choice): (At, &Mapping)| {
+        let (policy, options) = choice.iter().next()?;
+        let file = options.get(ALLOCATIONS)?.as_str()?;
+        Some((at.key(policy.as_str()?).key(ALLOCATIONS), PathBuf::from(file)))
+    };
+    policies(tree).filter_map(of).collect()
+}
+
+/// Returns the words of each program that a tree names as a policy, with the place of its options.
+fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
+    let of = |(at, choice): (At, &Mapping)| {
+        let options = choice.get(External::NAME)?;
+        let words = options.get("command")?.as_sequence()?;
+        let words = words.iter().filter_map(|word| Some(word.as_str()?.to_owned()));
+        Some((at.key(External::NAME), words.collect()))
+    };
+    policies(tree).filter_map(of).collect()
+}
+
+/// Returns the files of programs in a scenario that was resolved: word, digest and place of each.
+pub(crate) fn words<'o>(
+    choices: impl Iterator<Item = &'o mumakil_scenario::scenario::SchedulerChoice>,
+    folder: &Path,
+) -> Vec<NamedFile> {
+    let options =
+        choices.filter(|choice| choice.name == External::NAME).map(|choice| &choice.options);
+    let files = options.filter_map(|options| options.get("files")?.as_mapping()).flatten();
+    let named = files.filter_map(|(word, sha256)| {
+        let (word, sha256) = (word.as_str()?, sha256.as_str()?.to_owned());
+        let place = external::find(word, folder, Some(&sha256))?;
+        Some(NamedFile { name: word.into(), path: None, sha256, place })
+    });
+    named.collect()
+}
+
+/// Returns what has to be put into a draft so that it takes the files that are known: the allocation
+/// files from where they are kept, and of programs those of the same content only.
+pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
+    let tree = draft.tree();
+    let of = |name: &Path| known.iter().find(|file| file.name == name);
+    let mut puts = Vec::new();
+    for (at, file) in allocations(tree) {
+        let kept = of(&file).and_then(|known| files::kept(folder, &file, &known.sha256));
+        puts.extend(kept.map(|kept| (at, kept.to_string_lossy().into_owned().into())));
+    }
+    for (at, words) in programs(tree) {
+        let files = words.iter().filter_map(|word| {
+            Some((Value::from(word.as_str()), Value::from(of(Path::new(word))?.sha256.as_str())))
+        });
+        let files: Mapping = files.collect();
+        if !files.is_empty() && at.key("files").get(tree).is_none() {
+            puts.push((at.key("files"), files.into()));
+        }
+    }
+    puts
+}

@@ -1,0 +1,146 @@
+//! `study.resolved.yaml`: a study's folder says itself what the study is, and goes on with it.
+//!
+//! It is a study like any other, with the base written out, every value of every axis and every seed,
+//! and it plans the same runs. What its scenarios name is kept beside it ([`super::bring`]). The lines
+//! above it are for people: which Mumakil made it, how it was called, and the files.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_yaml::{Mapping, Value};
+
+use crate::plan::axes;
+use crate::plan::bring::{Bring, BringError, bring};
+use crate::plan::runs::Plan;
+use crate::plan::spec::Study;
+use mumakil_base::files::{KEPT, STUDY_RESOLVED};
+use mumakil_run::output::{OutputError, copy_file, write_file};
+
+/// Keeps a study, of which this is the plan, in its folder, with the files that its scenarios name;
+/// `command` is how it was called. A folder that has this study keeps what it says.
+///
+/// # Errors
+/// If a file has changed since it was planned, or nothing can be written.
+pub fn keep(
+    study: &Study,
+    plan: &Plan,
+    command: &str,
+    folder: &Path,
+    which: Bring,
+) -> Result<(), BringError> {
+    bring(&plan.files, folder, which)?;
+    let (head, body) = (head(plan, command), body(study, plan));
+    let version =
+        |text: &str| text.lines().find(|line| line.starts_with("# Mumakil")).map(str::to_owned);
+    let said = fs::read_to_string(folder.join(STUDY_RESOLVED)).unwrap_or_default();
+    // To go on with a study does not make it another one: who began it stays told.
+    let is_known = version(&said) == version(&head) && without_comments(&said) == body;
+    if !is_known {
+        write_file(folder, STUDY_RESOLVED, (head + &body).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Makes a folder say what another says of its study, if it does not do so yet, and gives it the files
+/// that the other keeps.
+///
+/// # Errors
+/// If something cannot be read or written.
+pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
+    let (source, target) = (from.join(STUDY_RESOLVED), folder.join(STUDY_RESOLVED));
+    if !source.is_file() || target.is_file() {
+        return Ok(());
+    }
+    let unread = |path: &Path, source| OutputError::Read { path: path.to_owned(), source };
+    let kept = from.join(KEPT);
+    if kept.is_dir() {
+        for entry in fs::read_dir(&kept).map_err(|error| unread(&kept, error))? {
+            let entry = entry.map_err(|error| unread(&kept, error))?;
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            // A link goes on being one.
+            #[cfg(unix)]
+            if let Ok(place) = fs::read_link(&path) {
+                let target = folder.join(KEPT).join(name);
+                let error = |source| OutputError::Write { path: target.clone(), source };
+                mumakil_base::disk::create_dir_all(&folder.join(KEPT)).map_err(error)?;
+                if fs::symlink_metadata(&target).is_err() {
+                    std::os::unix::fs::symlink(place, &target).map_err(error)?;
+                }
+                continue;
+            }
+            copy_file(&path, &folder.join(KEPT).join(name))?;
+        }
+    }
+    let text = fs::read(&source).map_err(|error| unread(&source, error))?;
+    write_file(folder, STUDY_RESOLVED, &text)
+}
+
+/// Returns the lines for people.
+fn head(plan: &Plan, command: &str) -> String {
+    let one_line = |text: &str| text.replace(['\n', '\r'], " ");
+    let mut text = format!(
+        "# The study of this folder, with all that its runs are made of. `mumakil study DIR` goes on with\n\
+         # it, where DIR is this folder, wherever that is.\n\
+         # Mumakil {}\n\
+         # $ {}\n",
+        env!("CARGO_PKG_VERSION"),
+        one_line(command)
+    );
+    for file in &plan.files {
+        let path = file.pinned().path.display().to_string();
+        writeln!(text, "# SHA-256 {}  {}", file.sha256, one_line(&path)).expect("memory takes it");
+    }
+    text
+}
+
+fn without_comments(text: &str) -> String {
+    let lines = text.split_inclusive('\n').skip_while(|line| line.starts_with('#'));
+    lines.collect()
+}
+
+/// Returns the study as YAML.
+fn body(study: &Study, plan: &Plan) -> String {
+    let said =
+        |key: &str| study.draft.keys().find(|(own, _)| *own == key).map(|(_, value)| value.clone());
+    let mut tree = Mapping::new();
+    tree.insert("name".into(), study.name.as_str().into());
+    for key in ["description", "experiment"] {
+        tree.extend(said(key).map(|value| (key.into(), value)));
+    }
+    // What stands above the base lies over it.
+    let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
+    let mut layers = study.base.without(&above).layers();
+    layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
+    let base = if layers.len() == 1 { layers.remove(0) } else { layers.into() };
+    tree.insert("base".into(), base);
+    if !plan.files.is_empty() {
+        tree.insert("files".into(), serde_yaml::to_value(&plan.files).expect("names are YAML"));
+    }
+    let mut text = yaml(&tree);
+    let swept = said("sweep").unwrap_or_default();
+    let swept = swept.as_mapping().into_iter().flatten();
+    let swept = swept.filter(|(key, _)| key.as_str() != Some(axes::SEEDS));
+    let swept = swept
+        .map(|(key, value)| (key.clone(), axes::listed(key.as_str().unwrap_or_default(), value)));
+    let swept: Mapping = swept.collect();
+    text += "sweep:\n";
+    if !swept.is_empty() {
+        yaml(&swept).lines().for_each(|line| text += &format!("  {line}\n"));
+    }
+    // In one line: there may be thousands.
+    let seeds: Vec<String> = plan.seeds().map(|seed| seed.to_string()).collect();
+    text += &format!("  {}: [{}]\n", axes::SEEDS, seeds.join(", "));
+    let mut rest = Mapping::new();
+    for key in ["exclude", "compare", "metrics", "charts", "expect", "search"] {
+        rest.extend(said(key).map(|value| (key.into(), value)));
+    }
+    if !rest.is_empty() {
+        text += &yaml(&rest);
+    }
+    text
+}
+
+fn yaml(tree: &Mapping) -> String {
+    serde_yaml::to_string(tree).expect("it was YAML")
+}

@@ -1,0 +1,600 @@
+//! The runs of a study: a cell for each combination of the axes' values, a run for each seed in it.
+//!
+//! A run is known by a hash of its resolved scenario and of this version of Mumakil, with the
+//! content of the traces that it names. So the same run is never done twice, in this study or in a
+//! later form of it, and a change that could change its results gives it another name.
+//!
+//! What a policy of somebody's own does, no version of ours tells: its runs are known by the
+//! content of the program, too, and are done again when that was built anew.
+
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path as FsPath, PathBuf};
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
+use serde_yaml::{Mapping, Value};
+use sha2::{Digest, Sha256};
+
+use crate::plan::named::{self, NamedFile};
+use crate::plan::spec::Study;
+use mumakil_core::cluster::ClusterSpec;
+use mumakil_core::trace::{TraceError, hex, sha256_of};
+use mumakil_results::expect::combinations;
+use mumakil_run::emulation::{EmulationError, Prepared};
+use mumakil_scenario::scenario::{
+    ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
+};
+use mumakil_scenario::workload::WorkloadSpec;
+use mumakil_yaml::{self as yaml, Displaced, Path, Problem};
+
+/// More runs than that are a mistake.
+const MOST_RUNS: u128 = 1_000_000;
+
+/// What a study comes to.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The combinations of the axes' values, the last axis stepping fastest.
+    pub cells: Vec<Cell>,
+    /// The runs, cell by cell and seed by seed.
+    pub runs: Vec<PlannedRun>,
+    /// What is hardly meant as it stands.
+    pub warnings: Vec<Warning>,
+    /// The files that the scenarios name.
+    pub files: Vec<NamedFile>,
+    /// For each axis, what tells its values.
+    told: Vec<Vec<String>>,
+}
+
+/// A combination of the axes' values.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// For each axis, which of its values.
+    pub values: Vec<usize>,
+    /// The scenario, but for the seed.
+    scenario: Parts,
+}
+
+/// A scenario in parts, each shared by all cells that have it: a hundred thousand cells differ in few
+/// things, and the jobs of a scenario may be many.
+#[derive(Clone, Debug)]
+struct Parts {
+    cluster: Arc<ClusterSpec>,
+    workload: Arc<WorkloadSpec>,
+    scheduler: Arc<SchedulerChoice>,
+    /// With somebody's cluster, no workload and no policy of its own.
+    rest: Arc<Scenario>,
+}
+
+/// A run that a study wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedRun {
+    /// The number of its cell.
+    pub cell: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Its name: sixteen hexadecimal digits.
+    pub id: String,
+}
+
+/// Why a study cannot be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A cell has no sound scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// What a cell's files hold does not go with the rest of it.
+    #[error(transparent)]
+    Unfit(#[from] EmulationError),
+    /// The program is not found that has what the runs use.
+    #[error("cannot find the program, by which runs are known that use what it adds to Mumakil")]
+    Program(#[source] io::Error),
+    /// There are too many runs.
+    #[error("the study has {runs} runs, more than {MOST_RUNS}")]
+    TooMany {
+        /// How many.
+        runs: u128,
+    },
+    /// Every cell is excluded.
+    #[error("`exclude` leaves no cell of the study")]
+    Empty,
+}
+
+impl Plan {
+    /// Returns the runs of a study.
+    ///
+    /// # Errors
+    /// With what is wrong in the scenario of some cell.
+    pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
+        let (mut cells, mut runs) = (Vec::new(), Vec::new());
+        let (mut warnings, mut shelves) = (IndexSet::new(), Shelves::default());
+        let mut texts = Texts::default();
+        let mut hashes = Hashes { said: study.files.clone(), ..Hashes::default() };
+        let mut displaced: IndexMap<Displaced, IndexSet<String>> = IndexMap::new();
+        let mut heeded = FxHashSet::default();
+        let mut known_to_fit = FxHashSet::default();
+        for values in wanted(study)? {
+            let mut draft = study.base.clone();
+            for (axis, value) in study.sweep.axes.iter().zip(&values) {
+                for put in &axis.values[*value].puts {
+                    let origin = study.draft.origin(&put.written);
+                    let put =
+                        draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
+                            let problem = Problem::value(put.written.clone(), message);
+                            ScenarioError::invalid(vec![study.draft.finding(problem)])
+                        })?;
+                    for mut gone in put {
+                        let value = std::mem::take(&mut gone.by);
+                        displaced.entry(gone).or_default().insert(value);
+                    }
+                }
+            }
+            hashes.note_allocations(&draft)?;
+            for (at, value) in named::puts(&draft, &study.files, &draft.folder()) {
+                let origin = study.draft.origin(&Path::of("files"));
+                draft.put(&at, value, origin).expect("it is there");
+            }
+            let loaded = draft.resolve(registry)?;
+            let mut scenario = loaded.scenario;
+            scenario.name = study.name.clone();
+            record_only_what_is_read(study, &draft, &mut scenario.record)?;
+            hashes.pin_files(&mut scenario)?;
+            let program = hashes.program(&mut scenario, registry)?;
+            heeded.extend(draft.heeded(&loaded.warnings));
+            warnings.extend(loaded.warnings);
+            let written = yaml::write(&scenario);
+            let written = written.as_mapping().expect("a scenario has keys");
+            let identity = Identity::of(written, program.as_deref(), &mut texts);
+            let seeds = study.sweep.seeds.from(scenario.seed).into_iter();
+            runs.extend(seeds.map(|seed| PlannedRun {
+                cell: cells.len(),
+                seed,
+                id: identity.with(seed),
+            }));
+            let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
+            let parts = shelves.share(scenario, written);
+            // What only the files' content shows is shown before anything runs. It is read once for
+            // all cells with the same cluster, jobs and policy.
+            let site = (
+                Arc::as_ptr(&parts.cluster),
+                Arc::as_ptr(&parts.workload),
+                Arc::as_ptr(&parts.scheduler),
+                faults.to_owned(),
+            );
+            if known_to_fit.insert(site) {
+                Prepared::new(parts.scenario(), registry)?;
+            }
+            cells.push(Cell { values, scenario: parts });
+        }
+        // What matters in one cell may be without effect in another: that is what the axis is for.
+        warnings.retain(|warning| match warning {
+            Warning::Idle { setting, .. } => !heeded.contains(&**setting),
+            _ => true,
+        });
+        // An axis of choices leaves out on purpose what the base says of one of them: told once.
+        warnings.extend(displaced.into_iter().map(|(gone, values)| {
+            let by = values.into_iter().collect::<Vec<_>>().join("`, `");
+            Warning::Displaced(Displaced { by, ..gone })
+        }));
+        Ok(Self {
+            cells,
+            runs,
+            warnings: warnings.into_iter().collect(),
+            files: hashes.named.into_values().collect(),
+            told: study.sweep.axes.iter().map(crate::plan::axes::Axis::told).collect(),
+        })
+    }
+
+    /// Returns whether every run gives the same results again: none has a clock of real time.
+    pub fn is_repeatable(&self) -> bool {
+        self.cells.iter().all(|cell| cell.scenario.rest.clock == ClockSpec::Virtual)
+    }
+
+    /// Tells which run it is: `nodes 10, fair, seed 42`.
+    pub fn describe(&self, run: usize) -> String {
+        let PlannedRun { cell, seed, .. } = &self.runs[run];
+        let values = self.told.iter().zip(&self.cells[*cell].values);
+        let values = values.map(|(told, value)| told[*value].clone());
+        values.chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the scenario of a run.
+    pub fn scenario(&self, run: &PlannedRun) -> Scenario {
+        Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
+    }
+
+    /// Returns the seeds, with which each cell is run.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
+    }
+}
+
+impl Parts {
+    fn scenario(&self) -> Scenario {
+        Scenario {
+            cluster: ClusterSpec::clone(&self.cluster),
+            workload: WorkloadSpec::clone(&self.workload),
+            scheduler: SchedulerChoice::clone(&self.scheduler),
+            ..Scenario::clone(&self.rest)
+        }
+    }
+}
+
+/// The parts of scenarios that there are, each once.
+#[derive(Default)]
+struct Shelves {
+    clusters: Shelf<ClusterSpec>,
+    workloads: Shelf<WorkloadSpec>,
+    schedulers: Shelf<SchedulerChoice>,
+    rests: Shelf<Scenario>,
+    /// A cluster that stands in all the rests.
+    somebodys: Option<ClusterSpec>,
+}
+
+/// Parts of one kind, by a hash of how they are written.
+struct Shelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self(FxHashMap::default())
+    }
+}
+
+impl<T: PartialEq> Shelf<T> {
+    /// Returns a part as it is on the shelf, where it is put if need be.
+    fn share(&mut self, part: T, hash: u64) -> Arc<T> {
+        let alike = self.0.entry(hash).or_default();
+        if let Some(known) = alike.iter().find(|known| ***known == part) {
+            return Arc::clone(known);
+        }
+        alike.push(Arc::new(part));
+        Arc::clone(&alike[alike.len() - 1])
+    }
+}
+
+impl Shelves {
+    /// Returns a scenario, which is written like this, in parts.
+    fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> Parts {
+        let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
+        let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
+        let workload = std::mem::take(&mut scenario.workload);
+        let scheduler = std::mem::take(&mut scenario.scheduler);
+        let of = |key: &str| FxBuildHasher.hash_one(written.get(key));
+        const OWN: [&str; 3] = ["cluster", "workload", "scheduler"];
+        let mut rest = FxHasher::default();
+        for entry in written.iter().filter(|(key, _)| !OWN.iter().any(|own| *key == own)) {
+            entry.hash(&mut rest);
+        }
+        Parts {
+            cluster: self.clusters.share(cluster, of("cluster")),
+            workload: self.workloads.share(workload, of("workload")),
+            scheduler: self.schedulers.share(scheduler, of("scheduler")),
+            rest: self.rests.share(scenario, rest.finish()),
+        }
+    }
+}
+
+/// Sets what the runs record, unless the draft does so itself: thousands of runs need not keep what
+/// nobody reads. What is read must be recorded, or it would be missed when all is done.
+fn record_only_what_is_read(
+    study: &Study,
+    draft: &Draft,
+    record: &mut RecordSpec,
+) -> Result<(), ScenarioError> {
+    record.report &= draft.says("record.report");
+    let mut problems = Vec::new();
+    for switch in RecordSpec::SWITCHES {
+        let (setting, is_read) = ((switch.is_on)(record), (switch.is_read)(&study.needs));
+        let path = &format!("record.{}", switch.name);
+        if !draft.says(path) {
+            *setting = is_read;
+        } else if is_read && !*setting {
+            let message = "the study reads what this does not record";
+            let problem = Problem::value(Path::of(path), message);
+            problems.push(draft.finding(problem.hint("leave it out: what is read is recorded")));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(ScenarioError::invalid(problems)) }
+}
+
+/// Returns the combinations of the axes' values that are not excluded.
+fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
+    let axes = &study.sweep.axes;
+    let seeds = study.sweep.seeds.from(0).len() as u128;
+    let values = axes.iter().map(|axis| axis.values.len() as u128);
+    let runs = values.fold(seeds, u128::saturating_mul);
+    if MOST_RUNS < runs {
+        return Err(PlanError::TooMany { runs });
+    }
+    let choices = axes.iter().map(|axis| (0..axis.values.len()).collect());
+    let mut cells = combinations(&choices.collect::<Vec<_>>());
+    let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
+        let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
+            part.as_ref().is_none_or(|values| values.contains(value))
+        };
+        rule.iter().zip(cell).all(hit)
+    };
+    cells.retain(|cell| !study.excluded.iter().any(|rule| hits(rule, cell)));
+    if cells.is_empty() {
+        return Err(PlanError::Empty);
+    }
+    Ok(cells)
+}
+
+/// What names the runs of a cell: all that decides their results, but for the seed. What the study is
+/// called, and said to be for, changes nothing in them.
+struct Identity {
+    /// The hash of all before the seed.
+    before: Sha256,
+    /// What stands behind it.
+    behind: String,
+}
+
+/// The text of each key of a scenario as it was last: most are the same in the next cell.
+#[derive(Default)]
+struct Texts(IndexMap<Value, (Value, String)>);
+
+impl Texts {
+    /// Returns a key with its value as YAML.
+    fn of(&mut self, key: &Value, value: &Value) -> &str {
+        if self.0.get(key).is_none_or(|(known, _)| known != value) {
+            let entry = Mapping::from_iter([(key.clone(), value.clone())]);
+            let text = serde_yaml::to_string(&entry).expect("a tree can be written as YAML");
+            self.0.insert(key.clone(), (value.clone(), text));
+        }
+        &self.0[key].1
+    }
+}
+
+impl Identity {
+    /// Returns what names the runs of a scenario that is written like this.
+    fn of(written: &Mapping, program: Option<&str>, texts: &mut Texts) -> Self {
+        // The name and the description stand first, and the seed behind them.
+        const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
+        let mut behind = "\n".to_owned();
+        for (key, value) in written {
+            if !["name", "description", "seed"].iter().any(|before| key == before) {
+                behind += texts.of(key, value);
+            }
+        }
+        let mut before = Sha256::new();
+        for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
+            before.update(part);
+            before.update([0]);
+        }
+        before.update(BEFORE);
+        Self { before, behind }
+    }
+
+    /// Returns the name of the run with a seed.
+    fn with(&self, seed: u64) -> String {
+        let mut hash = self.before.clone();
+        hash.update(seed.to_string());
+        hash.update(&self.behind);
+        hash.update([0]);
+        hex(&hash.finalize()[..8])
+    }
+}
+
+/// The content of each file, and of this program: each is hashed once.
+#[derive(Default)]
+struct Hashes {
+    known: IndexMap<PathBuf, String>,
+    /// What the study says of the files itself.
+    said: Vec<NamedFile>,
+    /// What the scenarios name.
+    named: IndexMap<PathBuf, NamedFile>,
+}
+
+impl Hashes {
+    fn of(&mut self, path: PathBuf) -> Result<String, TraceError> {
+        if let Some(hash) = self.known.get(&path) {
+            return Ok(hash.clone());
+        }
+        let hash = sha256_of(&path)?;
+        self.known.insert(path, hash.clone());
+        Ok(hash)
+    }
+
+    /// Returns what the study says of a file.
+    fn said(&self, name: &FsPath) -> Option<NamedFile> {
+        self.said.iter().find(|file| file.name == name).cloned()
+    }
+
+    /// Notes in a scenario what each trace of it holds, and which files it names.
+    fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
+        let folder = scenario.folder.clone();
+        for file in scenario.files_mut() {
+            let name = file.path.clone();
+            let said = self.said(&name);
+            // What the runs call it does not depend on who looks.
+            if let Some(said) = &said {
+                *file = said.pinned();
+            }
+            let place = file.find(&folder);
+            let hash = self.of(place.clone())?;
+            file.pin(&folder, Some(&hash))?;
+            if let Some(said) = said {
+                *file = said.pinned();
+            }
+            if !self.named.contains_key(&name) {
+                self.named.insert(name.clone(), NamedFile::trace(name, file, place));
+            }
+        }
+        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
+        for file in named::words([&scenario.scheduler].into_iter().chain(later), &folder) {
+            self.named.entry(file.name.clone()).or_insert(file);
+        }
+        Ok(())
+    }
+
+    /// Notes the allocation files that a draft names; what it cannot read is told when that is resolved.
+    fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
+        let folder = draft.folder();
+        for (_, name) in named::allocations(draft.tree()) {
+            let said = self.said(&name);
+            let kept = said.as_ref().map(|said| said.find(&folder));
+            let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));
+            let Ok(found) = self.of(place.clone()) else { continue };
+            if let Some(said) = said
+                && said.sha256 != found
+            {
+                return Err(TraceError::Changed { path: place, expected: said.sha256, found });
+            }
+            let file = NamedFile { name: name.clone(), path: None, sha256: found, place };
+            self.named.entry(name).or_insert(file);
+        }
+        Ok(())
+    }
+
+    /// Returns the hash of this program, if our version does not say all of what it does here.
+    fn program(
+        &mut self,
+        scenario: &mut Scenario,
+        registry: &Registry,
+    ) -> Result<Option<String>, PlanError> {
+        if registry.brings_all_of(scenario) {
+            return Ok(None);
+        }
+        let path = std::env::current_exe().map_err(PlanError::Program)?;
+        Ok(Some(self.of(path)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::mapred::{Offer, Policy, Scheduler};
+    use mumakil_scenario::scenario::Name;
+
+    const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
+
+    /// A policy of somebody's own, by the name of one of ours.
+    struct Own;
+
+    impl Scheduler for Own {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Policy for Own {
+        const NAME: &'static str = "fifo";
+        const ABOUT: &'static str = "does nothing";
+        type Options = ();
+        fn new((): ()) -> Self {
+            Self
+        }
+    }
+
+    /// Plans the study of one job that a text adds to.
+    fn plan(yaml: &str) -> Result<Plan, String> {
+        plan_with(yaml, &Registry::builtin())
+    }
+
+    fn plan_with(yaml: &str, registry: &Registry) -> Result<Plan, String> {
+        let study = Study::of(Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}")).unwrap());
+        Plan::new(&study.unwrap(), registry).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_study_is_called_does_not_make_other_runs() {
+        let [one, other] = ["name: a", "name: b\ndescription: the same"]
+            .map(|name| plan(&format!("{name}\nsweep: {{seeds: 2}}")).unwrap().runs);
+        assert_eq!(one, other);
+        assert_ne!(one, plan("name: a\nsweep: {seeds: 2}\nuntil: 5s").unwrap().runs);
+    }
+
+    #[test]
+    fn a_name_is_the_hash_of_version_program_and_scenario() {
+        let planned = plan("sweep: {cluster.nodes: [3, 4], seeds: [0, 7, 18446744073709551615]}");
+        let planned = planned.unwrap();
+        for run in &planned.runs {
+            let scenario = Scenario {
+                name: Name::from_text("run"),
+                description: String::new(),
+                ..planned.scenario(run)
+            };
+            let text = format!("{}\0\0{}\0", env!("CARGO_PKG_VERSION"), scenario.to_yaml());
+            assert_eq!(run.id, hex(&Sha256::digest(text)[..8]));
+        }
+    }
+
+    #[test]
+    fn cells_share_what_is_equal_in_them() {
+        let planned = plan("sweep: {cluster.nodes: [3, 4], hadoop.heartbeat: [3s, 4s]}").unwrap();
+        let [a, b, c, d] = &planned.cells[..] else { panic!("{planned:?}") };
+        let workloads = [a, b, c, d].map(|cell| Arc::as_ptr(&cell.scenario.workload));
+        assert!(workloads.iter().all(|workload| *workload == workloads[0]));
+        assert!(Arc::ptr_eq(&a.scenario.cluster, &b.scenario.cluster));
+        assert!(Arc::ptr_eq(&a.scenario.rest, &c.scenario.rest));
+        assert!(!Arc::ptr_eq(&a.scenario.cluster, &c.scenario.cluster));
+        assert_eq!(
+            planned.scenario(&planned.runs[3]).cluster.nodes,
+            planned.cells[3].scenario.cluster.nodes
+        );
+    }
+
+    #[test]
+    fn runs_of_somebodys_own_policy_are_known_by_the_program() {
+        let mut registry = Registry::builtin();
+        registry.add::<Own>();
+        let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
+        assert_ne!(ids(&registry), ids(&Registry::builtin()));
+        assert_eq!(ids(&registry), ids(&registry));
+    }
+
+    #[test]
+    fn runs_that_somebodys_own_policy_takes_over_are_known_by_the_program() {
+        let ours = Registry::builtin();
+        let mut registry = Registry::builtin();
+        registry.add::<Own>();
+        let ids = |policy, registry| {
+            let yaml = format!(
+                "scheduler: fair\nlater: [{{at: 1min, scheduler: {policy}}}]\nsweep: {{seeds: 2}}"
+            );
+            plan_with(&yaml, registry).unwrap().runs
+        };
+        assert_ne!(ids("fifo", &registry), ids("fifo", &ours));
+        assert_eq!(ids("ps", &registry), ids("ps", &ours));
+    }
+
+    #[test]
+    fn what_is_read_must_be_recorded() {
+        let error = |record| {
+            plan(&format!("metrics: [mean(task.time)]\nsweep: {{seeds: 2}}\n{record}")).unwrap_err()
+        };
+        let told = error("record: {tasks: false}");
+        assert!(told.starts_with("the study reads what this does not record"), "{told}");
+        assert!(told.contains("test.yaml:4:17   record.tasks"), "{told}");
+        assert!(plan("sweep: {seeds: 2}\nrecord: {tasks: false}").is_ok());
+    }
+
+    #[test]
+    fn every_cell_is_looked_at_before_anything_runs() {
+        let warnings = plan("sweep: {cluster.nodes: [9, 1, 2]}").unwrap().warnings;
+        let warned: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warned.len(), 2, "{warned:?}");
+        assert!(warned[1].starts_with("3 copies of a block on 2 nodes"), "{warned:?}");
+        let misfit = "sweep: {cluster.nodes: [9, 1]}\nfaults: [{stop: node-5, at: 1min}]";
+        assert!(plan(misfit).unwrap_err().contains("node-5"));
+    }
+
+    #[test]
+    fn too_many_runs_are_counted_and_refused() {
+        let axes = |count: usize| {
+            let axis = |number| format!("\"workload.jobs[0].x{number}\": [1, 2]");
+            (0..count).map(axis).collect::<Vec<_>>().join(", ")
+        };
+        for (sweep, runs) in [
+            ("cluster.nodes: {from: 1, to: 1001, step: 1}, seeds: 1000".to_owned(), 1_001_000),
+            (axes(127), 1 << 127),
+            (axes(128), u128::MAX),
+        ] {
+            let error = plan(&format!("sweep: {{{sweep}}}")).unwrap_err();
+            assert_eq!(error, format!("the study has {runs} runs, more than 1000000"));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! `search:`: the smallest value of a field with which something holds.
+//!
+//! It is found by halving: of an interval with a value that is too small at one end and one that
+//! will do at the other, the middle is run, with all seeds. So a thousand sizes take a dozen steps.
+//! That needs what is asked for to hold from some value on; where chance makes it flicker, the
+//! search ends at one of the edges.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::conclude::study_runs::StudyRuns;
+use crate::plan::axes::{self, Axis, AxisPut, AxisValue};
+use crate::plan::sheet::Sheet;
+use crate::plan::spec::Study;
+use crate::run::store::Store;
+use mumakil_results::expect::{Expr, Plan, Space, Verdict};
+use mumakil_results::results::ReadError;
+use mumakil_scenario::scenario::unusable;
+use mumakil_yaml::{Path, Problem};
+
+/// What is searched for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// The field that is varied, such as `cluster.nodes`.
+    pub over: String,
+    /// Its smallest value.
+    pub from: u64,
+    /// Its largest value.
+    pub to: u64,
+    /// The condition that has to hold, such as `mean(sojourn) <= 5min`.
+    pub until: String,
+}
+
+/// A search on its way.
+#[derive(Clone, Debug)]
+pub struct Hunt {
+    /// The values that were tried, rising, and whether they will do.
+    tried: Vec<(u64, bool)>,
+    from: u64,
+    to: u64,
+}
+
+impl Search {
+    /// Returns the axis of these values.
+    fn axis(&self, values: &[u64]) -> Axis {
+        let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
+        let value = |value: &u64| AxisValue {
+            label: value.to_string(),
+            text: value.to_string(),
+            puts: vec![AxisPut {
+                path: path.clone(),
+                value: (*value).into(),
+                written: Path::of("search.over"),
+            }],
+        };
+        Axis { name: self.over.clone(), values: values.iter().map(value).collect() }
+    }
+
+    /// Returns the axis with its first value only.
+    pub(crate) fn first(&self) -> Axis {
+        self.axis(&[self.from])
+    }
+
+    fn plan(&self) -> Result<Plan, mumakil_results::expect::Complaint> {
+        let axes = vec![self.first().space()];
+        Expr::parse(&self.until)?.expectation(&Space { axes, compared: None })
+    }
+
+    /// Returns what is wrong with it.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let at = |key: &str| Path::of("search").key(key);
+        let mut problems = Vec::new();
+        if Path::parse(&self.over).is_none() {
+            let message = format!("`{}` is not a field of the scenario", self.over);
+            problems.push(Problem::value(at("over"), message).hint("such as `cluster.nodes`"));
+        } else if let Err(refused) = axes::field(&at("over"), &self.over) {
+            let Problem { message, hint, .. } = refused;
+            problems.push(Problem { hint, ..Problem::value(at("over"), message) });
+        }
+        if self.to <= self.from {
+            problems.push(Problem::value(at("to"), "the search ends above where it begins"));
+        }
+        match self.plan() {
+            Err(complaint) => {
+                problems.push(unusable(at("until"), &complaint, &self.until));
+            }
+            Ok(plan) if !plan.is_condition() => {
+                let message = format!("`{}` is a number, not a condition", self.until);
+                let hint = "such as `mean(sojourn) <= 5min`";
+                problems.push(Problem::value(at("until"), message).hint(hint));
+            }
+            Ok(_) => {}
+        }
+        problems
+    }
+
+    /// Returns what the runs must record for it.
+    pub(crate) fn needs(&self) -> mumakil_results::expect::Needs {
+        self.plan().map(|plan| plan.needs()).unwrap_or_default()
+    }
+
+    /// Begins the search.
+    pub fn begin(&self) -> Hunt {
+        Hunt { tried: Vec::new(), from: self.from, to: self.to }
+    }
+
+    /// Judges a value, whose runs are there.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<Verdict, ReadError> {
+        let plan = self.plan().expect("the study was checked");
+        plan.judge(&StudyRuns::new(sheet, store), false)
+    }
+}
+
+impl Hunt {
+    /// Returns the next value to try, if the answer is not known yet.
+    pub fn next(&self) -> Option<u64> {
+        let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);
+        match (known(self.from), known(self.to)) {
+            (None, _) => Some(self.from),
+            (Some((_, true)), _) | (_, Some((_, false))) => None,
+            (_, None) => Some(self.to),
+            _ => {
+                let (low, high) = self.edges()?;
+                (1 < high - low).then(|| low + (high - low) / 2)
+            }
+        }
+    }
+
+    /// Returns the largest value that will not do and the smallest that will, below and above the
+    /// answer.
+    fn edges(&self) -> Option<(u64, u64)> {
+        let high = self.answer()?;
+        let below = self.tried.iter().filter(|(value, _)| *value < high);
+        Some((below.map(|(value, _)| *value).max()?, high))
+    }
+
+    /// Notes whether a value will do.
+    pub fn note(&mut self, value: u64, holds: bool) {
+        self.tried.push((value, holds));
+        self.tried.sort_unstable();
+    }
+
+    /// Returns the smallest value that will do, of those that were tried.
+    pub fn answer(&self) -> Option<u64> {
+        self.tried.iter().find(|(_, holds)| *holds).map(|(value, _)| *value)
+    }
+
+    /// Returns the values that were tried, rising.
+    pub fn tried(&self) -> Vec<u64> {
+        self.tried.iter().map(|(value, _)| *value).collect()
+    }
+
+    /// Returns how many values it takes at most.
+    pub fn most(&self) -> u64 {
+        2 + u64::from((self.to - self.from).ilog2()) + 1
+    }
+}
+
+impl Study {
+    /// Returns the study as it begins: a search with its first value, any other study as it is.
+    #[must_use]
+    pub fn first(&self) -> Self {
+        match &self.search {
+            Some(search) => self.probing(search, &[search.from]),
+            None => self.clone(),
+        }
+    }
+
+    /// Returns the study of these values of the field that is searched.
+    #[must_use]
+    pub fn probing(&self, search: &Search, values: &[u64]) -> Self {
+        let mut study = self.clone();
+        study.sweep.axes = vec![search.axis(values)];
+        study
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hunt(from: u64, to: u64, least: u64) -> (Option<u64>, usize) {
+        let search = Search {
+            over: "cluster.nodes".to_owned(),
+            from,
+            to,
+            until: "makespan < 1s".to_owned(),
+        };
+        let mut hunt = search.begin();
+        while let Some(value) = hunt.next() {
+            hunt.note(value, least <= value);
+            assert!(hunt.tried().len() as u64 <= hunt.most(), "{hunt:?}");
+        }
+        (hunt.answer(), hunt.tried().len())
+    }
+
+    #[test]
+    fn the_smallest_value_that_will_do_is_found() {
+        for least in 10..=100 {
+            assert_eq!(hunt(10, 100, least).0, Some(least));
+        }
+        assert_eq!(hunt(10, 100, 5), (Some(10), 1));
+        assert_eq!(hunt(10, 100, 101), (None, 2));
+    }
+}

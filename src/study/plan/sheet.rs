@@ -1,0 +1,194 @@
+//! What a study's folder says of the study: enough to make its results from its runs.
+//!
+//! Kept as `study.json`, so that runs of several machines can be put together where the scenario's
+//! own files are not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::draw::ChartSpec;
+use crate::plan::compared::Against;
+use crate::plan::runs::{Plan, PlannedRun};
+use crate::plan::spec::Study;
+use mumakil_base::files::STUDY;
+use mumakil_results::expect::{self, Expectation, Space};
+use mumakil_run::output::{OutputError, read_json};
+
+/// A study and its runs, by their names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sheet {
+    /// The study's name.
+    pub study: String,
+    /// What it is for.
+    pub description: String,
+    /// The version of Mumakil that planned it.
+    pub version: String,
+    /// The axes.
+    pub axes: Vec<SheetAxis>,
+    /// The axis whose values are compared.
+    pub compare: Option<usize>,
+    /// Which of them are compared with which.
+    #[serde(default, skip_serializing_if = "Against::is_usual")]
+    pub against: Against,
+    /// The seeds with which each cell is run.
+    pub seeds: Vec<u64>,
+    /// The cells.
+    pub cells: Vec<SheetCell>,
+    /// The cells of which there are no results, as a run failed in each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<SheetCell>,
+    /// What is measured in each cell.
+    pub metrics: Vec<String>,
+    /// What is drawn.
+    pub charts: Vec<ChartSpec>,
+    /// What the results should show.
+    pub expect: Vec<Expectation>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SheetAxis {
+    /// The path of the field that varies.
+    pub field: String,
+    /// The labels of its values.
+    pub values: Vec<String>,
+    /// The values as texts, where a label is a name of its own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<String, String>,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SheetCell {
+    /// For each axis, which of its values.
+    pub values: Vec<usize>,
+    /// The names of its runs, seed by seed.
+    pub runs: Vec<String>,
+}
+
+impl Sheet {
+    /// Returns the sheet of a study that has been planned.
+    pub fn new(study: &Study, plan: &Plan) -> Self {
+        // Every cell has the same seeds, and its runs stand together.
+        let seeds = plan.runs.len() / plan.cells.len();
+        let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| SheetCell {
+            values: cell.values.clone(),
+            runs: runs.iter().map(|run| run.id.clone()).collect(),
+        };
+        Self {
+            study: study.name.as_str().to_owned(),
+            description: study.description.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            axes: study.sweep.axes.iter().map(SheetAxis::of).collect(),
+            compare: study.compare,
+            against: study.against,
+            seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
+            cells: plan.cells.iter().zip(plan.runs.chunks(seeds)).map(cell).collect(),
+            left_out: Vec::new(),
+            metrics: study.metrics.clone(),
+            charts: study.charts.clone(),
+            expect: study.expect.clone(),
+        }
+    }
+
+    /// Returns the sheet without the cells in which one of these runs is, if others are left. It expects
+    /// nothing: what should show is about all of them.
+    pub fn without(&self, runs: &[&str]) -> Option<Self> {
+        let is_whole = |cell: &SheetCell| !cell.runs.iter().any(|run| runs.contains(&run.as_str()));
+        let (cells, left_out): (Vec<SheetCell>, _) = self.cells.iter().cloned().partition(is_whole);
+        let (left, all) = (cells.len(), self.cells.len());
+        let story = format!(
+            "Of {all} combinations {} are left out, in which a run failed. {}",
+            all - left,
+            self.description
+        );
+        let description = story.trim_end().to_owned();
+        let expect = Vec::new();
+        (0 < left).then(|| Self { cells, left_out, description, expect, ..self.clone() })
+    }
+
+    /// Returns whether this is a sheet, or that without the cells that it leaves out.
+    pub fn is_of(&self, whole: &Self) -> bool {
+        let left_out: Vec<&str> =
+            self.left_out.iter().flat_map(|cell| cell.runs.iter().map(String::as_str)).collect();
+        match left_out[..] {
+            [] => self == whole,
+            _ => whole.without(&left_out).as_ref() == Some(self),
+        }
+    }
+
+    /// Returns the space in which expressions are understood.
+    pub fn space(&self) -> Space {
+        Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }
+    }
+
+    /// Returns the runs' names, cell by cell; two cells may have the same run.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
+    }
+
+    /// Returns the runs' names with those of the cells that are left out.
+    pub fn all_runs(&self) -> impl Iterator<Item = &str> {
+        let left_out = self.left_out.iter().flat_map(|cell| cell.runs.iter().map(String::as_str));
+        self.runs().chain(left_out)
+    }
+
+    /// Returns the labels of a cell's values, axis by axis.
+    pub fn labels<'s>(&'s self, cell: &'s SheetCell) -> impl Iterator<Item = &'s str> {
+        self.axes.iter().zip(&cell.values).map(|(axis, value)| axis.values[*value].as_str())
+    }
+}
+
+impl SheetAxis {
+    fn of(axis: &crate::plan::axes::Axis) -> Self {
+        let numbers = axis.values.iter().filter(|value| value.label != value.text);
+        Self {
+            field: axis.name.clone(),
+            values: axis.values.iter().map(|value| value.label.clone()).collect(),
+            numbers: numbers.map(|value| (value.label.clone(), value.text.clone())).collect(),
+        }
+    }
+
+    /// Returns the axis as expressions know it.
+    pub(crate) fn space(&self) -> expect::Axis {
+        let value = |label: &String| {
+            let text = self.numbers.get(label).unwrap_or(label);
+            expect::AxisValue { label: label.clone(), ..expect::AxisValue::new(text) }
+        };
+        expect::Axis { path: self.field.clone(), values: self.values.iter().map(value).collect() }
+    }
+
+    /// Returns whether all its values are numbers.
+    pub fn is_numeric(&self) -> bool {
+        self.space().values.iter().all(|value| value.number.is_some())
+    }
+
+    /// Returns the last part of the path.
+    pub fn short(&self) -> &str {
+        self.field.rsplit('.').next().unwrap_or(&self.field)
+    }
+}
+
+/// Returns the name of the study that a folder has, if it has one, of any version.
+pub(crate) fn name(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        study: String,
+    }
+    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
+    Some(serde_json::from_str::<Named>(&text).ok()?.study)
+}
+
+/// Reads the sheet of a study's folder.
+///
+/// # Errors
+/// If it is not there, or not ours.
+pub fn read_sheet(folder: &Path) -> Result<Sheet, OutputError> {
+    read_json(&folder.join(STUDY))
+}

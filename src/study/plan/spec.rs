@@ -1,0 +1,574 @@
+//! A study as its file says it: a scenario, what varies in it, what to measure and to draw.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_yaml::{Mapping, Value};
+
+use crate::draw::ChartSpec;
+use crate::plan::axes::{self, Axis, Seeds, Sweep};
+use crate::plan::compared::{Against, CompareSpec};
+use crate::plan::named::NamedFile;
+use crate::plan::search::Search;
+use mumakil_results::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
+use mumakil_scenario::scenario::{
+    Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
+};
+use mumakil_yaml::{MOST, Path, Problem, Shape, read};
+
+/// A study: a scenario, and what varies in it.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name, and that of the folder of its results.
+    pub name: Name,
+    /// What it is for.
+    pub description: String,
+    /// The published experiment that it repeats.
+    pub experiment: Option<Experiment>,
+    /// The smallest value of a field that is searched for.
+    pub search: Option<Search>,
+    pub(crate) sweep: Sweep,
+    /// Cells that are left out: for each axis the values that it is about, if it is.
+    pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
+    /// The axis whose values are compared.
+    pub(crate) compare: Option<usize>,
+    /// Which of them are compared with which.
+    pub(crate) against: Against,
+    pub(crate) metrics: Vec<String>,
+    pub(crate) charts: Vec<ChartSpec>,
+    pub(crate) expect: Vec<Expectation>,
+    /// What the runs must record for all this.
+    pub(crate) needs: Needs,
+    /// The scenario, over which the values of the axes are put.
+    pub(crate) base: Draft,
+    /// The text that was read, for messages.
+    pub(crate) draft: Draft,
+    /// What the files held that its scenarios name, if that is known already.
+    pub(crate) files: Vec<NamedFile>,
+}
+
+/// The keys of a study that are none of a scenario's, or mean something else there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Keys {
+    /// The published experiment that this repeats.
+    experiment: Option<Experiment>,
+    /// The scenario over which the study is laid: a file beside the study, or one that Mumakil
+    /// brings, by its name; or the scenario itself, or a list of such, each of which lies over those before.
+    #[schemars(schema_with = "base_schema")]
+    base: Option<Value>,
+    /// What the files held that the scenarios name. Mumakil writes this into the folder of a study.
+    files: Vec<NamedFile>,
+    /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
+    /// `zip`: fields that change together.
+    #[schemars(schema_with = "sweep_schema")]
+    sweep: Value,
+    /// Combinations of the axes' values that are left out.
+    #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
+    exclude: Vec<IndexMap<String, Value>>,
+    /// The axis whose values are compared, paired by seed: all with the first one, `{axis: …, base: …}`
+    /// all with that one, `{axis: …}` each with each.
+    compare: Option<CompareSpec>,
+    /// What is measured in each cell, such as `mean(sojourn)`.
+    metrics: Vec<String>,
+    /// What is drawn. Without this, each metric is drawn over the longest axis.
+    charts: Vec<ChartSpec>,
+    /// What the results should show.
+    expect: Vec<Expectation>,
+    /// The smallest value of a field that is searched for.
+    search: Option<Search>,
+}
+
+fn base_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [
+        { "type": "string" },
+        { "type": "object" },
+        { "type": "array", "items": { "type": "object" } },
+        { "type": "null" },
+    ] })
+}
+
+fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
+    let range = json_schema!({
+        "type": "object",
+        "properties": {
+            "from": { "title": "the first value" },
+            "to": { "title": "the last value" },
+            "step": { "title": "the distance of two values" },
+            "points": { "title": "how many values", "type": "integer" },
+            "scale": { "enum": ["linear", "log"] },
+        },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    });
+    let values = json_schema!({ "anyOf": [{ "type": "array" }, range] });
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "seeds": {
+                "anyOf": [
+                    { "type": "integer", "minimum": 1 },
+                    { "type": "array", "items": { "type": "integer", "minimum": 0 } },
+                ],
+            },
+            "zip": { "type": "object", "additionalProperties": values },
+        },
+        "additionalProperties": values,
+    })
+}
+
+/// Returns the JSON Schema of studies: that of scenarios, of which nothing is required, and more.
+pub fn schema(registry: &Registry) -> serde_json::Value {
+    let mut schema = mumakil_scenario::scenario::schema(registry);
+    let own = generator().into_root_schema_for::<Keys>();
+    let own = own.get("properties").and_then(|own| own.as_object()).cloned().unwrap_or_default();
+    if let Some(all) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
+        all.extend(own);
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("required");
+        schema.insert("title".to_owned(), "Study".into());
+    }
+    schema
+}
+
+const KEYS: [&str; 10] = [
+    "experiment",
+    "base",
+    "files",
+    "sweep",
+    "exclude",
+    "compare",
+    "metrics",
+    "charts",
+    "expect",
+    "search",
+];
+
+/// What is measured unless the study says.
+const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
+
+impl Study {
+    /// Makes a study of a draft.
+    ///
+    /// # Errors
+    /// With everything that is wrong in the study's own part; the scenarios are looked at when the
+    /// study is planned.
+    pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
+        Self::read(draft, true)
+    }
+
+    /// Makes a study of a draft, which may be a scenario: a study of one run.
+    ///
+    /// # Errors
+    /// As [`Study::of`].
+    pub fn of_any(draft: Draft) -> Result<Self, ScenarioError> {
+        Self::read(draft, false)
+    }
+
+    fn read(draft: Draft, must_sweep: bool) -> Result<Self, ScenarioError> {
+        let rest = draft.without(&KEYS);
+        let own =
+            KEYS.into_iter().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
+        let own: Mapping = own.collect();
+        let (keys, mut problems) =
+            read::<Keys>(own.into(), &Mapping::new().into(), &Shape::default(), MOST);
+        let keys = keys.unwrap_or_default();
+        let sweep = match &keys.sweep {
+            Value::Null if !must_sweep => Sweep::default(),
+            Value::Null => {
+                // A search has the axis that it goes over, and no other.
+                let example =
+                    if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
+                problems.push(
+                    Problem::value(Path::default(), "the study has no `sweep`")
+                        .hint(format!("add `sweep: {{{example}}}`")),
+                );
+                Sweep::default()
+            }
+            sweep => Sweep::read(sweep, &mut problems),
+        };
+        let searched = keys.search.as_ref().map(Search::first);
+        problems.extend(unheard(&draft, &sweep, searched.as_ref()));
+        // What names axes is looked at when these are in order.
+        let has_axes = problems.is_empty();
+        let mut more = Vec::new();
+        let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
+        let mut space = Space { axes, compared: None };
+        let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
+            excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
+        });
+        let excluded = excluded.collect();
+        let mut note = |problem| more.push(problem);
+        let compare =
+            keys.compare.as_ref().and_then(|spec| spec.axis(&space).map_err(&mut note).ok());
+        let against = compare
+            .zip(keys.compare.as_ref())
+            .and_then(|(axis, spec)| spec.against(&space.axes[axis]).map_err(&mut note).ok());
+        space.compared = compare;
+        let metrics = match &keys.metrics[..] {
+            [] => METRICS.map(str::to_owned).to_vec(),
+            own => own.to_vec(),
+        };
+        if let Some(search) = &keys.search {
+            problems.extend(search.problems());
+            if !sweep.axes.is_empty() {
+                let message = "a search has seeds to sweep, and no axes";
+                problems.push(Problem::key(Path::of("search"), message));
+            }
+        }
+        let needs = needs(&keys, &metrics, &space, &mut more);
+        problems.extend(more.into_iter().filter(|_| has_axes));
+        let base = match &keys.base {
+            Some(said) => match base(&draft, said) {
+                Ok(base) => {
+                    // These are about one run of it.
+                    let mut base = base.without(&["expect", "experiment"]);
+                    base.lay_over(&rest);
+                    base
+                }
+                Err(BaseError::Scenario(error)) => return Err(error),
+                Err(BaseError::Here(problem)) => {
+                    problems.push(problem);
+                    rest
+                }
+            },
+            None => rest,
+        };
+        if !problems.is_empty() {
+            let findings = problems.into_iter().map(|problem| draft.finding(problem)).collect();
+            return Err(ScenarioError::invalid(findings));
+        }
+        Ok(Self {
+            name: draft.name(),
+            description: draft.description(),
+            experiment: keys.experiment,
+            search: keys.search,
+            sweep,
+            excluded,
+            compare,
+            against: against.unwrap_or_default(),
+            metrics,
+            charts: keys.charts,
+            expect: keys.expect,
+            needs,
+            base,
+            draft,
+            files: keys.files,
+        })
+    }
+
+    /// Leaves no more than so many seeds in each cell.
+    pub fn limit_seeds(&mut self, most: usize) {
+        match &mut self.sweep.seeds {
+            Seeds::Count(count) => *count = (*count).min(most as u64),
+            Seeds::List(seeds) => seeds.truncate(most),
+        }
+    }
+
+    /// Returns the name of each axis: the path of its field.
+    pub fn axes(&self) -> impl Iterator<Item = &str> {
+        self.sweep.axes.iter().map(|axis| axis.name.as_str())
+    }
+}
+
+/// Returns what is wrong with values that were put where the study puts its own over them.
+fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem> {
+    let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
+    let mut own: Vec<(Path, &str, &str)> = swept
+        .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
+        .collect();
+    // What is searched and is no field has the path of everything, and is refused as such.
+    let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
+    own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
+        let hint = "its values stand in `search`";
+        (put.path.clone(), "is what this study searches for", hint)
+    }));
+    // A count begins with the scenario's own seed, a list does not have it.
+    if let Seeds::List(_) = sweep.seeds {
+        let hint = "they stand in `sweep.seeds`";
+        own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
+    }
+    let problem = |(path, why, hint): (Path, &str, &str)| {
+        let set = draft.argued(&path)?;
+        let message = format!("`{path}` {why}, so this has no effect");
+        Some(Problem::value(set.clone(), message).hint(hint))
+    };
+    own.into_iter().filter_map(problem).collect()
+}
+
+/// Returns what the runs must record, and notes what is wrong in the expressions.
+fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> Needs {
+    let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
+    let mut misfits = Vec::new();
+    let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
+        Ok(plan) => needs.add(plan.needs()),
+        Err(complaint) => problems.push(unusable(at, &complaint, text)),
+    };
+    for (index, text) in metrics.iter().enumerate() {
+        let planned = Expr::parse(text).and_then(|expr| expr.metric(space));
+        add(Path::of("metrics").index(index), text, planned);
+    }
+    for (index, Expectation { that, published, .. }) in keys.expect.iter().enumerate() {
+        let at = Path::of("expect").index(index);
+        let planned = Expr::parse(that).and_then(|expr| expr.expectation(space));
+        if let (Ok(plan), Some(published)) = (&planned, published)
+            && let Err(misfit) = plan.check_published(published)
+        {
+            misfits.push(misplaced(at.key("published"), misfit));
+        }
+        add(at, that, planned);
+    }
+    problems.append(&mut misfits);
+    // What a chart compares is not known if what the study compares is not.
+    let is_known = |chart: &ChartSpec| {
+        chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
+    };
+    for (index, chart) in keys.charts.iter().enumerate().filter(|(_, chart)| is_known(chart)) {
+        match chart.needs(space) {
+            Ok(more) => needs.add(more),
+            Err(problem) => problems.push(problem.inside(&Path::of("charts").index(index))),
+        }
+    }
+    needs
+}
+
+/// Why there is no base.
+enum BaseError {
+    /// The study names something that is none.
+    Here(Problem),
+    /// The base itself is wrong.
+    Scenario(ScenarioError),
+}
+
+/// Returns the scenario that a study is based on: a file beside it, one that Mumakil brings, or what is
+/// written there.
+fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
+    let at = Path::of("base");
+    if let Some(problem) = inside_of_name(study) {
+        return Err(BaseError::Here(problem));
+    }
+    let layers = said.as_sequence().map_or(&[][..], Vec::as_slice);
+    if said.is_mapping() || !layers.is_empty() && layers.iter().all(Value::is_mapping) {
+        return Ok(study.within("base").expect("it was read there"));
+    }
+    let Some(name) = said.as_str() else {
+        let message = "expected a file, the name of a scenario, or a scenario";
+        return Err(BaseError::Here(Problem::value(at, message)));
+    };
+    let beside = study.folder().join(name);
+    let base = if beside.is_file() {
+        Draft::read(&beside)
+    } else if let Some(starter) = Starter::find(name) {
+        Draft::of(starter.name, starter.text)
+    } else {
+        let message =
+            format!("there is no file `{name}` beside the study, nor does Mumakil bring one");
+        let starters: Vec<&str> =
+            mumakil_scenario::scenario::STARTERS.iter().map(|s| s.name).collect();
+        return Err(BaseError::Here(Problem::value(at, message).nearest(name, starters)));
+    };
+    match base {
+        Ok(base) if base.is_study() => {
+            let message = format!("`{name}` is a study itself");
+            Err(BaseError::Here(Problem::value(at, message)))
+        }
+        Ok(base) => Ok(base),
+        Err(error) => Err(BaseError::Scenario(error)),
+    }
+}
+
+/// Returns what is wrong if an argument has set something inside of a base that the text only names:
+/// it has taken the place of the name.
+fn inside_of_name(study: &Draft) -> Option<Problem> {
+    let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
+    let written = study.written("base")?;
+    let name = written.as_str()?;
+    let value = set.get(study.tree()).map(axes::text).unwrap_or_default();
+    let message = format!(
+        "`base` is the name of a scenario, `{name}`: nothing can be set inside of it, but over it"
+    );
+    let over = Path(set.0[1..].to_vec());
+    Some(Problem::value(set.clone(), message).hint(format!("write `--set {over}={value}`")))
+}
+
+/// Reads an entry of `exclude:`.
+fn excluded(
+    space: &Space,
+    cells: &IndexMap<String, Value>,
+    at: &Path,
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<Vec<usize>>> {
+    let mut excluded = vec![None; space.axes.len()];
+    for (name, labels) in cells {
+        let at = at.key(name);
+        let axis = match axes::find(space, name, at.clone()) {
+            Ok(axis) => axis,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let labels = match labels {
+            Value::Sequence(labels) => &labels[..],
+            label => std::slice::from_ref(label),
+        };
+        let mut places = Vec::new();
+        for label in labels {
+            match axes::find_value(&space.axes[axis], label, at.clone()) {
+                Ok(place) => places.push(place),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        excluded[axis] = Some(places);
+    }
+    excluded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(yaml: &str) -> Result<Study, String> {
+        let draft = Draft::of("test.yaml", yaml).unwrap();
+        Study::of(draft).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_study_is_a_scenario_with_axes() {
+        let study = study(
+            "name: scale\nbase: quickstart\nsweep: {cluster.nodes: [1, 2], scheduler: [fifo]}\n\
+             compare: scheduler\nexclude: [{nodes: 2, scheduler: fifo}]",
+        )
+        .unwrap();
+        assert_eq!(study.name.as_str(), "scale");
+        assert_eq!(study.axes().collect::<Vec<_>>(), ["cluster.nodes", "scheduler"]);
+        assert_eq!(study.compare, Some(1));
+        assert_eq!(study.excluded, [[Some(vec![1]), Some(vec![0])]]);
+    }
+
+    #[test]
+    fn mistakes_are_found_together() {
+        let error = study(
+            "sweep: {cluster.nodes: [1, 2], x: [3]}\ncompare: nods\nexclude: [{nodes: 7}]\n\
+             metric: [a]\nbase: quikstart",
+        )
+        .unwrap_err();
+        for words in [
+            "`nods` is no axis; there are cluster.nodes, x",
+            "`cluster.nodes` has no value `7`",
+            "no file `quikstart` beside the study",
+            "did you mean `quickstart`?",
+        ] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
+    /// Returns what is wrong with a study over which these were put.
+    fn put_over(yaml: &str, sets: &[&str]) -> Result<Study, String> {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let draft = Draft::of("study.yaml", yaml).unwrap().with(&sets);
+        Study::of(draft).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_put_at_an_axis_would_say_nothing() {
+        let error = put_over(
+            "sweep: {cluster.nodes: [1, 2], scheduler: [fair]}",
+            &["cluster.nodes=5", "scheduler.fair.preemption=true", "cluster.racks=2"],
+        );
+        let error = error.unwrap_err();
+        assert!(error.contains("--set cluster.nodes=5"), "{error}");
+        assert!(error.contains("`scheduler` is an axis of this study"), "{error}");
+        assert!(!error.contains("racks"), "{error}");
+
+        let zip = "sweep: {zip: {cluster.nodes: [1, 2], cluster.racks: [1, 2]}}";
+        let error = put_over(zip, &["cluster.racks=2"]).unwrap_err();
+        assert!(error.contains("`cluster.racks` is an axis of this study"), "{error}");
+
+        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}\n\
+                      sweep: {seeds: 2}";
+        let error = put_over(search, &["cluster.nodes=5"]).unwrap_err();
+        assert!(error.contains("`cluster.nodes` is what this study searches for"), "{error}");
+        assert!(put_over(search, &["cluster.racks=2"]).is_ok());
+    }
+
+    #[test]
+    fn a_seed_that_is_put_is_the_first_of_a_count_and_none_of_a_list() {
+        assert!(put_over("sweep: {seeds: 2}", &["seed=7"]).is_ok());
+        let error = put_over("sweep: {seeds: [1, 2]}", &["seed=7"]).unwrap_err();
+        assert!(error.contains("--set seed=7"), "{error}");
+        assert!(error.contains("the study lists its seeds"), "{error}");
+    }
+
+    #[test]
+    fn a_search_goes_over_no_field_that_is_no_axis() {
+        let search = |over: &str| {
+            let search = format!("{{over: {over}, from: 1, to: 9, until: makespan < 1h}}");
+            study(&format!("workload: fb2009\nsweep: {{seeds: 2}}\nsearch: {search}"))
+        };
+        let error = search("seed").unwrap_err();
+        assert!(error.contains("seeds have a key of their own"), "{error}");
+        assert!(error.contains("test.yaml:3:16   search.over"), "{error}");
+        assert!(search("name").unwrap_err().contains("changes nothing in a run"));
+        assert!(search("cluster.nodes").is_ok());
+    }
+
+    #[test]
+    fn what_names_axes_is_not_wrong_where_the_axes_are() {
+        let error = study("sweep: {cluster.nodes: 3}\ncompare: nodes").unwrap_err();
+        assert!(error.contains("expected a list of values, or a range"), "{error}");
+        assert!(!error.contains("is no axis"), "{error}");
+    }
+
+    #[test]
+    fn a_base_may_be_written_out_layer_by_layer() {
+        let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
+        let resolved = |base: &str| {
+            let study = study(&format!("base: {base}")).unwrap();
+            study.base.resolve(&Registry::builtin()).map_err(|error| error.to_string())
+        };
+        let base = "{cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
+        for base in [base, &format!("[{base}, {{seed: 5}}]")] {
+            assert_eq!(resolved(base).unwrap().scenario.cluster.hdfs.replication.get(), 2);
+        }
+        // What the preset says of blocks is gone, and nobody says it then.
+        let gone = "{cluster: {preset: vm-8, hdfs: null}, workload: fb2009}";
+        let error = resolved(&format!("[{gone}, {{cluster: {{hdfs: {{replication: 2}}}}}}]"));
+        let error = error.unwrap_err();
+        assert!(error.contains("missing field `block`"), "{error}");
+        assert!(error.contains("test.yaml:2:82   cluster.hdfs"), "{error}");
+        let error = resolved("{workload: fb2009, cluster: {nodes: x}}").unwrap_err();
+        assert!(error.contains("test.yaml:2:43   cluster.nodes"), "{error}");
+        for wrong in ["3", "[]", "[{workload: fb2009}, 3]"] {
+            let error = study(&format!("base: {wrong}")).unwrap_err();
+            let expected = "expected a file, the name of a scenario, or a scenario";
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_inside_of_a_base_that_is_a_file_is_refused() {
+        let yaml = "base: quickstart\nsweep: {seeds: 2}";
+        let error = put_over(yaml, &["base.seed=9", "base.cluster.nodes=5"]).unwrap_err();
+        assert!(error.contains("`base` is the name of a scenario, `quickstart`"), "{error}");
+        assert!(error.contains("--> --set base.seed=9"), "{error}");
+        assert!(error.contains("write `--set seed=9`"), "{error}");
+        assert!(!error.contains("has no `workload`"), "{error}");
+        let written = "base: {workload: fb2009}\nsweep: {seeds: 2}";
+        assert!(put_over(written, &["base.seed=9"]).is_ok());
+        assert!(put_over(yaml, &["base={workload: fb2009}"]).is_ok());
+    }
+
+    #[test]
+    fn a_study_without_axes_is_none() {
+        let error = study("workload: fb2009").unwrap_err();
+        assert!(error.contains("the study has no `sweep`"), "{error}");
+        assert!(error.contains("add `sweep: {cluster.nodes: [10, 20]}`"), "{error}");
+        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}";
+        let error = study(search).unwrap_err();
+        assert!(error.contains("add `sweep: {seeds: 5}`"), "{error}");
+    }
+}

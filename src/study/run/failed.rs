@@ -1,0 +1,168 @@
+//! The runs of a study that have failed: each leaves its scenario, with why in front.
+//!
+//! `failed/ID.yaml` is there for who repeats the run, and is the only place that says why it failed,
+//! whichever process or machine met it: who tells of failed runs reads it here. A run that is done
+//! later clears its file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::run::store::{FAILED, Store, clear, visible};
+use mumakil_run::output::{OutputError, write_file};
+use mumakil_scenario::scenario::Scenario;
+
+/// What the first line of a file begins with.
+const FIRST: &str = "# ";
+/// What further lines about the same begin with.
+const NEXT: &str = "#   ";
+
+/// Notes that a run has failed: which it is, and why.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn note(
+    store: &Store,
+    run: &str,
+    what: &str,
+    why: &str,
+    scenario: &Scenario,
+) -> Result<(), OutputError> {
+    let text = comment(&format!("{what}: {why}")) + &scenario.to_yaml();
+    write_file(&store.folder().join(FAILED), &name(run), text.as_bytes())
+}
+
+/// Forgets that a run has failed. A file that cannot be removed does no harm: of a run that is
+/// there none is read.
+pub fn forget(store: &Store, run: &str) {
+    if fs::remove_file(path(store, run)).is_ok() {
+        // Only if it is empty now.
+        let _ = fs::remove_dir(store.folder().join(FAILED));
+    }
+}
+
+/// Forgets all but these.
+///
+/// # Errors
+/// If one cannot be removed.
+pub fn forget_all_but(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
+    let folder = store.folder().join(FAILED);
+    let is_kept =
+        |name: &str| runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run.as_ref()));
+    clear(&folder, |name| name.ends_with(".yaml") && !is_kept(name))?;
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}
+
+/// Returns the runs that have failed, by their names, with which they are and why.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
+    let folder = store.folder().join(FAILED);
+    let names = visible(&folder)?;
+    let runs = names.iter().filter_map(|name| name.strip_suffix(".yaml"));
+    // What is gone by now was of a run that is done by now.
+    let told = runs.filter_map(|run| {
+        let text = fs::read_to_string(path(store, run)).ok()?;
+        Some((run.to_owned(), words(&text)))
+    });
+    Ok(told.filter(|(run, _)| !store.has(run)).collect())
+}
+
+/// Copies what one folder says of a run into another.
+///
+/// # Errors
+/// If it cannot be read, or written.
+pub fn copy(from: &Store, to: &Store, run: &str) -> Result<(), OutputError> {
+    let source = path(from, run);
+    let text = fs::read(&source).map_err(|why| OutputError::Read { path: source, source: why })?;
+    write_file(&to.folder().join(FAILED), &name(run), &text)
+}
+
+/// Returns the file of a run.
+pub fn path(store: &Store, run: &str) -> PathBuf {
+    store.folder().join(FAILED).join(name(run))
+}
+
+fn name(run: &str) -> String {
+    format!("{run}.yaml")
+}
+
+/// Returns words as a comment; what YAML would not have even in one is written out.
+fn comment(words: &str) -> String {
+    let mut text = String::new();
+    for (number, line) in words.split('\n').enumerate() {
+        text += if number == 0 { FIRST } else { NEXT };
+        for c in line.chars() {
+            match c {
+                '\u{2028}' | '\u{2029}' | '\u{feff}' => text.extend(c.escape_default()),
+                c if c.is_control() => text.extend(c.escape_default()),
+                c => text.push(c),
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the words of the comment that a file begins with.
+fn words(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.next().and_then(|line| line.strip_prefix(FIRST));
+    let Some(first) = first else { return "nobody has noted why".to_owned() };
+    let rest = lines.map_while(|line| line.strip_prefix(NEXT));
+    rest.fold(first.to_owned(), |words, line| words + "\n" + line)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use mumakil_scenario::scenario::{Draft, Registry};
+
+    fn scenario() -> Scenario {
+        let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}";
+        Draft::of("test.yaml", yaml).unwrap().resolve(&Registry::builtin()).unwrap().scenario
+    }
+
+    #[test]
+    fn a_failed_run_is_told_until_it_is_done() {
+        let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        assert!(read(&store).unwrap().is_empty());
+        note(&store, "a", "seed 1", "it broke:\nhere\nand there", &scenario()).unwrap();
+        note(&store, "b", "seed 2", "it stalled", &scenario()).unwrap();
+        let told = read(&store).unwrap();
+        assert_eq!(told["a"], "seed 1: it broke:\nhere\nand there");
+        assert_eq!(told["b"], "seed 2: it stalled");
+        forget(&store, "b");
+        assert_eq!(read(&store).unwrap().keys().collect::<Vec<_>>(), ["a"]);
+        // It is done, maybe by a process that could not remove the file.
+        fs::create_dir_all(room.path().join("runs/a")).unwrap();
+        fs::write(room.path().join("runs/a").join(mumakil_base::files::RESOLVED), "").unwrap();
+        store.refresh().unwrap();
+        assert!(read(&store).unwrap().is_empty());
+        forget_all_but(&store, &[] as &[&str]).unwrap();
+        assert!(!room.path().join(FAILED).exists());
+    }
+
+    #[test]
+    fn what_is_kept_can_be_run_whatever_the_reason_says() {
+        let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        let why = "\u{1b}[31m\u{0}\u{7f}\r\u{85}\u{2028}\u{feff}: # \"}\n%YAML\nname: other";
+        note(&store, "a", "seed 1", why, &scenario()).unwrap();
+        let text = fs::read_to_string(path(&store, "a")).unwrap();
+        assert!(text.starts_with("# seed 1: \\u{1b}[31m"), "{text}");
+        let again = Draft::of("a.yaml", &text).unwrap().resolve(&Registry::builtin()).unwrap();
+        assert_eq!(again.scenario.to_yaml(), scenario().to_yaml());
+    }
+
+    #[test]
+    fn a_file_without_a_reason_is_told_too() {
+        assert_eq!(words("name: a\n"), "nobody has noted why");
+        assert_eq!(words(""), "nobody has noted why");
+    }
+}

@@ -1,0 +1,353 @@
+//! How processes that work in one folder share the runs: each takes the next that no other has.
+//!
+//! Nobody has to foretell what a run costs: a process that is quick takes more of them. A process takes
+//! some runs by making `claims/RUN`, which only one can make, and which names the sign of life of its
+//! process. It stays when the runs are done, so that a process whose view of a shared disk
+//! is old does not take them again; the next process that is alone in the folder removes it.
+//!
+//! When nothing is left to take for the first time, a process looks at what others have taken: if a run
+//! is still missing and its process is not at work any more, it takes the run over by making `RUN.2`.
+//! Runs that end one process after the other are given up and noted as failed.
+
+#[cfg(not(unix))]
+use std::io::Write as _;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use mumakil_base::disk;
+use mumakil_base::units::tell::counted;
+use mumakil_run::output::OutputError;
+
+use crate::plan::runs::Plan;
+use crate::run::failed;
+use crate::run::store::{CLAIMS, Store};
+use crate::run::work::Shard;
+use crate::watch::at_work::fate_of;
+use crate::watch::life::{Fate, Stamp};
+
+/// A run that so many processes did not survive is not begun again.
+const MOST_KILLED: usize = 5;
+
+/// The next thing for a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextRun {
+    /// This run is to be done.
+    Run(usize),
+    /// So many runs are for others to do.
+    OfOthers(usize),
+}
+
+/// The runs of a study's shard, for one of several processes.
+#[derive(Debug)]
+pub struct SharedRuns<'p> {
+    plan: &'p Plan,
+    store: Store,
+    /// The name of this process's sign of life.
+    sign: String,
+    /// What nobody is known to have taken; the next batch last.
+    free: Vec<RunBatch>,
+    /// What others have taken.
+    taken: Vec<RunBatch>,
+    /// What this process has taken and not begun; the next one last.
+    mine: Vec<usize>,
+}
+
+/// Runs that are taken together.
+#[derive(Debug)]
+struct RunBatch {
+    /// What its claims are called: every process knows it by the first run that it has in the plan.
+    name: String,
+    /// Those that are missing.
+    missing: Vec<usize>,
+}
+
+/// What became of the processes that have taken a batch.
+#[derive(Debug, PartialEq, Eq)]
+enum BatchHolders {
+    /// One of them is at work.
+    AtWork,
+    /// They are not at work any more, and so many of them were killed.
+    Over { claims: usize, killed: usize },
+}
+
+impl<'p> SharedRuns<'p> {
+    /// Returns the runs of a shard that are missing and have not failed, for the process with this sign.
+    pub fn new(plan: &'p Plan, shard: Shard, store: &Store, sign: &str) -> Self {
+        let (store, sign) = (store.clone(), sign.to_owned());
+        let mut all =
+            Self { plan, store, sign, free: Vec::new(), taken: Vec::new(), mine: Vec::new() };
+        // The last values of an axis of numbers are mostly the largest, and what takes longest is best
+        // begun first: then all processes end at about the same time. So batches are taken from the end.
+        for runs in plan.batches(shard) {
+            let name = plan.runs[runs[0]].id.clone();
+            let missing: Vec<usize> = runs.into_iter().filter(|run| all.is_open(*run)).collect();
+            if !missing.is_empty() {
+                all.free.push(RunBatch { name, missing });
+            }
+        }
+        all
+    }
+
+    /// Returns how many runs are missing that nobody is known to have taken.
+    pub fn left(&self) -> usize {
+        self.free.iter().map(|batch| batch.missing.len()).sum()
+    }
+
+    /// Takes runs that nobody has, or that their process has left.
+    fn take(&mut self) -> Result<Option<NextRun>, OutputError> {
+        if let Some(batch) = self.free.pop() {
+            if self.claim(&batch, 1)? {
+                self.mine = batch.missing;
+                return Ok(self.mine.pop().map(NextRun::Run));
+            }
+            let of_others = batch.missing.len();
+            self.taken.push(batch);
+            return Ok(Some(NextRun::OfOthers(of_others)));
+        }
+        self.store.refresh()?;
+        for mut batch in std::mem::take(&mut self.taken) {
+            batch.missing.retain(|run| self.is_open(*run));
+            if batch.missing.is_empty() {
+                continue;
+            }
+            if self.mine.is_empty()
+                && let BatchHolders::Over { claims, killed } = self.holders(&batch)?
+            {
+                if MOST_KILLED <= killed {
+                    self.give_up(&batch, killed)?;
+                    continue;
+                }
+                if self.claim(&batch, claims + 1)? {
+                    self.mine = batch.missing;
+                    continue;
+                }
+            }
+            self.taken.push(batch);
+        }
+        Ok(self.mine.pop().map(NextRun::Run))
+    }
+
+    /// Returns whether a run is neither there nor known to fail.
+    fn is_open(&self, run: usize) -> bool {
+        let id = &self.plan.runs[run].id;
+        !self.store.has(id) && !failed::path(&self.store, id).exists()
+    }
+
+    /// Makes the claim of this number on a batch; returns whether no other process was quicker.
+    fn claim(&self, batch: &RunBatch, number: usize) -> Result<bool, OutputError> {
+        let path = self.path(batch, number);
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        disk::create_dir_all(path.parent().expect("it is in a folder")).map_err(error)?;
+        match disk::change(&path, || say(&path, &self.sign)) {
+            Ok(()) => Ok(true),
+            Err(there) if there.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(source) => Err(error(source)),
+        }
+    }
+
+    /// Looks for the processes that have taken a batch.
+    fn holders(&self, batch: &RunBatch) -> Result<BatchHolders, OutputError> {
+        let (mut claims, mut killed) = (0, 0);
+        loop {
+            let path = self.path(batch, claims + 1);
+            let sign = match said(&path) {
+                Ok(sign) => sign,
+                Err(none) if none.kind() == ErrorKind::NotFound => break,
+                Err(source) => return Err(OutputError::Read { path, source }),
+            };
+            claims += 1;
+            match fate_of(self.store.folder(), &sign, &path, Stamp::now()) {
+                Fate::AtWork => return Ok(BatchHolders::AtWork),
+                Fate::Gone | Fate::Silent => killed += 1,
+                Fate::Ended(_) => {}
+            }
+        }
+        Ok(BatchHolders::Over { claims, killed })
+    }
+
+    /// Notes that a batch is not tried again.
+    fn give_up(&self, batch: &RunBatch, killed: usize) -> Result<(), OutputError> {
+        let why = format!("{} that began it were killed", counted(killed as u64, "process"));
+        for run in &batch.missing {
+            let planned = &self.plan.runs[*run];
+            let (what, scenario) = (self.plan.describe(*run), self.plan.scenario(planned));
+            failed::note(&self.store, &planned.id, &what, &why, &scenario)?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, batch: &RunBatch, number: usize) -> PathBuf {
+        let more = if number == 1 { String::new() } else { format!(".{number}") };
+        self.store.folder().join(CLAIMS).join(format!("{}{more}", batch.name))
+    }
+}
+
+/// Makes a claim. It is a link that leads nowhere: its text is there as soon as itself.
+#[cfg(unix)]
+fn say(path: &Path, sign: &str) -> io::Result<()> {
+    std::os::unix::fs::symlink(sign, path)
+}
+
+/// Returns the sign that a claim names.
+#[cfg(unix)]
+fn said(path: &Path) -> io::Result<String> {
+    Ok(std::fs::read_link(path)?.to_string_lossy().into_owned())
+}
+
+#[cfg(not(unix))]
+fn say(path: &Path, sign: &str) -> io::Result<()> {
+    std::fs::File::create_new(path)?.write_all(sign.as_bytes())
+}
+
+#[cfg(not(unix))]
+fn said(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+impl Iterator for SharedRuns<'_> {
+    type Item = Result<NextRun, OutputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.mine.pop() {
+            Some(run) => Some(Ok(NextRun::Run(run))),
+            None => self.take().transpose(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::plan::spec::Study;
+    use crate::watch::at_work::write_sign;
+    use crate::watch::life::{End, Life};
+    use mumakil_base::files::RESOLVED;
+    use mumakil_scenario::scenario::{Draft, Registry};
+
+    fn plan(seeds: usize) -> Plan {
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, maps: 1, map_time: 1s}}]}}\nsweep: {{seeds: {seeds}}}"
+        );
+        let study = Study::of(Draft::of("test.yaml", &yaml).unwrap()).unwrap();
+        Plan::new(&study, &Registry::builtin()).unwrap()
+    }
+
+    /// A study's folder with processes; the locks of those that live are held.
+    struct Folder {
+        room: TempDir,
+        plan: Plan,
+    }
+
+    impl Folder {
+        fn new(seeds: usize) -> Self {
+            Self { room: TempDir::new().unwrap(), plan: plan(seeds) }
+        }
+
+        fn process(&self, sign: &str) -> SharedRuns<'_> {
+            let store = Store::of(self.room.path()).unwrap();
+            SharedRuns::new(&self.plan, Shard::WHOLE, &store, sign)
+        }
+
+        /// Lets a process of this machine say something; it lives as long as what is returned.
+        fn sign(&self, name: &str, end: Option<End>) -> Option<File> {
+            let machine = mumakil_run::output::machine();
+            let mut life = Life::begin(machine, 1, Stamp::now());
+            end.into_iter().for_each(|end| life.ends(end, None));
+            write_sign(self.room.path(), name, &life).unwrap()
+        }
+
+        /// Has a run done.
+        fn done(&self, run: usize) {
+            let folder = self.room.path().join("runs").join(&self.plan.runs[run].id);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(RESOLVED), "").unwrap();
+        }
+    }
+
+    fn next(runs: &mut SharedRuns<'_>) -> Option<NextRun> {
+        runs.next().transpose().unwrap()
+    }
+
+    #[test]
+    fn each_run_is_for_one_process() {
+        let folder = Folder::new(4);
+        let _alive = ["a", "b"].map(|name| folder.sign(name, None));
+        let (mut a, mut b) = (folder.process("a"), folder.process("b"));
+        assert_eq!((a.left(), b.left()), (4, 4));
+        assert_eq!(next(&mut a), Some(NextRun::Run(3)));
+        assert_eq!(
+            [next(&mut b), next(&mut b)],
+            [Some(NextRun::OfOthers(1)), Some(NextRun::Run(2))]
+        );
+        assert_eq!(
+            [next(&mut a), next(&mut a)],
+            [Some(NextRun::OfOthers(1)), Some(NextRun::Run(1))]
+        );
+        (1..4).for_each(|run| folder.done(run));
+        // A process that comes later, and one whose view of the folder is old.
+        let mut c = folder.process("c");
+        assert_eq!([next(&mut c), next(&mut c)], [Some(NextRun::Run(0)), None]);
+        assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::OfOthers(1)); 2]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_ends_or_dies_leaves_its_runs_to_the_others() {
+        let folder = Folder::new(3);
+        let alive = folder.sign("a", None);
+        let mut a = folder.process("a");
+        assert_eq!([next(&mut a), next(&mut a)], [Some(NextRun::Run(2)), Some(NextRun::Run(1))]);
+        let _alive = folder.sign("b", None);
+        let mut b = folder.process("b");
+        let others = Some(NextRun::OfOthers(1));
+        assert_eq!(
+            [next(&mut b), next(&mut b), next(&mut b)],
+            [others, others, Some(NextRun::Run(0))]
+        );
+        assert_eq!(next(&mut b), None, "its process lives");
+        folder.done(2);
+        drop(alive);
+        assert_eq!([next(&mut b), next(&mut b)], [Some(NextRun::Run(1)), None]);
+        // Another one sees that somebody has taken it over.
+        let mut c = folder.process("c");
+        assert_eq!(next(&mut c), others);
+        assert_eq!([next(&mut c), next(&mut c)], [others, None]);
+        folder.sign("b", Some(End::ToldToEnd));
+        assert_eq!(next(&mut c), Some(NextRun::Run(1)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_run_that_ends_one_process_after_the_other_is_given_up() {
+        let folder = Folder::new(1);
+        for number in 0..MOST_KILLED {
+            let name = format!("p{number}");
+            let alive = folder.sign(&name, None);
+            let mut process = folder.process(&name);
+            assert_eq!(
+                process
+                    .find_map(|next| Some(next.unwrap()).filter(|next| *next == NextRun::Run(0))),
+                Some(NextRun::Run(0))
+            );
+            drop(alive);
+        }
+        let mut last = folder.process("last");
+        assert_eq!([next(&mut last), next(&mut last)], [Some(NextRun::OfOthers(1)), None]);
+        let told = failed::read(&Store::of(folder.room.path()).unwrap()).unwrap();
+        assert_eq!(told[&folder.plan.runs[0].id], "seed 42: 5 processes that began it were killed");
+        assert_eq!(folder.process("later").left(), 0);
+    }
+
+    #[test]
+    fn many_runs_are_taken_several_at_a_time() {
+        let plan = plan(10_000);
+        let batches: Vec<Vec<usize>> = plan.batches(Shard::WHOLE).collect();
+        assert_eq!((batches.len(), batches[0].len()), (3_334, 3));
+        let shards = (0..3).map(|index| plan.part(Shard { index, count: 3 }).count());
+        assert_eq!(shards.collect::<Vec<_>>(), [3_334, 3_333, 3_333]);
+    }
+}

@@ -1,0 +1,373 @@
+//! Where a study's runs are kept: each in a folder under its name, or many together in packs.
+//!
+//! A run is there whole or not at all, so a study that was ended at any moment goes on with what is
+//! missing, and several machines may fill one store. A process that writes claims the study's folder
+//! first: it must be the study's own, and no other process may be at work there.
+
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashSet;
+
+use crate::plan::sheet;
+use mumakil_base::disk;
+use mumakil_base::files::RESOLVED;
+use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, Place, RunFolder, seal};
+
+/// The folder in a study's folder that has the runs.
+pub(crate) const RUNS: &str = "runs";
+/// The folder in a study's folder that has the charts.
+pub(crate) const CHARTS: &str = "charts";
+/// The folder in a study's folder that has the scenarios of runs that failed.
+pub const FAILED: &str = "failed";
+/// The folder in a study's folder that has signs of life.
+pub const AT_WORK: &str = "at-work";
+/// The folder in a study's folder that has what processes have taken of its runs.
+pub(crate) const CLAIMS: &str = "claims";
+/// The file in a study's folder that who writes there holds a lock of.
+const LOCK: &str = ".lock";
+
+/// What the packs of a study are called.
+const PACKS: &str = "whole";
+
+/// A study of more runs packs them unless it is told otherwise: folders are handier, and so many of
+/// them are not.
+const MOST_FOLDERS: usize = 1_000;
+
+/// The runs of a study that are there, as far as it was looked.
+#[derive(Clone, Debug)]
+pub struct Store {
+    study: PathBuf,
+    found: Arc<RwLock<Found>>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    packs: Packs,
+    folders: FxHashSet<String>,
+}
+
+/// A study's folder in which this process may write, until it is closed or dropped.
+#[derive(Debug)]
+pub struct Claim {
+    /// `None` where the file system has no locks.
+    _lock: Option<File>,
+    store: Store,
+    /// Where runs go; `None` if each has a folder of its own.
+    packer: Option<Mutex<Packer>>,
+}
+
+/// Who else may write into a study's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Nobody.
+    Alone,
+    /// Other processes that work on the same study and take runs as this one does.
+    Together,
+}
+
+/// How the runs of a study are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Each in a folder.
+    Folders,
+    /// Many in a ZIP file.
+    Packed,
+}
+
+impl Form {
+    /// Returns how so many runs are kept unless somebody says.
+    pub fn usual(share: Share, runs: usize) -> Self {
+        match share {
+            Share::Alone if runs <= MOST_FOLDERS => Self::Folders,
+            _ => Self::Packed,
+        }
+    }
+}
+
+impl Store {
+    /// Returns the store in a study's folder, which need not be there.
+    ///
+    /// # Errors
+    /// If what is there cannot be read.
+    pub fn of(study: &Path) -> Result<Self, OutputError> {
+        let store = Self { study: study.to_owned(), found: Arc::default() };
+        store.refresh()?;
+        Ok(store)
+    }
+
+    /// Looks for what has come since the last time.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn refresh(&self) -> Result<(), OutputError> {
+        let runs = self.runs();
+        let mut names = names(&runs)?;
+        let mut found = self.found.write();
+        found.packs.refresh(&runs, &names)?;
+        names.retain(|name| !name.contains('.'));
+        found.folders = names.into_iter().collect();
+        Ok(())
+    }
+
+    /// Claims the folder for a study of this name, and makes it if need be. Who is alone there
+    /// removes what killed processes have left half-written, and closes their packs.
+    ///
+    /// # Errors
+    /// If there is something else than this study, if somebody else works on it, or if nothing can
+    /// be written.
+    pub fn claim(&self, study: &str, share: Share, form: Form) -> Result<Claim, OutputError> {
+        check(&self.study, study)?;
+        let file = self.lock_file()?;
+        let locked = match share {
+            Share::Alone => file.try_lock(),
+            Share::Together => file.try_lock_shared(),
+        };
+        let lock = match locked {
+            Ok(()) => Some(file),
+            Err(TryLockError::WouldBlock) => {
+                return Err(OutputError::Busy { path: self.study.clone() });
+            }
+            // Without locks users have to look after it themselves.
+            Err(TryLockError::Error(_)) => None,
+        };
+        let runs = self.runs();
+        if share == Share::Alone {
+            clear(&self.study, |name| name.starts_with(HIDDEN))?;
+            for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
+                clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
+            }
+            clear(&self.study.join(CLAIMS), |_| true)?;
+            let _ = fs::remove_dir(self.study.join(CLAIMS));
+            seal(&runs, &names(&runs)?)?;
+            // What was damaged has been cut off, and something else may come to stand there.
+            self.found.write().packs = Packs::default();
+            self.refresh()?;
+        }
+        let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
+        Ok(Claim { _lock: lock, store: self.clone(), packer })
+    }
+
+    /// Waits until no process works in the folder alone.
+    ///
+    /// # Errors
+    /// If the lock cannot be opened or held.
+    pub fn wait(&self) -> Result<(), OutputError> {
+        let held = self.lock_file()?.lock_shared();
+        held.map_err(|source| OutputError::Write { path: self.study.join(LOCK), source })
+    }
+
+    fn lock_file(&self) -> Result<File, OutputError> {
+        let path = self.study.join(LOCK);
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        disk::create_dir_all(&self.study).map_err(error)?;
+        let open = || File::options().create(true).append(true).open(&path);
+        disk::change(&path, open).map_err(error)
+    }
+
+    /// Returns the study's folder.
+    pub fn folder(&self) -> &Path {
+        &self.study
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.study.join(RUNS)
+    }
+
+    /// Returns where a run is, if it was there when it was looked last.
+    pub fn find(&self, id: &str) -> Option<Place> {
+        let found = self.found.read();
+        if let Some(run) = found.packs.get(id) {
+            return Some(Place::Packed(run));
+        }
+        let folder = self.runs().join(id);
+        let is_there = found.folders.contains(id) && folder.join(RESOLVED).is_file();
+        is_there.then_some(Place::Folder(folder))
+    }
+
+    /// Returns where a run is, or would be if it has a folder.
+    pub fn place(&self, id: &str) -> Place {
+        self.find(id).unwrap_or_else(|| Place::Folder(self.runs().join(id)))
+    }
+
+    /// Returns whether a run was there when it was looked last.
+    pub fn has(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
+}
+
+impl Claim {
+    /// Returns the store of the study.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Begins the folder of a run.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
+        match &self.packer {
+            None => RunFolder::create(&self.store.runs().join(id), true),
+            // It goes into the pack in one piece; its files come and go on a disk of this machine.
+            Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
+        }
+    }
+
+    /// Keeps a run whose folder is full.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep(&self, id: &str, folder: RunFolder) -> Result<(), OutputError> {
+        let is_packed = match &self.packer {
+            None => false,
+            Some(packer) => packer.lock().add(id, folder.path())?,
+        };
+        match (is_packed, &self.packer) {
+            (true, _) => Ok(()),
+            (false, None) => folder.commit().map(drop),
+            // Too large for a pack.
+            (false, Some(_)) => self.copy(id, &Place::Folder(folder.path().to_owned())),
+        }
+    }
+
+    /// Takes a run over from another store.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn take(&self, id: &str, from: &Place) -> Result<(), OutputError> {
+        let is_packed = match (&self.packer, from) {
+            (None, _) => false,
+            (Some(packer), Place::Packed(run)) => packer.lock().take(run).map(|()| true)?,
+            (Some(packer), Place::Folder(folder)) => packer.lock().add(id, folder)?,
+        };
+        if is_packed { Ok(()) } else { self.copy(id, from) }
+    }
+
+    /// Copies a run into a folder of its own.
+    fn copy(&self, id: &str, from: &Place) -> Result<(), OutputError> {
+        let folder = RunFolder::create(&self.store.runs().join(id), true)?;
+        from.copy_into(folder.path())?;
+        folder.commit().map(drop)
+    }
+
+    /// Says that no more runs will come: the pack gets its index.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn close(&self) -> Result<(), OutputError> {
+        self.packer.as_ref().map_or(Ok(()), |packer| packer.lock().close())
+    }
+}
+
+/// Checks that a folder is empty, hidden files aside, or has a study of this name.
+pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
+    if visible(folder)?.is_empty() || sheet::name(folder).as_deref() == Some(study) {
+        return Ok(());
+    }
+    let why = format!("it has something else than the study `{study}`; choose another folder");
+    Err(OutputError::Foreign { path: folder.to_owned(), why })
+}
+
+/// Removes what has such a name from a folder, if that is there.
+pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), OutputError> {
+    for name in names(folder)?.iter().filter(|name| is_old(name)) {
+        let path = folder.join(name);
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(|source| OutputError::Write { path, source })?;
+    }
+    Ok(())
+}
+
+/// Returns the names of what is in a folder, hidden files aside; none if it is not there.
+pub(crate) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
+    let mut names = names(folder)?;
+    names.retain(|name| !name.starts_with('.'));
+    Ok(names)
+}
+
+/// Returns the names of what is in a folder; none if it is not there.
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
+    let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    match fs::read_dir(folder) {
+        Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        entries => {
+            let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+            entries.map_err(error)?.map(|entry| entry.map(name).map_err(error)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Returns a folder with these files, and the store in it.
+    fn store(files: &[(&str, &str)]) -> (TempDir, Store) {
+        let room = TempDir::new().unwrap();
+        for (name, text) in files {
+            fs::write(room.path().join(name), text).unwrap();
+        }
+        let store = Store::of(room.path()).unwrap();
+        (room, store)
+    }
+
+    #[test]
+    fn a_folder_with_something_else_is_not_claimed() {
+        for files in [
+            &[("report.html", "mine")][..],
+            &[("study.json", r#"{"study": "b"}"#)],
+            &[("study.json", "half")],
+        ] {
+            let (room, store) = store(files);
+            let refused = store.claim("a", Share::Alone, Form::Folders).unwrap_err();
+            assert!(matches!(refused, OutputError::Foreign { .. }), "{refused}");
+            assert_eq!(names(room.path()).unwrap().len(), 1);
+        }
+        assert!(store(&[]).1.claim("a", Share::Alone, Form::Folders).is_ok());
+        assert!(
+            store(&[("study.json", r#"{"study": "a"}"#)])
+                .1
+                .claim("a", Share::Alone, Form::Folders)
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn processes_work_in_a_folder_together_or_one_alone() {
+        let (_room, store) = store(&[]);
+        let claim = |share| store.claim("a", share, Form::Folders);
+        let is_busy = |share| matches!(claim(share), Err(OutputError::Busy { .. }));
+        let one = claim(Share::Together).unwrap();
+        drop(claim(Share::Together).unwrap());
+        assert!(is_busy(Share::Alone));
+        drop(one);
+        let whole = claim(Share::Alone).unwrap();
+        assert!(is_busy(Share::Together) && is_busy(Share::Alone));
+        drop(whole);
+        assert!(claim(Share::Alone).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
+        let (room, store) = store(&[(".mumakil-half", "")]);
+        drop(store.claim("a", Share::Together, Form::Folders).unwrap());
+        assert_eq!(names(room.path()).unwrap().len(), 2);
+        drop(store.claim("a", Share::Alone, Form::Folders).unwrap());
+        assert_eq!(names(room.path()).unwrap(), [LOCK]);
+    }
+
+    #[test]
+    fn to_read_a_folder_does_not_make_it() {
+        let room = TempDir::new().unwrap();
+        let store = Store::of(&room.path().join("none")).unwrap();
+        assert!(!store.has("0123456789abcdef"));
+        assert_eq!(names(room.path()).unwrap(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,299 @@
+//! The workers of a study: each does the next run that is missing, until none is.
+//!
+//! A run has a thread of its own and shares nothing, so neither the number of workers nor their
+//! pace shows in any result. A run that fails is reported and the others go on. When results cannot
+//! be written, as on a full disk, no other run is begun.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::unbounded;
+use indexmap::IndexMap;
+use parking_lot::Mutex;
+
+use crate::plan::runs::Plan;
+use crate::run::failed;
+use crate::run::shared_runs::NextRun;
+use crate::run::store::{Claim, Store};
+use mumakil_base::units::tell::span;
+use mumakil_core::mapred::Stop;
+use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
+use mumakil_run::output::OutputError;
+use mumakil_runtime::{Transport, words_of_panic};
+use mumakil_scenario::scenario::{Registry, Scenario};
+
+/// So many batches at most: a study of more runs has several runs in each.
+const MOST_BATCHES: usize = 4_096;
+
+/// A part of a study, for one of several machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which one, from 0.
+    pub index: usize,
+    /// Of how many.
+    pub count: usize,
+}
+
+impl Shard {
+    /// The whole study.
+    pub const WHOLE: Self = Self { index: 0, count: 1 };
+}
+
+/// What a worker tells of its work.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// It begins with a run.
+    Begun {
+        /// The number of the run in the plan.
+        run: usize,
+    },
+    /// It has done a run.
+    Done {
+        /// The number of the run in the plan.
+        run: usize,
+        /// What is to be thought of before its results are trusted.
+        warnings: Vec<RunWarning>,
+    },
+    /// A run has failed.
+    Failed {
+        /// The number of the run in the plan.
+        run: usize,
+    },
+    /// So many runs are for other processes to do.
+    OfOthers {
+        /// How many.
+        runs: usize,
+    },
+}
+
+impl Plan {
+    /// Returns the numbers of the runs, each once: other values need not make another run.
+    pub fn distinct(&self) -> Vec<usize> {
+        let mut wanted = IndexMap::new();
+        for (number, run) in self.runs.iter().enumerate() {
+            wanted.entry(run.id.as_str()).or_insert(number);
+        }
+        wanted.into_values().collect()
+    }
+
+    /// Returns the numbers of the runs of a shard that are not in a store, each once.
+    pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
+        self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
+    }
+
+    /// Returns the numbers of the runs of a shard, each once.
+    pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
+        self.batches(shard).flatten()
+    }
+
+    /// Returns the numbers of the runs of a shard, each once, in batches. Batches go round the shards.
+    pub(crate) fn batches(&self, shard: Shard) -> impl Iterator<Item = Vec<usize>> + use<> {
+        let runs = self.distinct();
+        let batch = runs.len().div_ceil(MOST_BATCHES).max(1);
+        let batches: Vec<Vec<usize>> = runs.chunks(batch).map(<[usize]>::to_vec).collect();
+        batches.into_iter().skip(shard.index).step_by(shard.count)
+    }
+
+    /// Does runs as they come, with so many workers, and tells of each step.
+    ///
+    /// # Errors
+    /// If results cannot be written or shared; of the runs that were not begun by then nothing is told.
+    pub fn work(
+        &self,
+        runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
+        claim: &Claim,
+        registry: &Registry,
+        effort: Effort,
+        mut tell: impl FnMut(Step),
+    ) -> Result<(), EmulationError> {
+        let runs = Mutex::new(runs.fuse());
+        let is_broken = AtomicBool::new(false);
+        let (steps, told) = unbounded();
+        std::thread::scope(|scope| {
+            for _ in 0..effort.workers {
+                let (runs, is_broken, steps) = (&runs, &is_broken, steps.clone());
+                // The listener goes away only with the process.
+                let tell = move |step| steps.send(step).expect("somebody listens");
+                scope.spawn(move || {
+                    while !is_broken.load(Ordering::Relaxed) {
+                        let next = runs.lock().next();
+                        let step = match next {
+                            None => break,
+                            Some(Ok(NextRun::OfOthers(runs))) => Ok(Step::OfOthers { runs }),
+                            Some(Ok(NextRun::Run(run))) => {
+                                tell(Ok(Step::Begun { run }));
+                                self.work_on(run, claim, registry, effort)
+                            }
+                            Some(Err(error)) => Err(error.into()),
+                        };
+                        is_broken.fetch_or(step.is_err(), Ordering::Relaxed);
+                        tell(step);
+                    }
+                });
+            }
+            drop(steps);
+            let mut result = Ok(());
+            for step in told {
+                match step {
+                    Ok(step) => tell(step),
+                    Err(error) => result = result.and(Err(error)),
+                }
+            }
+            result
+        })
+    }
+
+    /// Does a run. Only what the next run would meet as well is an error.
+    fn work_on(
+        &self,
+        run: usize,
+        claim: &Claim,
+        registry: &Registry,
+        effort: Effort,
+    ) -> Result<Step, EmulationError> {
+        let planned = &self.runs[run];
+        // A panic is this run's alone, whoever panics: the others go on.
+        let kept = catch_unwind(AssertUnwindSafe(|| {
+            keep(self.scenario(planned), claim, &planned.id, registry, effort)
+        }));
+        let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
+        match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
+            Ok(Ok(warnings)) => {
+                failed::forget(claim.store(), &planned.id);
+                Ok(Step::Done { run, warnings })
+            }
+            Ok(Err(why)) => self.fail(run, why, claim.store()),
+            Err(error) if error.is_of_the_disk() => Err(error),
+            Err(error) => self.fail(run, words(&error), claim.store()),
+        }
+    }
+
+    /// Notes that a run has failed, for who looks later or from elsewhere.
+    fn fail(&self, run: usize, why: String, store: &Store) -> Result<Step, EmulationError> {
+        let scenario = self.scenario(&self.runs[run]);
+        failed::note(store, &self.runs[run].id, &self.describe(run), &why, &scenario)?;
+        Ok(Step::Failed { run })
+    }
+}
+
+/// How runs are done.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// How many at a time.
+    pub workers: usize,
+    /// How much real time each may take.
+    pub time_limit: Option<Duration>,
+    /// What carries the messages of each.
+    pub transport: Transport,
+}
+
+/// Does a run and keeps it; returns what it has warned of, or why it is not kept.
+fn keep(
+    scenario: Scenario,
+    claim: &Claim,
+    id: &str,
+    registry: &Registry,
+    effort: Effort,
+) -> Result<Result<Vec<RunWarning>, String>, EmulationError> {
+    let folder = claim.begin(id)?;
+    let prepared = Prepared::new(scenario, registry)?;
+    let Effort { time_limit, transport, .. } = effort;
+    let options = Options { time_limit, transport, ..Options::default() };
+    let kept = prepared.fill(&folder, registry, options)?;
+    let after = span(kept.emulated.summary.virtual_s);
+    match &kept.emulated.stop {
+        Stop::Done | Stop::TimeUp => {
+            if let Some(why) = kept.lacks_alone() {
+                return Ok(Err(why.to_owned()));
+            }
+            claim.keep(id, folder)?;
+            Ok(Ok(kept.emulated.warnings))
+        }
+        Stop::Stalled(_) => Ok(Err(format!("it stalled after {after}: nothing can move any more"))),
+        Stop::TimeLimit => {
+            Ok(Err(format!("it took as long as --time-limit allows, and came to {after}")))
+        }
+    }
+}
+
+/// Returns what an error says, with its causes.
+fn words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::plan::spec::Study;
+    use crate::run::store::{Form, Share};
+    use mumakil_core::mapred::{Offer, Policy, Scheduler};
+    use mumakil_scenario::scenario::Draft;
+
+    #[test]
+    fn nothing_is_begun_where_nothing_can_be_written() {
+        let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {seeds: 9}";
+        let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
+        let registry = Registry::builtin();
+        let plan = Plan::new(&study, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
+        fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
+        let mut steps = 0;
+        let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
+        let broken = plan.work(
+            all,
+            &claim,
+            &registry,
+            Effort { workers: 1, time_limit: None, transport: Transport::Actors },
+            |_| steps += 1,
+        );
+        assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
+        assert_eq!(steps, 1, "one run was begun, and none after it");
+    }
+    /// A policy that cannot be built, by the name of one that can.
+    struct Broken;
+
+    impl Scheduler for Broken {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Policy for Broken {
+        const NAME: &'static str = "ps";
+        const ABOUT: &'static str = "panics at once";
+        type Options = ();
+        fn new((): ()) -> Self {
+            panic!("no memory for ideas")
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_when_it_is_built_fails_its_own_runs_alone() {
+        let yaml =
+            "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {scheduler: [ps, fifo]}";
+        let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
+        let mut registry = Registry::builtin();
+        registry.add::<Broken>();
+        let plan = Plan::new(&study, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
+        let effort = Effort { workers: 1, time_limit: None, transport: Transport::Actors };
+        let mut steps = Vec::new();
+        let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
+        plan.work(all, &claim, &registry, effort, |step| steps.push(step)).unwrap();
+        assert!(matches!(
+            steps[..],
+            [Step::Begun { .. }, Step::Failed { .. }, Step::Begun { .. }, Step::Done { .. }]
+        ));
+        let whys: Vec<String> = failed::read(&store).unwrap().into_iter().map(|it| it.1).collect();
+        assert!(whys[0].contains("the policy `ps` panicked: no memory for ideas"), "{whys:?}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Where signs of life are kept: `at-work/`, a file for each process.
+//!
+//! A sign is replaced as a whole, and who writes it holds the lock of the latest one, which goes with
+//! its process. To look at it keeps nobody from work: the next sign is another file.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::run::store::{AT_WORK, clear, visible};
+use crate::watch::life::{Fate, Hold, Life, SILENT_AFTER, Slow, Stamp};
+use mumakil_run::output::{AsideFile, OutputError, Over, lock_of, machine};
+
+/// A sign of life, and what becomes of who gave it.
+#[derive(Clone, Debug)]
+pub struct Sign {
+    /// What it says.
+    pub life: Life,
+    /// What becomes of the process.
+    pub fate: Fate,
+}
+
+/// The name of the signs of a process that is alone in a study's folder.
+pub const ALONE: &str = "whole";
+
+/// Writes a sign of life of this name into a study's folder; returns the lock that says that it is ours.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>, OutputError> {
+    let target = folder.join(AT_WORK).join(file(name));
+    let mut aside = AsideFile::create(&target, Over::Anything)?;
+    let mut text = serde_json::to_string_pretty(life).expect("names and numbers are JSON");
+    text.push('\n');
+    let written = aside.file().write_all(text.as_bytes());
+    written.map_err(|source| OutputError::Write { path: target, source })?;
+    Ok(aside.put_locked()?.1)
+}
+
+/// Returns the signs in a study's folder, by when their processes began. What is no sign of a version
+/// like ours, or is gone by now, is left out.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn signs(folder: &Path, now: Stamp) -> Result<Vec<Sign>, OutputError> {
+    let folder = folder.join(AT_WORK);
+    let mut signs = Vec::new();
+    for name in visible(&folder)? {
+        let Some((life, hold)) = read(&folder.join(name)) else { continue };
+        let fate = life.fate(hold, is_here(&life), now);
+        signs.push(Sign { life, fate });
+    }
+    signs.sort_by_key(|Sign { life, .. }| (life.began, life.machine.clone(), life.pid));
+    Ok(signs)
+}
+
+/// Returns what becomes of the process whose sign a claim names. If nothing can be read of that, the age of
+/// the claim has to tell.
+pub(crate) fn fate_of(folder: &Path, name: &str, claim: &Path, now: Stamp) -> Fate {
+    if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
+        return life.fate(hold, is_here(&life), now);
+    }
+    let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
+    match made.map(|made| made.elapsed().unwrap_or_default()) {
+        Ok(age) if age <= SILENT_AFTER => Fate::AtWork,
+        _ => Fate::Silent,
+    }
+}
+
+/// Takes over from all who worked in a study's folder before: removes their signs, and returns the runs
+/// that took longest there.
+///
+/// # Errors
+/// If the folder cannot be read, or a sign not be removed.
+pub fn take_over(folder: &Path) -> Result<Vec<Slow>, OutputError> {
+    let (folder, own) = (folder.join(AT_WORK), file(ALONE));
+    let mut slow = Vec::new();
+    for name in visible(&folder)? {
+        slow.extend(read(&folder.join(name)).into_iter().flat_map(|(life, _)| life.slowest));
+    }
+    clear(&folder, |name| name.ends_with(".json") && name != own)?;
+    Ok(slow)
+}
+
+/// Returns whether a sign is of a process on this machine.
+fn is_here(life: &Life) -> bool {
+    life.machine.is_some() && life.machine == machine()
+}
+
+fn read(path: &Path) -> Option<(Life, Hold)> {
+    if path.extension().is_none_or(|ending| ending != "json") {
+        return None;
+    }
+    let (mut file, mut text) = (fs::File::open(path).ok()?, String::new());
+    file.read_to_string(&mut text).ok()?;
+    let life = serde_json::from_str(&text).ok()?;
+    let hold = match lock_of(&file) {
+        Some(true) => Hold::Held,
+        Some(false) => Hold::Free,
+        None => Hold::Unknown,
+    };
+    Some((life, hold))
+}
+
+fn file(name: &str) -> String {
+    format!("{name}.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::watch::life::End;
+
+    fn life(pid: u32) -> Life {
+        Life::begin(machine(), pid, Stamp::of_millis(0))
+    }
+
+    fn slow(run: &str) -> Slow {
+        Slow { run: run.to_owned(), what: String::new(), took_s: 1.0 }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_holds_no_lock_any_more_is_gone() {
+        let room = TempDir::new().unwrap();
+        let fate = || {
+            let signs = signs(room.path(), Stamp::of_millis(0)).unwrap();
+            signs.iter().map(|sign| sign.fate).collect::<Vec<_>>()
+        };
+        assert_eq!(fate(), []);
+        let first = write_sign(room.path(), ALONE, &life(1)).unwrap();
+        assert_eq!(fate(), [Fate::AtWork]);
+        // The next sign is another file; who looked at the first holds up nobody.
+        let seen = File::open(room.path().join("at-work/whole.json")).unwrap();
+        assert_eq!(lock_of(&seen), Some(true));
+        let second = write_sign(room.path(), ALONE, &life(1)).unwrap();
+        drop(first);
+        assert_eq!((fate(), lock_of(&seen)), (vec![Fate::AtWork], Some(false)));
+        drop(second);
+        assert_eq!(fate(), [Fate::Gone]);
+        let mut last = life(1);
+        last.ends(End::Done, None);
+        write_sign(room.path(), ALONE, &last).unwrap();
+        assert_eq!(fate(), [Fate::Ended(End::Done)]);
+    }
+
+    #[test]
+    fn a_process_that_is_alone_takes_over_from_all() {
+        let room = TempDir::new().unwrap();
+        for (pid, run) in [(1, "a"), (2, "b")] {
+            let mut life = life(pid);
+            life.knows_slow([slow(run)]);
+            write_sign(room.path(), &life.name(), &life).unwrap();
+        }
+        assert_eq!(signs(room.path(), Stamp::of_millis(0)).unwrap().len(), 2);
+        fs::write(room.path().join("at-work/notes.txt"), "mine").unwrap();
+        fs::write(room.path().join("at-work/3-of-9.json"), "half").unwrap();
+        let slow = take_over(room.path()).unwrap().into_iter();
+        let mut runs: Vec<String> = slow.map(|slow| slow.run).collect();
+        runs.sort_unstable();
+        assert_eq!(runs, ["a", "b"]);
+        assert_eq!(visible(&room.path().join(AT_WORK)).unwrap(), ["notes.txt"]);
+    }
+
+    #[test]
+    fn a_claim_without_a_sign_is_believed_while_it_is_young() {
+        let room = TempDir::new().unwrap();
+        let claim = room.path().join("claim");
+        fs::write(&claim, "").unwrap();
+        let fate = || fate_of(room.path(), "", &claim, Stamp::now());
+        assert_eq!(fate(), Fate::AtWork);
+        let old = std::time::SystemTime::UNIX_EPOCH;
+        File::options().write(true).open(&claim).unwrap().set_modified(old).unwrap();
+        assert_eq!(fate(), Fate::Silent);
+    }
+}

@@ -1,0 +1,355 @@
+//! Signs of life: what a process that works on a study says of itself, now and then.
+//!
+//! They tell people how far the work is, and decide nothing: no result depends on them. Here is what
+//! they say and what follows from it; where they are kept is the business of `at_work`.
+//!
+//! Who is killed says nothing any more, so a sign without an end is believed only as long as
+//! something else speaks for it: a lock that goes with its process, whatever ends that, or, of
+//! another machine, whose locks may not be seen here, that it is not old.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::watch::pace::Pace;
+
+/// So often a process gives a sign.
+pub const EVERY: Duration = Duration::from_secs(10);
+
+/// Who has given no sign for so long may be gone: nine are missing then, and shared file systems
+/// show what is new after a minute at most.
+pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
+
+/// So many of the slowest runs are told.
+const MOST_SLOW: usize = 10;
+
+/// An instant by the clock on the wall, in milliseconds; as a text by RFC 3339, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(i64);
+
+/// What a process says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Life {
+    /// The machine's name, where machines have names.
+    pub machine: Option<String>,
+    /// The process, by the number that its system gave it.
+    pub pid: u32,
+    /// The version of Mumakil.
+    pub version: String,
+    /// When it began.
+    pub began: Stamp,
+    /// When it said this.
+    pub seen: Stamp,
+    /// How many runs it has to see to; in a search, those of the value that is being tried.
+    pub runs: u64,
+    /// How many of them are there.
+    pub done: u64,
+    /// How many have failed in this process.
+    pub failed: u64,
+    /// How many are neither, and have not been begun.
+    pub left: u64,
+    /// How many end in a minute.
+    pub runs_a_minute: Option<f64>,
+    /// What is going on.
+    pub running: Vec<Going>,
+    /// What has taken longest, in this process and in those that it took over from.
+    pub slowest: Vec<Slow>,
+    /// How it ended, if it has.
+    pub ended: Option<End>,
+    /// Why, if it could not go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many had ended when.
+    #[serde(skip)]
+    pace: Pace,
+}
+
+/// A run that is going on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Going {
+    /// Its name.
+    pub run: String,
+    /// Which it is: `nodes 10, fair, seed 42`.
+    pub what: String,
+    /// When it began.
+    pub since: Stamp,
+}
+
+/// A run that has ended, and how long it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slow {
+    /// Its name.
+    pub run: String,
+    /// Which it is.
+    pub what: String,
+    /// How long it took, in real seconds.
+    pub took_s: f64,
+}
+
+/// How a process has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// It has done all that it was to do, be it that runs failed.
+    #[serde(rename = "done")]
+    Done,
+    /// It was told to end, by Ctrl-C or by SIGTERM.
+    #[serde(rename = "told to end")]
+    ToldToEnd,
+    /// It could not go on.
+    #[serde(rename = "failed")]
+    Failed,
+}
+
+/// What the lock of a sign says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Its process holds it.
+    Held,
+    /// Nobody on this machine does, and on others only where locks are not shared.
+    Free,
+    /// There are no locks here.
+    Unknown,
+}
+
+/// What becomes of a process, as far as it can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Fate {
+    /// It works.
+    #[serde(rename = "at work")]
+    AtWork,
+    /// It is no more, and said nothing: it was killed.
+    #[serde(rename = "gone")]
+    Gone,
+    /// It has said nothing for long, on another machine.
+    #[serde(rename = "silent")]
+    Silent,
+    /// It has ended, and said how.
+    #[serde(untagged)]
+    Ended(End),
+}
+
+impl Stamp {
+    /// Returns the instant so many milliseconds after 1970 began.
+    pub fn of_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Returns this instant.
+    pub fn now() -> Self {
+        Self(Utc::now().timestamp_millis())
+    }
+
+    /// Returns how long ago another instant was; nothing if that is later, as clocks differ.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let date = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default();
+        serializer.serialize_str(&date.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let date = DateTime::parse_from_rfc3339(&text).map_err(de::Error::custom)?;
+        Ok(Self(date.timestamp_millis()))
+    }
+}
+
+impl Life {
+    /// Returns the first sign of a process.
+    pub fn begin(machine: Option<String>, pid: u32, now: Stamp) -> Self {
+        Self {
+            machine,
+            pid,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            began: now,
+            seen: now,
+            runs: 0,
+            done: 0,
+            failed: 0,
+            left: 0,
+            runs_a_minute: None,
+            running: Vec::new(),
+            slowest: Vec::new(),
+            ended: None,
+            why: None,
+            pace: Pace::default(),
+        }
+    }
+
+    /// Returns a name for its signs that no other process has.
+    pub fn name(&self) -> String {
+        let machine = self.machine.as_deref().unwrap_or("process");
+        format!("{machine}-{}-{:x}", self.pid, self.began.0)
+    }
+
+    /// Has so many runs to see to, of which some are there.
+    pub fn has(&mut self, runs: u64, done: u64) {
+        (self.runs, self.done, self.failed) = (runs, done, 0);
+        self.count();
+    }
+
+    /// Begins with a run.
+    pub fn begins(&mut self, run: &str, what: String, now: Stamp) {
+        self.running.push(Going { run: run.to_owned(), what, since: now });
+        self.count();
+    }
+
+    /// Has done a run.
+    pub fn has_done(&mut self, run: &str, now: Stamp) {
+        self.done += 1;
+        if let Some(Going { run, what, since }) = self.take(run) {
+            let took_s = now.since(since).as_secs_f64();
+            self.knows_slow([Slow { run, what, took_s }]);
+        }
+        self.count();
+    }
+
+    /// Leaves so many runs to other processes.
+    pub fn leaves(&mut self, runs: u64) {
+        self.runs = self.runs.saturating_sub(runs);
+        self.count();
+    }
+
+    /// Has seen a run fail.
+    pub fn has_failed(&mut self, run: &str) {
+        self.failed += 1;
+        self.take(run);
+        self.count();
+    }
+
+    /// Knows of runs that took long, maybe of others.
+    pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = Slow>) {
+        self.slowest.extend(runs);
+        self.slowest = slowest(std::mem::take(&mut self.slowest));
+    }
+
+    /// Gives a sign when so many runs have ended in this process.
+    pub fn gives_sign(&mut self, ended: u64, now: Stamp) {
+        self.seen = now;
+        self.pace.note(now.since(self.began), ended);
+        self.runs_a_minute = self.pace.per_minute();
+    }
+
+    /// Ends. What was going on is not any more.
+    pub fn ends(&mut self, how: End, why: Option<String>) {
+        (self.ended, self.why) = (Some(how), why);
+        self.running.clear();
+        self.count();
+    }
+
+    /// Returns what becomes of the process, by a lock and by whether it is on this machine.
+    pub fn fate(&self, hold: Hold, is_here: bool, now: Stamp) -> Fate {
+        match (self.ended, hold) {
+            (Some(how), _) => Fate::Ended(how),
+            (None, Hold::Held) => Fate::AtWork,
+            (None, Hold::Free) if is_here => Fate::Gone,
+            (None, Hold::Free | Hold::Unknown) if now.since(self.seen) <= SILENT_AFTER => {
+                Fate::AtWork
+            }
+            (None, Hold::Free | Hold::Unknown) => Fate::Silent,
+        }
+    }
+
+    fn take(&mut self, run: &str) -> Option<Going> {
+        let place = self.running.iter().position(|going| going.run == run)?;
+        Some(self.running.remove(place))
+    }
+
+    fn count(&mut self) {
+        let begun = self.done + self.failed + self.running.len() as u64;
+        self.left = self.runs.saturating_sub(begun);
+    }
+}
+
+/// Returns those of runs that took longest, each once, the slowest first.
+pub(crate) fn slowest(mut runs: Vec<Slow>) -> Vec<Slow> {
+    runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
+    let mut kept: Vec<Slow> = Vec::new();
+    for run in runs {
+        if kept.len() < MOST_SLOW && !kept.iter().any(|other| other.run == run.run) {
+            kept.push(run);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(secs: i64) -> Stamp {
+        Stamp::of_millis(secs * 1_000)
+    }
+
+    fn life() -> Life {
+        let mut life = Life::begin(Some("node-7".to_owned()), 4711, at(100));
+        life.has(10, 4);
+        life
+    }
+
+    #[test]
+    fn every_run_is_done_or_failed_or_going_on_or_left() {
+        let mut life = life();
+        let counts = |life: &Life| [life.done, life.running.len() as u64, life.failed, life.left];
+        assert_eq!(counts(&life), [4, 0, 0, 6]);
+        life.begins("a", "nodes 2, seed 1".to_owned(), at(100));
+        life.begins("b", "nodes 2, seed 2".to_owned(), at(103));
+        assert_eq!(counts(&life), [4, 2, 0, 4]);
+        life.has_done("b", at(110));
+        life.has_failed("a");
+        assert_eq!(counts(&life), [5, 0, 1, 4]);
+        assert_eq!((&*life.slowest[0].what, life.slowest[0].took_s), ("nodes 2, seed 2", 7.0));
+        life.begins("c", String::new(), at(110));
+        life.ends(End::ToldToEnd, None);
+        assert_eq!(counts(&life), [5, 0, 1, 4], "what was going on is left");
+    }
+
+    #[test]
+    fn a_sign_is_the_same_when_it_is_read() {
+        let mut life = life();
+        life.begins("a", "nodes 2".to_owned(), at(1_700_000_000));
+        life.gives_sign(30, at(220));
+        assert_eq!(life.runs_a_minute, Some(15.0));
+        let text = serde_json::to_string(&life).unwrap();
+        assert!(text.contains(r#""since":"2023-11-14T22:13:20.000Z""#), "{text}");
+        let read: Life = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    #[test]
+    fn the_slowest_are_few_and_each_is_there_once() {
+        let run = |run: u32, took_s| Slow { run: format!("{run:02}"), what: String::new(), took_s };
+        let mut runs: Vec<Slow> = (0..30).map(|number| run(number, f64::from(number))).collect();
+        // Done twice, by two machines.
+        runs.push(run(29, 50.0));
+        let kept = slowest(runs);
+        let told: Vec<(&str, f64)> = kept.iter().map(|slow| (&*slow.run, slow.took_s)).collect();
+        assert_eq!(told[..2], [("29", 50.0), ("28", 28.0)]);
+        assert_eq!(told.len(), 10);
+    }
+
+    #[test]
+    fn who_is_killed_does_not_look_alive() {
+        let mut life = life();
+        let fate = |life: &Life, hold, is_here, secs| life.fate(hold, is_here, at(secs));
+        life.gives_sign(0, at(200));
+        // Its lock goes with it, at once.
+        assert_eq!(fate(&life, Hold::Free, true, 201), Fate::Gone);
+        assert_eq!(fate(&life, Hold::Held, true, 9_000), Fate::AtWork, "it was suspended");
+        // Of another machine a free lock says nothing, and one that is held all.
+        assert_eq!(fate(&life, Hold::Free, false, 290), Fate::AtWork);
+        assert_eq!(fate(&life, Hold::Free, false, 291), Fate::Silent);
+        assert_eq!(fate(&life, Hold::Held, false, 291), Fate::AtWork);
+        assert_eq!(fate(&life, Hold::Unknown, true, 291), Fate::Silent);
+        assert_eq!(fate(&life, Hold::Unknown, true, 100), Fate::AtWork, "clocks differ");
+        life.ends(End::Done, None);
+        assert_eq!(fate(&life, Hold::Held, true, 201), Fate::Ended(End::Done));
+    }
+}

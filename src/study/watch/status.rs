@@ -1,0 +1,262 @@
+//! How far a study is, by its folder alone: whoever works on it, and wherever.
+//!
+//! What is done, the runs' own places say, and what has failed the files of failed runs. What is
+//! going on and how fast, the signs of life of those who are at work say; who is not at work any more
+//! has nothing going on. Nothing is written, and nobody is held up.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use indexmap::IndexSet;
+use serde::Serialize;
+
+use crate::plan::sheet::{Sheet, read_sheet};
+use crate::run::failed;
+use crate::run::store::Store;
+use crate::watch::at_work::{Sign, signs};
+use crate::watch::life::{self, Fate, Going, Life, Slow, Stamp};
+use crate::watch::pace::rest_s;
+use mumakil_base::files::SUMMARY;
+use mumakil_run::output::OutputError;
+
+/// How far a study is. Every run is done, running, failed or left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// The study's name.
+    pub study: String,
+    /// How many runs it has.
+    pub runs: u64,
+    /// How many are there.
+    pub done: u64,
+    /// How many are going on.
+    pub running: u64,
+    /// How many have failed and are not going on again.
+    pub failed: u64,
+    /// How many are none of these.
+    pub left: u64,
+    /// Whether its results are written.
+    pub is_concluded: bool,
+    /// How many runs end in a minute, by all who are at work.
+    pub runs_a_minute: Option<f64>,
+    /// How many seconds what is left and what is running take at this rate.
+    pub rest_s: Option<f64>,
+    /// What is known to be going on, longest first: of a run that was begun after the last sign of
+    /// its process only the number is known.
+    pub running_now: Vec<Running>,
+    /// What took longest, slowest first.
+    pub slowest: Vec<Slow>,
+    /// What has failed.
+    pub failures: Vec<Failed>,
+    /// The processes that have worked on it.
+    pub processes: Vec<StudyProcess>,
+}
+
+/// A run that is going on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Running {
+    /// The run.
+    #[serde(flatten)]
+    pub going: Going,
+    /// For how many seconds.
+    pub for_s: f64,
+    /// Where.
+    pub machine: Option<String>,
+    /// By which process there.
+    pub pid: u32,
+}
+
+/// A run that has failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Failed {
+    /// Its name.
+    pub run: String,
+    /// Which it is, and why it failed.
+    pub why: String,
+    /// The command that repeats it.
+    pub repeat: String,
+}
+
+/// A process that works, or has worked, on a study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyProcess {
+    /// What becomes of it.
+    #[serde(rename = "state")]
+    pub fate: Fate,
+    /// For how many seconds it has said nothing.
+    pub silent_s: f64,
+    /// What it said last.
+    #[serde(flatten)]
+    pub life: Life,
+}
+
+impl Status {
+    /// Reads how far a study is.
+    ///
+    /// # Errors
+    /// If the folder has no study, or cannot be read.
+    pub fn read(folder: &Path, now: Stamp) -> Result<Self, OutputError> {
+        let sheet = read_sheet(folder)?;
+        // Signs first: a run that ends meanwhile is seen as done, and not as none of all.
+        let signs = signs(folder, now)?;
+        let store = Store::of(folder)?;
+        let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
+            let repeat = format!("mumakil run {}", failed::path(&store, &run).display());
+            (run.clone(), Failed { run, why, repeat })
+        });
+        let failures = failures.collect();
+        let is_concluded = folder.join(SUMMARY).is_file();
+        Ok(Self { is_concluded, ..Self::of(&sheet, |run| store.has(run), failures, signs, now) })
+    }
+
+    fn of(
+        sheet: &Sheet,
+        has: impl Fn(&str) -> bool,
+        mut failures: BTreeMap<String, Failed>,
+        signs: Vec<Sign>,
+        now: Stamp,
+    ) -> Self {
+        let runs: IndexSet<&str> = sheet.all_runs().collect();
+        let missing: IndexSet<&str> = runs.iter().copied().filter(|run| !has(run)).collect();
+        let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
+        for Life { pid, machine, running, .. } in at_work(&signs) {
+            for going in running {
+                // Two may do the same run, one of them not knowing that it is given up.
+                let is_new = begun.insert(going.run.clone());
+                if missing.contains(&*going.run) && is_new {
+                    let for_s = now.since(going.since).as_secs_f64();
+                    let (going, machine) = (going.clone(), machine.clone());
+                    running_now.push(Running { going, for_s, machine, pid: *pid });
+                }
+            }
+        }
+        running_now.sort_by(|a: &Running, b| b.for_s.total_cmp(&a.for_s));
+        let is_running = |run: &str| running_now.iter().any(|running| running.going.run == run);
+        failures.retain(|run, _| missing.contains(&**run) && !is_running(run));
+        // In the order of the study.
+        let failures: Vec<Failed> =
+            missing.iter().filter_map(|run| failures.remove(*run)).collect();
+        // Whoever has ended a run since the last sign is at the next one.
+        let running = begun.len().min(missing.len() - failures.len());
+        let left = missing.len() - running - failures.len();
+        let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);
+        let runs_a_minute = Some(rates.sum()).filter(|rate| 0.0 < *rate);
+        let rest = (left + running) as u64;
+        let slow = signs.iter().flat_map(|sign| sign.life.slowest.iter().cloned());
+        Self {
+            study: sheet.study.clone(),
+            runs: runs.len() as u64,
+            done: (runs.len() - missing.len()) as u64,
+            running: running as u64,
+            failed: failures.len() as u64,
+            left: left as u64,
+            is_concluded: false,
+            runs_a_minute,
+            rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| rest_s(rest, rate)),
+            running_now,
+            slowest: life::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
+            failures,
+            processes: signs
+                .into_iter()
+                .map(|Sign { life, fate }| {
+                    let silent_s = now.since(life.seen).as_secs_f64();
+                    StudyProcess { fate, silent_s, life }
+                })
+                .collect(),
+        }
+    }
+}
+
+fn at_work(signs: &[Sign]) -> impl Iterator<Item = &Life> {
+    let works = |sign: &&Sign| sign.fate == Fate::AtWork;
+    signs.iter().filter(works).map(|sign| &sign.life)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::runs::Plan;
+    use crate::plan::spec::Study;
+    use crate::watch::life::End;
+
+    /// Two cells with three seeds.
+    fn sheet() -> Sheet {
+        let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
+                    sweep: {cluster.nodes: [3, 4], seeds: 3}";
+        let draft = mumakil_scenario::scenario::Draft::of("test.yaml", yaml).unwrap();
+        let study = Study::of(draft).unwrap();
+        let plan = Plan::new(&study, &mumakil_scenario::scenario::Registry::builtin()).unwrap();
+        Sheet::new(&study, &plan)
+    }
+
+    fn at(secs: i64) -> Stamp {
+        Stamp::of_millis(secs * 1_000)
+    }
+
+    /// A process that does these runs, and has done twelve in a minute.
+    fn sign(pid: u32, running: &[&str], fate: Fate) -> Sign {
+        let mut life = Life::begin(Some("node".to_owned()), pid, at(0));
+        for (number, run) in (0..).zip(running) {
+            life.begins(run, format!("run {run}"), at(50 + number));
+        }
+        life.gives_sign(12, at(60));
+        Sign { life, fate }
+    }
+
+    fn failed(run: &str) -> (String, Failed) {
+        let why = "it stalled".to_owned();
+        (run.to_owned(), Failed { run: run.to_owned(), why, repeat: String::new() })
+    }
+
+    #[test]
+    fn every_run_is_done_or_running_or_failed_or_left() {
+        let sheet = sheet();
+        let runs: Vec<&str> = sheet.runs().collect();
+        // The first has ended since the sign, so its process is at another one; the second failed and is tried
+        // again; the third and the fifth have failed; one was going on when its process was killed.
+        let failures = [failed(runs[1]), failed(runs[4]), failed(runs[2]), failed("other")];
+        let signs =
+            vec![sign(1, &[runs[0], runs[1]], Fate::AtWork), sign(2, &[runs[3]], Fate::Gone)];
+        let has = |run: &str| run == runs[0];
+        let status = Status::of(&sheet, has, failures.into(), signs, at(90));
+        let Status { done, running, failed, left, .. } = status;
+        assert_eq!((status.runs, done, running, failed, left), (6, 1, 2, 2, 1));
+        let now = &status.running_now[0];
+        assert_eq!((&*now.going.run, now.for_s, now.pid), (runs[1], 39.0, 1));
+        let failed: Vec<&str> = status.failures.iter().map(|failed| &*failed.run).collect();
+        assert_eq!(failed, [runs[2], runs[4]], "in the order of the study");
+        // Only who is at work counts: three at twelve a minute.
+        assert_eq!((status.runs_a_minute, status.rest_s), (Some(12.0), Some(15.0)));
+    }
+
+    #[test]
+    fn where_nobody_works_nothing_is_going_on_and_nothing_is_estimated() {
+        let sheet = sheet();
+        let runs: Vec<&str> = sheet.runs().collect();
+        for fate in [Fate::Gone, Fate::Silent, Fate::Ended(End::ToldToEnd)] {
+            let signs = vec![sign(1, &runs[..1], fate)];
+            let status = Status::of(&sheet, |_| false, BTreeMap::new(), signs, at(90));
+            let told = (status.running, status.left, status.runs_a_minute, status.rest_s);
+            assert_eq!(told, (0, 6, None, None));
+            assert_eq!(status.processes[0].silent_s, 30.0);
+        }
+    }
+
+    #[test]
+    fn a_run_that_two_are_at_is_one() {
+        let sheet = sheet();
+        let runs: Vec<&str> = sheet.runs().collect();
+        let signs = vec![sign(1, &runs[..1], Fate::AtWork), sign(2, &runs[..1], Fate::AtWork)];
+        let status = Status::of(&sheet, |_| false, BTreeMap::new(), signs, at(90));
+        assert_eq!((status.running, status.left), (1, 5));
+        assert_eq!(status.runs_a_minute, Some(24.0));
+    }
+
+    #[test]
+    fn programs_read_what_became_of_each_process() {
+        let signs = vec![sign(1, &[], Fate::Gone), sign(2, &[], Fate::Ended(End::ToldToEnd))];
+        let status = Status::of(&sheet(), |_| false, BTreeMap::new(), signs, at(90));
+        let json = serde_json::to_value(&status).unwrap();
+        let [first, second] = [0, 1].map(|place| &json["processes"][place]["state"]);
+        assert_eq!((first, second), (&"gone".into(), &"told to end".into()));
+    }
+}
