@@ -301,44 +301,45 @@ impl<'r> Session<'r> {
         }
         // Runs that others have done may have come since this one was begun.
         self.store.refresh()?;
-        let signs = match self.signs.take() {
-            Some(signs) => signs,
-            None => self.at_work.begin(self.out.clone(), self.share())?,
-        };
-        let sign = self.signs.insert(signs).name.clone();
-        let part = self.shard.unwrap_or(Shard::WHOLE);
-        let missing = plan.missing(&self.store, part);
-        self.mine = plan.part(part).count();
-        if self.shard.is_some_and(|shard| shard != Shard::WHOLE) {
-            // It is tried again, and nobody else does it.
-            missing.iter().for_each(|run| failed::forget(&self.store, &plan.runs[*run].id));
+        if self.signs.is_none() {
+            self.signs = Some(self.at_work.begin(self.out.clone(), self.share())?);
         }
-        let shared = SharedRuns::new(&plan, part, &self.store, &sign);
-        let is_over = self.shard.is_some() && shared.left() == 0 && self.has_results_of(&sheet);
-        if !is_over {
-            write_sheet(&sheet, &self.out)?;
+        match self.shard {
+            None => self.do_alone(study, &plan, &sheet, quiet)?,
+            Some(part) => self.do_shared(part, &plan, &sheet)?,
         }
+        Ok(sheet)
+    }
+
+    /// Says in the folder what the study is.
+    fn say_study(&mut self, plan: &Plan, sheet: &Sheet) -> Result<(), Failure> {
+        write_sheet(sheet, &self.out)?;
         if let Some((study, which)) = self.kept.take() {
-            keep(&study, &plan, &folder::command(), &self.out, which)?;
+            keep(&study, plan, &folder::command(), &self.out, which)?;
         }
-        if self.shard.is_some() {
-            let left = shared.left();
-            if 0 < left {
-                // They will not be of all runs any more.
-                let _ = fs::remove_file(self.out.join(SUMMARY));
-            }
-            self.work(&plan, shared, left)?;
-            return Ok(sheet);
-        }
+        Ok(())
+    }
+
+    /// Does all runs that are missing, in a folder where no other process works. If some fail, the results
+    /// of the others are written.
+    fn do_alone(
+        &mut self,
+        study: &Study,
+        plan: &Plan,
+        sheet: &Sheet,
+        quiet: bool,
+    ) -> Result<(), Failure> {
+        self.say_study(plan, sheet)?;
+        let missing = plan.missing(&self.store, Shard::WHOLE);
+        self.mine = plan.part(Shard::WHOLE).count();
         let left = missing.len();
-        self.work(&plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
+        self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
         failed::forget_all_but(&self.store, &self.failed)?;
         if self.failed.is_empty() {
-            return Ok(sheet);
+            return Ok(());
         }
         self.bar.clear();
         let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
-        // Of those that did not fail, what they show is shown.
         let rest = sheet.without(&failed).filter(|_| study.search.is_none());
         if let Some(rest) = &rest {
             conclude(rest, &self.store, &self.out)?;
@@ -348,6 +349,29 @@ impl<'r> Session<'r> {
             self.warn();
         }
         Err(outcome::failed(&failed, &self.store, rest.is_some())?)
+    }
+
+    /// Does runs of a part that are missing and that no other process has.
+    fn do_shared(&mut self, part: Shard, plan: &Plan, sheet: &Sheet) -> Result<(), Failure> {
+        let sign = self.signs.as_ref().expect("it has begun").name.clone();
+        self.mine = plan.part(part).count();
+        if part != Shard::WHOLE {
+            // What has failed of this part is tried again: no other process does it.
+            let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
+            let failed = failed::read(&self.store)?.into_keys();
+            failed.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
+        }
+        let shared = SharedRuns::new(plan, part, &self.store, &sign)?;
+        let left = shared.left();
+        if left == 0 && self.has_results_of(sheet) {
+            return Ok(());
+        }
+        self.say_study(plan, sheet)?;
+        if 0 < left {
+            // It will not be of all runs any more.
+            let _ = fs::remove_file(self.out.join(SUMMARY));
+        }
+        self.work(plan, shared, left)
     }
 
     /// Claims the folder. A process that joins others waits for one that is alone there, as the last one is

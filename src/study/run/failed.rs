@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use rustc_hash::FxHashSet;
+
 use crate::run::store::{FAILED, Store, clear, visible};
 use mumakil_run::output::{OutputError, write_file};
 use mumakil_scenario::scenario::Scenario;
@@ -54,18 +56,21 @@ pub fn forget_all_but(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), Out
     Ok(())
 }
 
+/// Returns the names of the runs that are noted as failed, some of which may have been done since.
+pub(crate) fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
+    let names = visible(&store.folder().join(FAILED))?;
+    Ok(names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect())
+}
+
 /// Returns the runs that have failed, by their names, with which they are and why.
 ///
 /// # Errors
 /// If the folder cannot be read.
 pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
-    let folder = store.folder().join(FAILED);
-    let names = visible(&folder)?;
-    let runs = names.iter().filter_map(|name| name.strip_suffix(".yaml"));
-    // What is gone by now was of a run that is done by now.
-    let told = runs.filter_map(|run| {
-        let text = fs::read_to_string(path(store, run)).ok()?;
-        Some((run.to_owned(), words(&text)))
+    // Another process may delete a note while we read: its run has succeeded since.
+    let told = noted(store)?.into_iter().filter_map(|run| {
+        let text = fs::read_to_string(path(store, &run)).ok()?;
+        Some((run, words(&text)))
     });
     Ok(told.filter(|(run, _)| !store.has(run)).collect())
 }

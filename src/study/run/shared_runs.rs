@@ -2,8 +2,8 @@
 //!
 //! Nobody has to foretell what a run costs: a process that is quick takes more of them. A process takes
 //! some runs by making `claims/RUN`, which only one can make, and which names the sign of life of its
-//! process. It stays when the runs are done, so that a process whose view of a shared disk
-//! is old does not take them again; the next process that is alone in the folder removes it.
+//! process. It stays when the runs are done, so that a process whose view of a shared disk is old does not
+//! take them again; the next process that is alone in the folder removes it.
 //!
 //! When nothing is left to take for the first time, a process looks at what others have taken: if a run
 //! is still missing and its process is not at work any more, it takes the run over by making `RUN.2`.
@@ -13,6 +13,8 @@
 use std::io::Write as _;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
 
 use mumakil_base::disk;
 use mumakil_base::units::tell::counted;
@@ -50,6 +52,8 @@ pub struct SharedRuns<'p> {
     taken: Vec<RunBatch>,
     /// What this process has taken and not begun; the next one last.
     mine: Vec<usize>,
+    /// The names of the runs that had failed when it was looked last.
+    failed: FxHashSet<String>,
 }
 
 /// Runs that are taken together.
@@ -72,10 +76,18 @@ enum BatchHolders {
 
 impl<'p> SharedRuns<'p> {
     /// Returns the runs of a shard that are missing and have not failed, for the process with this sign.
-    pub fn new(plan: &'p Plan, shard: Shard, store: &Store, sign: &str) -> Self {
-        let (store, sign) = (store.clone(), sign.to_owned());
-        let mut all =
-            Self { plan, store, sign, free: Vec::new(), taken: Vec::new(), mine: Vec::new() };
+    ///
+    /// # Errors
+    /// If it cannot be read which runs have failed.
+    pub fn new(
+        plan: &'p Plan,
+        shard: Shard,
+        store: &Store,
+        sign: &str,
+    ) -> Result<Self, OutputError> {
+        let (store, sign, failed) = (store.clone(), sign.to_owned(), failed::noted(store)?);
+        let (free, taken, mine) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { plan, store, sign, free, taken, mine, failed };
         // The last values of an axis of numbers are mostly the largest, and what takes longest is best
         // begun first: then all processes end at about the same time. So batches are taken from the end.
         for runs in plan.batches(shard) {
@@ -85,7 +97,7 @@ impl<'p> SharedRuns<'p> {
                 all.free.push(RunBatch { name, missing });
             }
         }
-        all
+        Ok(all)
     }
 
     /// Returns how many runs are missing that nobody is known to have taken.
@@ -105,6 +117,7 @@ impl<'p> SharedRuns<'p> {
             return Ok(Some(NextRun::OfOthers(of_others)));
         }
         self.store.refresh()?;
+        self.failed = failed::noted(&self.store)?;
         for mut batch in std::mem::take(&mut self.taken) {
             batch.missing.retain(|run| self.is_open(*run));
             if batch.missing.is_empty() {
@@ -130,7 +143,7 @@ impl<'p> SharedRuns<'p> {
     /// Returns whether a run is neither there nor known to fail.
     fn is_open(&self, run: usize) -> bool {
         let id = &self.plan.runs[run].id;
-        !self.store.has(id) && !failed::path(&self.store, id).exists()
+        !self.store.has(id) && !self.failed.contains(id)
     }
 
     /// Makes the claim of this number on a batch; returns whether no other process was quicker.
@@ -249,7 +262,7 @@ mod tests {
 
         fn process(&self, sign: &str) -> SharedRuns<'_> {
             let store = Store::of(self.room.path()).unwrap();
-            SharedRuns::new(&self.plan, Shard::WHOLE, &store, sign)
+            SharedRuns::new(&self.plan, Shard::WHOLE, &store, sign).unwrap()
         }
 
         /// Lets a process of this machine say something; it lives as long as what is returned.
