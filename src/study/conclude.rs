@@ -1,9 +1,10 @@
 //! What the runs of a study come to.
 //!
 //! The results are read as they are asked for (`study_runs`); from them come the numbers of each cell
-//! (`findings`), the comparisons (`paired`), the histograms (`merged`), the tables (`tables`) and the report
+//! (`findings`), the comparisons (`comparisons`, of pairs by seed: `paired`), the histograms (`merged`), the tables (`tables`) and the report
 //! (`report`), with the charts that a study has if it names none (`usual`).
 
+pub(crate) mod comparisons;
 pub(crate) mod findings;
 pub(crate) mod merged;
 pub(crate) mod paired;

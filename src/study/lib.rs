@@ -20,8 +20,9 @@ mod plan;
 mod run;
 mod watch;
 
+pub use conclude::comparisons::{Comparison, Oddity, OutlyingSeed};
 pub use conclude::findings::{CellNumbers, Findings, FindingsError, JobsOfRun, Metric};
-pub use conclude::paired::{Comparison, Oddity, OutlyingSeed, Standing};
+pub use conclude::paired::Standing;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet,
 };
@@ -37,9 +38,9 @@ pub use plan::spec::{Study, schema};
 pub use run::doubts::Doubts;
 pub use run::failed;
 pub use run::forecast::Forecast;
-pub use run::shared_runs::{NextRun, SharedRuns};
+pub use run::shared_runs::SharedRuns;
 pub use run::store::{AT_WORK, Claim, FAILED, Form, Share, Store};
-pub use run::work::{Effort, Shard, Step};
+pub use run::work::{Effort, NextRun, Shard, Step};
 pub use watch::at_work::{ALONE, Sign, signs, take_over, write_sign};
 pub use watch::life::{EVERY, End, Fate, Going, Hold, Life, Slow, Stamp};
 pub use watch::pace::{Pace, rate, rest_s};

@@ -1,6 +1,6 @@
 //! What a study's runs come to: numbers of each cell, comparisons, verdicts.
 
-use crate::conclude::paired::{Comparison, Oddity, comparisons, oddities};
+use crate::conclude::comparisons::{Comparison, Oddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};

@@ -1,68 +1,18 @@
-//! The compared values beside each other, paired by seed: ratios, whether they differ, and in words.
+//! Two compared values beside each other, paired by seed: their ratio, whether they differ, and in words.
 //!
 //! Runs of the same seed have the same jobs and the same luck, so the interval of a ratio is that of
 //! the pairs' ratios, and much narrower than either side's. The pairs of one metric in one cell of
 //! the other axes are a family: what is decided among them is corrected by Holm's method, while
 //! each interval is that of its pair alone.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
-use crate::conclude::findings::Metric;
-use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::{
     Band, Estimate, LEVEL, MOST_PAIRS, PairedRatio, differences, holm, interval, logarithms,
     outliers,
 };
 use mumakil_base::units::tell::{count, counted, significant};
-use mumakil_results::expect::{Axis, Unit};
-
-/// A metric under one value of the compared axis beside that under another.
-#[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
-    /// The metric.
-    pub metric: String,
-    /// The labels of the other axes' values; empty for an axis whose values the metric chooses.
-    pub cell: Vec<String>,
-    /// The value that it is compared with.
-    pub base: String,
-    /// The value.
-    pub other: String,
-    /// The other's number less the base's, seed by seed.
-    pub difference: Option<Estimate>,
-    /// The other's number over the base's, seed by seed: the geometric mean.
-    pub ratio: Option<Estimate>,
-    /// How likely such a ratio would be if both were alike, corrected for all of the family.
-    pub p: Option<f64>,
-    /// What the ratio comes to.
-    pub verdict: Standing,
-    /// How many seeds more would probably decide.
-    pub more_seeds: Option<usize>,
-    /// The seeds of which the ratio is far from the others'.
-    pub outliers: Vec<OutlyingSeed>,
-    /// All this in a sentence.
-    pub words: String,
-    /// What is compared with what, and where: how the sentence begins.
-    #[serde(skip)]
-    pub pair: String,
-}
-
-/// A seed of which the ratio is far from the others'.
-#[derive(Clone, Debug, Serialize)]
-pub struct OutlyingSeed {
-    /// The seed.
-    pub seed: u64,
-    /// Its ratio.
-    pub ratio: f64,
-    /// The median of all seeds' ratios.
-    pub median: f64,
-    /// How far it is from the median, in robust standard deviations; none where more than half of
-    /// the ratios are the same.
-    pub distance: Option<f64>,
-    /// The names of its two runs, the base's first.
-    pub runs: [String; 2],
-}
+use mumakil_results::expect::Unit;
 
 /// What a ratio comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -110,12 +60,12 @@ pub(crate) struct Pair {
     pub(crate) p: Option<f64>,
     pub(crate) standing: Standing,
     /// How many seeds more would decide.
-    more: Option<usize>,
+    pub(crate) more: Option<usize>,
     /// Of how many pairs it is one.
     family: usize,
     /// The places of outlying seeds, with their ratios and how far they are.
-    outliers: Vec<(usize, f64, f64)>,
-    median: f64,
+    pub(crate) outliers: Vec<(usize, f64, f64)>,
+    pub(crate) median: f64,
 }
 
 /// Returns what the pairs of a family say; the numbers of a value are there unless the study leaves
@@ -192,92 +142,6 @@ fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>,
     let both = left.iter().zip(right).enumerate();
     let both = both.filter_map(|(seed, (left, right))| Some((seed, (*left)?, (*right)?)));
     both.collect()
-}
-
-/// Compares what each metric is under the values of the compared axis, in each cell of the others.
-pub(crate) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
-    let Some(axis) = sheet.compare else { return Vec::new() };
-    let space = sheet.space();
-    let pairs = sheet.against.pairs(space.axes[axis].values.len());
-    let mut comparisons = Vec::new();
-    for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
-        let mut seen = BTreeSet::new();
-        for cell in &sheet.cells {
-            // Whatever the values are that it has chosen itself, it is the same number.
-            let shown = |(other, value): (usize, &usize)| {
-                (other != axis && !metric.chosen.contains(&other)).then_some(*value)
-            };
-            let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
-            if !seen.insert(group.clone()) {
-                continue;
-            }
-            // Of the cells that a metric does not tell apart any will do: some may be left out.
-            let place = |value: usize| {
-                sheet.cells.iter().position(|other| {
-                    let mut pairs = group.iter().zip(&other.values);
-                    other.values[axis] == value
-                        && pairs.all(|(shown, own)| shown.is_none_or(|shown| shown == *own))
-                })
-            };
-            let numbers = |value: usize| Some(&metric.numbers[place(value)?][..]);
-            let labels = |(other, value): (usize, &Option<usize>)| {
-                let label = |value: usize| space.axes[other].values[value].label.clone();
-                (other != axis).then(|| value.map(label).unwrap_or_default())
-            };
-            let labels: Vec<String> = group.iter().enumerate().filter_map(labels).collect();
-            let at = describe(&space.axes, &group);
-            for pair in family(&pairs, numbers) {
-                let [base, other] = [pair.places.0, pair.places.1];
-                let [base_label, other_label] =
-                    [base, other].map(|value| space.axes[axis].values[value].label.clone());
-                let runs = |seed: usize| {
-                    [base, other].map(|value| {
-                        let cell = place(value).map(|place| &sheet.cells[place]);
-                        cell.map(|cell| cell.runs[seed].clone()).unwrap_or_default()
-                    })
-                };
-                let outlying = |(seed, ratio, distance): &(usize, f64, f64)| OutlyingSeed {
-                    seed: sheet.seeds[*seed],
-                    ratio: *ratio,
-                    median: pair.median,
-                    distance: distance.is_finite().then_some(*distance),
-                    runs: runs(*seed),
-                };
-                let name = format!("{other_label} against {base_label}{at}");
-                comparisons.push(Comparison {
-                    metric: metric.text.clone(),
-                    cell: labels.clone(),
-                    words: format!("{name}: {}", pair.words(metric.unit)),
-                    pair: name,
-                    base: base_label,
-                    other: other_label,
-                    difference: pair.difference,
-                    ratio: pair.ratio,
-                    p: pair.p,
-                    verdict: pair.standing,
-                    more_seeds: pair.more,
-                    outliers: pair.outliers.iter().map(outlying).collect(),
-                });
-            }
-        }
-    }
-    comparisons
-}
-
-/// Tells in which cell of the axes that are shown something is: ` at 40 nodes, replication=3`.
-fn describe(axes: &[Axis], group: &[Option<usize>]) -> String {
-    let tell = |(axis, value): (&Axis, &Option<usize>)| {
-        let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
-        let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
-        let (name, label) = (axis.name(), &value.label);
-        Some(match (is_count, label.as_str()) {
-            (true, "1") => format!("1 {}", &name[..name.len() - 1]),
-            (true, _) => format!("{label} {name}"),
-            _ => format!("{name}={label}"),
-        })
-    };
-    let told: Vec<String> = axes.iter().zip(group).filter_map(tell).collect();
-    if told.is_empty() { String::new() } else { format!(" at {}", told.join(", ")) }
 }
 
 impl Pair {
@@ -366,47 +230,9 @@ pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     })
 }
 
-/// Something to think of about a comparison: a seed of which the ratio is far from the others'.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oddity {
-    /// What is odd.
-    pub text: String,
-    /// The runs to look at, each with what it is of.
-    pub runs: Vec<(String, String)>,
-}
-
-/// Returns the outlying seeds of comparisons, the farthest first, each once for each of its pairs of runs.
-pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
-    let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
-    let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
-    let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
-    all.sort_by(|(_, a), (_, b)| distance(b).total_cmp(&distance(a)));
-    let mut seen = BTreeSet::new();
-    all.retain(|(_, seed)| seen.insert(&seed.runs));
-    let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
-        let Comparison { metric, base, other, pair, .. } = of;
-        let [ratio, median] = shown([outlier.ratio, outlier.median]);
-        let far = match outlier.distance {
-            Some(distance) => {
-                format!("{} robust deviations off the median of {median}", significant(distance, 2))
-            }
-            None => format!("where most are {median}"),
-        };
-        Oddity {
-            text: format!(
-                "seed {} stands apart: {metric} of {pair} is {ratio} times, {far}",
-                outlier.seed
-            ),
-            runs: [base, other].into_iter().cloned().zip(outlier.runs.clone()).collect(),
-        }
-    };
-    all.into_iter().map(oddity).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::expect::AxisValue;
 
     /// Returns what the families of these values' numbers say, against the first or each with each.
     fn pairs(all: bool, numbers: &[&[f64]]) -> Vec<Pair> {
@@ -537,63 +363,5 @@ mod tests {
         assert_eq!(shown([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
         assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2", "0", "∞"]);
         assert_eq!(by(f64::INFINITY, Unit::PLAIN), "is 10¹⁰⁰ times as much");
-    }
-
-    #[test]
-    fn a_cell_is_told_as_people_do() {
-        let axis = |path: &str, labels: &[&str]| Axis {
-            path: path.to_owned(),
-            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
-        };
-        let axes = [
-            axis("cluster.nodes", &["1", "40"]),
-            axis("hdfs.replication", &["1", "3"]),
-            axis("scheduler", &["fifo", "fair"]),
-            axis("alone", &["7"]),
-        ];
-        assert_eq!(describe(&axes, &[Some(1), None, None, Some(0)]), " at 40 nodes");
-        assert_eq!(describe(&axes, &[Some(0), Some(1), None, None]), " at 1 node, replication=3");
-        assert_eq!(describe(&axes, &[None, None, Some(1), None]), " at scheduler=fair");
-        assert_eq!(describe(&axes, &[None; 4]), "");
-    }
-
-    #[test]
-    fn the_farthest_seed_is_warned_of_first_and_each_pair_of_runs_once() {
-        let outlier = |seed, distance| OutlyingSeed {
-            seed,
-            ratio: 3.1,
-            median: 0.93,
-            distance: Some(distance),
-            runs: [format!("a{seed}"), format!("b{seed}")],
-        };
-        let comparison = |metric: &str, outliers| Comparison {
-            metric: metric.to_owned(),
-            cell: vec!["40".to_owned()],
-            base: "fair".to_owned(),
-            other: "hfsp".to_owned(),
-            difference: None,
-            ratio: None,
-            p: None,
-            verdict: Standing::Undecided,
-            more_seeds: None,
-            outliers,
-            pair: "hfsp against fair at 40 nodes".to_owned(),
-            words: "hfsp against fair at 40 nodes: 0.93 times".to_owned(),
-        };
-        let found = oddities(&[
-            comparison("makespan", vec![outlier(3, 21.0), outlier(7, 9.0)]),
-            comparison("mean(wait)", vec![outlier(7, 41.0)]),
-        ]);
-        let texts: Vec<&str> = found.iter().map(|oddity| &*oddity.text).collect();
-        assert_eq!(
-            texts,
-            [
-                "seed 7 stands apart: mean(wait) of hfsp against fair at 40 nodes is 3.10 times, \
-                 41 robust deviations off the median of 0.93",
-                "seed 3 stands apart: makespan of hfsp against fair at 40 nodes is 3.10 times, \
-                 21 robust deviations off the median of 0.93",
-            ]
-        );
-        assert_eq!(found[0].runs[1], ("hfsp".to_owned(), "b7".to_owned()));
     }
 }

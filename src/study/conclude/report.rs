@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::conclude::comparisons::Comparison;
 use crate::conclude::findings::{Findings, FindingsError};
 use crate::conclude::paired::{Standing, shown};
 use crate::conclude::study_runs::StudyRuns;
@@ -282,7 +283,7 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
         Column::text("which is"),
     ]);
     let seeds = sheet.seeds.len();
-    let row = |found: &crate::conclude::paired::Comparison| {
+    let row = |found: &Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(mumakil_results::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::plan::search::Search;
 use crate::plan::sheet::Sheet;
 use crate::run::store::Store;
-use mumakil_results::expect::Runs;
+use mumakil_results::expect::{Runs, Verdict};
 use mumakil_results::results::{ReadError, Results};
 use mumakil_run::output::results::{Recent, RunResults};
 
@@ -61,5 +62,16 @@ impl Runs for StudyRuns<'_> {
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
         let place = self.place(cell).expect("cells that are left out are not asked for");
         Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
+    }
+}
+
+impl Search {
+    /// Judges a value, whose runs are there.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<Verdict, ReadError> {
+        let plan = self.plan().expect("the study was checked");
+        plan.judge(&StudyRuns::new(sheet, store), false)
     }
 }

@@ -8,13 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::conclude::study_runs::StudyRuns;
 use crate::plan::axes::{self, Axis, AxisPut, AxisValue};
-use crate::plan::sheet::Sheet;
 use crate::plan::spec::Study;
-use crate::run::store::Store;
-use mumakil_results::expect::{Expr, Plan, Space, Verdict};
-use mumakil_results::results::ReadError;
+use mumakil_results::expect::{Expr, Plan, Space};
 use mumakil_scenario::scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
@@ -62,7 +58,7 @@ impl Search {
         self.axis(&[self.from])
     }
 
-    fn plan(&self) -> Result<Plan, mumakil_results::expect::Complaint> {
+    pub(crate) fn plan(&self) -> Result<Plan, mumakil_results::expect::Complaint> {
         let axes = vec![self.first().space()];
         Expr::parse(&self.until)?.expectation(&Space { axes, compared: None })
     }
@@ -103,15 +99,6 @@ impl Search {
     /// Begins the search.
     pub fn begin(&self) -> Hunt {
         Hunt { tried: Vec::new(), from: self.from, to: self.to }
-    }
-
-    /// Judges a value, whose runs are there.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<Verdict, ReadError> {
-        let plan = self.plan().expect("the study was checked");
-        plan.judge(&StudyRuns::new(sheet, store), false)
     }
 }
 

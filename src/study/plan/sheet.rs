@@ -4,7 +4,6 @@
 //! own files are not.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -173,16 +172,6 @@ impl SheetAxis {
     pub fn short(&self) -> &str {
         self.field.rsplit('.').next().unwrap_or(&self.field)
     }
-}
-
-/// Returns the name of the study that a folder has, if it has one, of any version.
-pub(crate) fn name(folder: &Path) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Named {
-        study: String,
-    }
-    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
-    Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
 /// Reads the sheet of a study's folder.

@@ -23,21 +23,12 @@ use mumakil_run::output::OutputError;
 use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::{CLAIMS, Store};
-use crate::run::work::Shard;
+use crate::run::work::{NextRun, Shard};
 use crate::watch::at_work::fate_of;
 use crate::watch::life::{Fate, Stamp};
 
 /// A run that so many processes did not survive is not begun again.
 const MOST_KILLED: usize = 5;
-
-/// The next thing for a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextRun {
-    /// This run is to be done.
-    Run(usize),
-    /// So many runs are for others to do.
-    OfOthers(usize),
-}
 
 /// The runs of a study's shard, for one of several processes.
 #[derive(Debug)]

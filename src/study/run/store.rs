@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashSet;
+use serde::Deserialize;
 
-use crate::plan::sheet;
 use mumakil_base::disk;
-use mumakil_base::files::RESOLVED;
+use mumakil_base::files::{RESOLVED, STUDY};
 use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, Place, RunFolder, seal};
 
 /// The folder in a study's folder that has the runs.
@@ -265,11 +265,21 @@ impl Claim {
 
 /// Checks that a folder is empty, hidden files aside, or has a study of this name.
 pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
-    if visible(folder)?.is_empty() || sheet::name(folder).as_deref() == Some(study) {
+    if visible(folder)?.is_empty() || name(folder).as_deref() == Some(study) {
         return Ok(());
     }
     let why = format!("it has something else than the study `{study}`; choose another folder");
     Err(OutputError::Foreign { path: folder.to_owned(), why })
+}
+
+/// Returns the name of the study that a folder has, if it has one, of any version.
+fn name(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        study: String,
+    }
+    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
+    Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
 /// Removes what has such a name from a folder, if that is there.

@@ -15,7 +15,6 @@ use parking_lot::Mutex;
 
 use crate::plan::runs::Plan;
 use crate::run::failed;
-use crate::run::shared_runs::NextRun;
 use crate::run::store::{Claim, Store};
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::Stop;
@@ -39,6 +38,15 @@ pub struct Shard {
 impl Shard {
     /// The whole study.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
+}
+
+/// The next thing for a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextRun {
+    /// This run is to be done.
+    Run(usize),
+    /// So many runs are for others to do.
+    OfOthers(usize),
 }
 
 /// What a worker tells of its work.
