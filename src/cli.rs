@@ -37,6 +37,7 @@ mod file;
 mod full_disk;
 mod groups;
 mod help;
+mod hunt;
 mod interrupt;
 mod lines;
 mod list;

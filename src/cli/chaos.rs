@@ -1,21 +1,21 @@
 //! `mumakil chaos`: random scenarios under the checker.
 
 use std::num::NonZero;
-use std::path::PathBuf;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::failure::Failure;
-use super::interrupt;
+use super::hunt::{Cases, close};
 use super::lines::Lines;
-use super::progress::StudyBar;
-use super::run::real;
 use super::terminal;
-use crate::chaos::{Catch, Hunt, Tally, hunt, without_programs};
+use crate::chaos::{Catch, Subject, Tally, without_programs};
 use crate::nearest::nearest;
 use crate::output::write_file;
 use crate::scenario::Registry;
-use crate::units::SimSpan;
 use crate::units::tell::{count, counted};
+
+/// How much real time is spent on making a scenario smaller.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Run random scenarios under the checker of invariants
 ///
@@ -37,21 +37,14 @@ Exit codes:
   2  the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
 pub(super) struct Arguments {
-    /// How many cases
-    #[arg(long, value_name = "NUMBER", default_value = "1000")]
-    runs: u64,
-    /// The number of the first case; the next ones follow
-    #[arg(long, value_name = "NUMBER", default_value = "1")]
-    seed: u64,
+    #[command(flatten)]
+    cases: Cases,
     /// The policy of all cases [default: each draws one]
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
     /// Begin no more cases after so many minutes
     #[arg(long, value_name = "NUMBER")]
     minutes: Option<NonZero<u32>>,
-    /// How many cases at the same time [default: one for each core]
-    #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<NonZero<usize>>,
     /// Write each scenario that breaks into this folder, as chaos-NUMBER.yaml
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -76,45 +69,21 @@ impl Arguments {
             );
             return Err(Failure::input(what + &hint));
         }
-        let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let wanted = Hunt {
-            seed: self.seed,
-            runs: self.runs,
-            policy: self.policy.clone(),
-            patience: self
-                .minutes
-                .map(|minutes| real(SimSpan::from_secs(u64::from(minutes.get()) * 60))),
-            workers: self.jobs.unwrap_or_else(cores),
-        };
-        let bar = StudyBar::new("case", false);
-        bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
-        interrupt::guard(bar.bar(), "");
-        // At once: a long hunt may be ended by its owner's patience.
-        let mut shown = Ok(());
-        let tally = hunt(&wanted, registry, |_, caught| {
-            bar.tick();
-            if let Some(catch) = caught {
-                let told = bar.beside(|| self.show(&catch));
-                shown = std::mem::replace(&mut shown, Ok(())).and(told);
-            }
-        });
-        bar.clear();
-        shown?;
-        terminal::print(&told(tally))?;
-        if self.json {
-            let line = serde_json::to_string(&tally).expect("numbers are JSON");
-            terminal::print_file(&format!("{line}\n"))?;
-        }
-        if tally.is_clean() { Ok(()) } else { Err(Failure::run(found(tally))) }
+        let subject = Subject::Mumakil { policy: self.policy };
+        let time = self.minutes.map(|minutes| Duration::from_secs(u64::from(minutes.get()) * 60));
+        let show = |catch: &Catch| show(catch, self.out.as_deref());
+        let tally = self.cases.hunt(subject, time, PATIENCE, registry, show)?;
+        let json = self.json.then(|| serde_json::to_string(&tally).expect("numbers are JSON"));
+        close(&told(tally), json, (!tally.is_clean()).then(|| found(tally)))
     }
+}
 
-    fn show(&self, Catch { seed, words, yaml }: &Catch) -> Result<(), Failure> {
-        let words = words.replace('\n', "\n# ");
-        terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
-        match &self.out {
-            Some(folder) => Ok(write_file(folder, &format!("chaos-{seed}.yaml"), yaml.as_bytes())?),
-            None => Ok(()),
-        }
+fn show(Catch { seed, words, yaml, .. }: &Catch, folder: Option<&Path>) -> Result<(), Failure> {
+    let words = words.replace('\n', "\n# ");
+    terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
+    match folder {
+        Some(folder) => Ok(write_file(folder, &format!("chaos-{seed}.yaml"), yaml.as_bytes())?),
+        None => Ok(()),
     }
 }
 
@@ -137,7 +106,6 @@ fn found(tally: Tally) -> String {
         (tally.stalled, "with a stall that was none"),
     ];
     let told = kinds.iter().filter(|(number, _)| 0 < *number);
-    let told: Vec<String> =
-        told.map(|(number, what)| format!("{} {what}", counted(*number, "case"))).collect();
-    told.join(", ")
+    let told = told.map(|(number, what)| format!("{} {what}", counted(*number, "case")));
+    told.collect::<Vec<_>>().join(", ")
 }

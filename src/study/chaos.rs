@@ -1,52 +1,56 @@
 //! Random scenarios under the invariant checker: what no test thought of.
 //!
 //! A [`Hunt`] is so many *cases*. A case is a number: it decides a scenario (`draw`), which is run
-//! under the checker (`trial`). What breaks is made as small as it can be while it still breaks in
-//! the same way (`shrink`), and then told as a scenario that can be run.
-//!
-//! A policy that is a program is tried on such scenarios, too ([`rehearsal`]).
+//! under the checker (`trial`). A list of judges says what is wrong with it (`judge`), another one for each
+//! [`Subject`]. What breaks is made as small as it can be while it still breaks in the same way
+//! (`shrink`), and then told as a scenario that can be run.
 //!
 //! What can be drawn is not listed here: it is read from the JSON Schema, so that an option, a policy
 //! or a kind of fault that is new is drawn from its first day on.
 
 mod draw;
-pub mod rehearsal;
+mod judge;
 mod shrink;
+mod starvation;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod trial;
 mod values;
 
 use std::num::NonZero;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::unbounded;
+use indexmap::IndexMap;
+use parking_lot::Mutex;
 use serde::Serialize;
-use serde_json::Value as Json;
 
-use self::draw::Artist;
-use self::trial::{Found, Trial};
-use mumakil_core::mapred::Policy as _;
+use self::judge::Wrong;
+pub use self::subject::Subject;
+use self::trial::Trial;
+use mumakil_core::mapred::{Elsewhere, Policy as _};
 use mumakil_policies::external::External;
 use mumakil_scenario::scenario::{Registry, schema};
-
-/// How much real time is spent on making a scenario smaller.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is hunted, and how long.
 #[derive(Clone, Debug)]
 pub struct Hunt {
+    /// Whose mistakes.
+    pub subject: Subject,
     /// The number of the first case.
     pub seed: u64,
     /// How many cases.
     pub runs: u64,
-    /// The one policy that all are run under; without it, each case draws one.
-    pub policy: Option<String>,
-    /// When no new case is begun any more.
-    pub patience: Option<Duration>,
     /// How many cases are run at a time.
     pub workers: NonZero<usize>,
+    /// When no new case is begun any more.
+    pub time: Option<Duration>,
+    /// How much real time is spent on making the scenario of a mistake smaller. If each mistake is told
+    /// once, also on further cases after the first that shows one.
+    pub patience: Duration,
 }
 
 /// What has come of a hunt.
@@ -62,10 +66,16 @@ pub struct Tally {
     pub stalled: u64,
     /// How many stalled and could not have gone on: a result like others.
     pub deadlocks: u64,
-    /// How many of them had no end, and something in them goes wrong for ever.
+    /// How many of them had no end, and something in them goes wrong for ever, or nobody can tell.
     pub unended: u64,
-    /// How many were run a second time, without actors, for the bytes.
+    /// How many were to be run a second time, and compared.
     pub repeated: u64,
+    /// What programs answered in runs that came to an end.
+    #[serde(skip)]
+    pub elsewhere: Elsewhere,
+    /// How long the runs took.
+    #[serde(skip)]
+    pub real: Duration,
 }
 
 impl Tally {
@@ -73,15 +83,31 @@ impl Tally {
     pub const fn is_clean(&self) -> bool {
         self.violations == 0 && self.endless == 0 && self.stalled == 0
     }
+
+    fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.violations += other.violations;
+        self.endless += other.endless;
+        self.stalled += other.stalled;
+        self.deadlocks += other.deadlocks;
+        self.unended += other.unended;
+        self.repeated += other.repeated;
+        self.elsewhere += other.elsewhere;
+        self.real += other.real;
+    }
 }
 
 /// Something that should not be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Catch {
-    /// The number of the case.
+    /// The number of the first case that shows it.
     pub seed: u64,
+    /// How many cases show it, if each mistake is told once.
+    pub cases: u64,
     /// What is wrong, in a line or several.
     pub words: String,
+    /// What a program last said of itself.
+    pub said: Vec<String>,
     /// The smallest scenario that was found to show it.
     pub yaml: String,
 }
@@ -93,80 +119,76 @@ pub fn without_programs(registry: &Registry) -> Registry {
     registry
 }
 
-/// Hunts [without programs](without_programs), and tells of each case that is done: what there is so far,
-/// and what was caught with it.
-pub fn hunt(hunt: &Hunt, registry: &Registry, mut tell: impl FnMut(Tally, Option<Catch>)) -> Tally {
-    let began = now();
-    let is_over = || hunt.patience.is_some_and(|patience| patience <= began.elapsed());
-    let registry = &without_programs(registry);
+/// Hunts; calls `tell` with `None` for each case that is done, and with each catch. Mumakil is tried
+/// [without programs](without_programs), and each case that is wrong is told at once. A program has few
+/// mistakes and shows them in many cases: each is told once, in the order of the first cases that show it.
+pub fn hunt(hunt: &Hunt, registry: &Registry, tell: impl FnMut(Option<Catch>) + Send) -> Tally {
+    let tells_each = matches!(hunt.subject, Subject::Mumakil { .. });
+    let tame = without_programs(registry);
+    let registry = if tells_each { &tame } else { registry };
     let schema = schema(registry);
-    let run = |seed| case(seed, hunt.policy.as_deref(), registry, &schema);
-    let mut tally = Tally::default();
-    each_case(hunt.seed, hunt.runs, hunt.workers, is_over, run, |_, (found, repeated, caught)| {
-        tally.runs += 1;
-        tally.repeated += u64::from(repeated);
-        match found {
-            Found::Nothing => {}
-            Found::Deadlock => tally.deadlocks += 1,
-            Found::Unended => tally.unended += 1,
-            Found::Endless => tally.endless += 1,
-            Found::FalseStall(_) => tally.stalled += 1,
-            Found::Broken(_) | Found::Panic(_) | Found::Differs => tally.violations += 1,
+    let draw = |seed| hunt.subject.draw(seed, &schema, registry);
+    let trial = |seed| Trial::new(&hunt.subject, registry, seed);
+    // Makes the scenario of a mistake as small as it can be while it still shows the mistake.
+    let catch = |seed, cases, wrong: Wrong| {
+        let shows = |tree: &serde_yaml::Value| {
+            // Without a size it would be the preset's: larger, though it says less.
+            let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
+            let shown = is_sized.then(|| trial(seed).of(tree).1).flatten();
+            shown.filter(|other| wrong.is_in(other))
+        };
+        let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
+        // The smallest one says it best.
+        let Wrong { words, said, .. } = shown.unwrap_or(wrong);
+        Catch { seed, cases, words, said, yaml: draw::text(&hunt.subject.cast(&smallest)) }
+    };
+    let (began, first_wrong) = (now(), OnceLock::<Instant>::new());
+    let is_over = || {
+        hunt.time.is_some_and(|time| time <= began.elapsed())
+            || first_wrong.get().is_some_and(|at| hunt.patience <= at.elapsed())
+    };
+    let so_far = Mutex::new((Tally::default(), Vec::new(), tell));
+    each_case(hunt, is_over, |seed| {
+        let (one, wrong) = trial(seed).of(&draw(seed));
+        let (mut caught, mut left) = (None, None);
+        match wrong {
+            Some(wrong) if tells_each => caught = Some(catch(seed, 1, wrong)),
+            Some(wrong) => {
+                first_wrong.get_or_init(now);
+                left = Some((seed, wrong));
+            }
+            None => {}
         }
-        tell(tally, caught);
+        let (tally, wrong, tell) = &mut *so_far.lock();
+        tally.add(&one);
+        wrong.extend(left);
+        tell(None);
+        if caught.is_some() {
+            tell(caught);
+        }
     });
+    let (tally, mut wrong, mut tell) = so_far.into_inner();
+    wrong.sort_by_key(|(seed, _)| *seed);
+    let mut kinds = IndexMap::<String, (u64, u64, Wrong)>::new();
+    for (seed, wrong) in wrong {
+        kinds.entry(wrong.sign().to_owned()).or_insert((seed, 0, wrong)).1 += 1;
+    }
+    kinds.into_values().for_each(|(seed, cases, wrong)| tell(Some(catch(seed, cases, wrong))));
     tally
 }
 
-/// Runs so many cases from the first on, some at a time, until all are done or no more is to be begun; tells
-/// what came of each as it ends.
-fn each_case<S: Send>(
-    first: u64,
-    runs: u64,
-    workers: NonZero<usize>,
-    is_over: impl Fn() -> bool + Sync,
-    run: impl Fn(u64) -> S + Sync,
-    mut tell: impl FnMut(u64, S),
-) {
-    let (todo, next) = unbounded();
-    for case in 0..runs {
-        todo.send(first.wrapping_add(case)).expect("the receiver is below");
-    }
-    drop(todo);
-    let (done, told) = unbounded();
+/// Runs each case of a hunt, some at a time, until no more is to be begun.
+fn each_case(hunt: &Hunt, is_over: impl Fn() -> bool + Sync, run: impl Fn(u64) + Sync) {
+    let begun = AtomicU64::new(0);
+    let next = || {
+        let case = begun.fetch_add(1, Ordering::Relaxed);
+        (case < hunt.runs && !is_over()).then(|| hunt.seed.wrapping_add(case))
+    };
     thread::scope(|scope| {
-        for _ in 0..workers.get() {
-            let (next, done, is_over, run) = (next.clone(), done.clone(), &is_over, &run);
-            scope.spawn(move || {
-                for seed in next.iter().take_while(|_| !is_over()) {
-                    done.send((seed, run(seed))).expect("somebody listens");
-                }
-            });
+        for _ in 0..hunt.workers.get() {
+            scope.spawn(|| std::iter::from_fn(next).for_each(&run));
         }
-        drop(done);
-        told.into_iter().for_each(|(seed, came)| tell(seed, came));
     });
-}
-
-/// Draws a case and tries it; returns also whether it was run a second time.
-fn case(
-    seed: u64,
-    policy: Option<&str>,
-    registry: &Registry,
-    schema: &Json,
-) -> (Found, bool, Option<Catch>) {
-    let tree = Artist::new(seed, schema, policy).scenario(registry);
-    // Twice takes twice as long; one in sixteen is many, of many.
-    let repeats = seed.is_multiple_of(16);
-    let trial = Trial { registry, repeats, recast: |cast| cast };
-    let found = trial.of(&tree);
-    let caught = found.is_wrong().then(|| {
-        let tree = shrink::shrink(&tree, PATIENCE, |smaller| trial.of(smaller).is_like(&found));
-        // The smallest one says it best.
-        let words = trial.of(&tree).words();
-        Catch { seed, words, yaml: draw::text(&tree) }
-    });
-    (found, repeats, caught)
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long to hunt is about the wall")]

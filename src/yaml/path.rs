@@ -83,7 +83,7 @@ impl Path {
     }
 
     /// Returns the node at this path, to change it.
-    pub(crate) fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
+    pub fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             Step::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
             Step::Index(index) => node.as_sequence_mut()?.get_mut(*index),

@@ -1,19 +1,17 @@
 //! `mumakil policy try`: a policy that is a program on random clusters, under the checker.
 
 use std::env;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use serde_json::json;
 
 use super::as_program;
-use crate::chaos::rehearsal::{Flaw, Rehearsal, Review, rehearse};
+use crate::chaos::{Catch, Subject, Tally};
 use crate::cli::failure::Failure;
+use crate::cli::hunt::{Cases, close};
 use crate::cli::lines::Lines;
-use crate::cli::progress::StudyBar;
 use crate::cli::run::real;
-use crate::cli::{interrupt, terminal};
+use crate::cli::terminal;
 use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::units::SimSpan;
@@ -26,7 +24,7 @@ use crate::units::tell::{count, counted, percent};
 /// is silent, or answers the same questions differently. Each mistake is told once, with the smallest
 /// scenario that was found to show it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(mut_arg("runs", |runs| runs.default_value("50")), after_help = "\
 Examples:
   mumakil policy try mine.py
   mumakil policy try mine.py --runs 1000 --out wrong
@@ -41,15 +39,8 @@ pub(super) struct Arguments {
     /// The policy: a script (.py, .jl, .sh) or a program
     #[arg(value_name = "FILE", required_unless_present = "command")]
     file: Option<PathBuf>,
-    /// How many cases
-    #[arg(long, value_name = "NUMBER", default_value = "50")]
-    runs: u64,
-    /// The number of the first case; the next ones follow
-    #[arg(long, value_name = "NUMBER", default_value = "1")]
-    seed: u64,
-    /// How many cases at the same time [default: one for each core]
-    #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    cases: Cases,
     /// What the policy is told as its options, in YAML
     #[arg(long, value_name = "YAML")]
     options: Option<String>,
@@ -93,59 +84,44 @@ impl Arguments {
             }
             None => serde_yaml::Value::Null,
         };
-        let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let wanted = Rehearsal {
-            command,
-            options,
-            timeout: self.timeout,
-            patience: real(self.shrink),
-            seed: self.seed,
-            runs: self.runs,
-            workers: self.jobs.unwrap_or_else(cores),
-        };
-        let bar = StudyBar::new("case", false);
-        bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
-        interrupt::guard(bar.bar(), "");
-        let review = rehearse(&wanted, registry, || bar.tick());
-        bar.clear();
-        for flaw in &review.flaws {
-            self.show(flaw)?;
-        }
-        terminal::print(&told(&review))?;
-        if self.json {
-            terminal::print_file(&format!("{}\n", as_json(&review)))?;
-        }
-        match review.flaws.len() as u64 {
-            0 => Ok(()),
-            wrong => Err(Failure::run(format!("the policy is wrong in {}", counted(wrong, "way")))),
-        }
-    }
-
-    /// Tells a mistake, and how to see it again.
-    fn show(&self, flaw: &Flaw) -> Result<(), Failure> {
-        let Flaw { seed, cases, words, said, yaml } = flaw;
-        let mut lines = Lines::default();
-        let mut words = words.lines();
-        let of = format!(" (in {})", counted(*cases, "case"));
-        lines.bold(format!("case {seed}: "), words.next().unwrap_or_default().to_owned() + &of);
-        words.for_each(|line| lines.line(line));
-        said.iter().for_each(|line| lines.line(format!("  said     {line}")));
-        let again = match &self.file {
+        let again = |seed| match &self.file {
             Some(file) => format!("{} --seed {seed} --runs 1", file.display()),
             None => format!("--seed {seed} --runs 1 -- {}", self.command.join(" ")),
         };
-        lines.line(format!("  again    mumakil policy try {again}"));
-        if let Some(folder) = &self.out {
-            let name = format!("try-{seed}.yaml");
-            write_file(folder, &name, yaml.as_bytes())?;
-            lines.line(format!("  or       mumakil run {} --verify", folder.join(name).display()));
-        } else {
-            lines.line("  scenario");
-            yaml.lines().for_each(|line| lines.line(format!("    {line}")));
-        }
-        lines.line("");
-        Ok(terminal::print(&lines)?)
+        let subject = Subject::Program { command, options, timeout: self.timeout };
+        let mut flaws = Vec::new();
+        let show = |flaw: &Catch| {
+            flaws.push(flaw.clone());
+            show(flaw, &again(flaw.seed), self.out.as_deref())
+        };
+        let tally = self.cases.hunt(subject, None, real(self.shrink), registry, show)?;
+        let json = self.json.then(|| as_json(tally, &flaws).to_string());
+        let ways = flaws.len() as u64;
+        let found = format!("the policy is wrong in {}", counted(ways, "way"));
+        close(&told(tally, ways == 0), json, (0 < ways).then_some(found))
     }
+}
+
+/// Tells a mistake, and how to see it again.
+fn show(flaw: &Catch, again: &str, folder: Option<&Path>) -> Result<(), Failure> {
+    let Catch { seed, cases, words, said, yaml } = flaw;
+    let mut lines = Lines::default();
+    let mut words = words.lines();
+    let of = format!(" (in {})", counted(*cases, "case"));
+    lines.bold(format!("case {seed}: "), words.next().unwrap_or_default().to_owned() + &of);
+    words.for_each(|line| lines.line(line));
+    said.iter().for_each(|line| lines.line(format!("  said     {line}")));
+    lines.line(format!("  again    mumakil policy try {again}"));
+    if let Some(folder) = folder {
+        let name = format!("try-{seed}.yaml");
+        write_file(folder, &name, yaml.as_bytes())?;
+        lines.line(format!("  or       mumakil run {} --verify", folder.join(name).display()));
+    } else {
+        lines.line("  scenario");
+        yaml.lines().for_each(|line| lines.line(format!("    {line}")));
+    }
+    lines.line("");
+    Ok(terminal::print(&lines)?)
 }
 
 /// Returns how a file is run.
@@ -200,21 +176,20 @@ fn find(program: &str) -> Result<(), Failure> {
 }
 
 /// Tells what was run, and how fast the program is.
-fn told(review: &Review) -> Lines {
+fn told(tally: Tally, is_right: bool) -> Lines {
+    let Tally { elsewhere, real, .. } = tally;
     let mut rest = String::new();
-    if review.flaws.is_empty() {
-        let questions = counted(review.elsewhere.questions, "question");
-        rest = format!(", {questions}, nothing wrong");
+    if is_right {
+        rest = format!(", {}, nothing wrong", counted(elsewhere.questions, "question"));
     }
     let mut lines = Lines::default();
-    lines.bold(counted(review.runs, "case"), rest);
-    if 0 < review.unended {
-        let cases = counted(review.unended, "case");
+    lines.bold(counted(tally.runs, "case"), rest);
+    if 0 < tally.unended {
+        let cases = counted(tally.unended, "case");
         lines.line(format!(
             "  {cases} had no end within two days of the cluster's time or 20 s of ours"
         ));
     }
-    let Review { elsewhere, real, .. } = *review;
     if 0 < elsewhere.questions {
         lines.line(format!(
             "  it answers {} questions a second; {} of the time is its",
@@ -225,8 +200,8 @@ fn told(review: &Review) -> Lines {
     lines
 }
 
-fn as_json(review: &Review) -> serde_json::Value {
-    let Review { runs, unended, elsewhere, real, ref flaws } = *review;
+fn as_json(tally: Tally, flaws: &[Catch]) -> serde_json::Value {
+    let Tally { runs, unended, elsewhere, real, .. } = tally;
     let has_answered = 0 < elsewhere.questions;
     json!({
         "runs": runs,

@@ -19,8 +19,8 @@ use serde_yaml::{Mapping, Value};
 use super::values;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_scenario::fault::Fault;
-use mumakil_scenario::scenario::{Registry, ScenarioError, parse, shape};
-use mumakil_yaml::{Path, Step};
+use mumakil_scenario::scenario::{Registry, Scenario, ScenarioError, parse, shape};
+use mumakil_yaml::Path;
 
 /// How often a drawing is mended before another one is begun.
 const MENDINGS: u32 = 40;
@@ -92,7 +92,7 @@ impl<'s> Artist<'s> {
                     Ok(Some(paths)) => {
                         // What is wrong may be wrong because of what is around it, so that all would go
                         // one after the other.
-                        let gone = paths.iter().filter(|path| remove(&mut tree, &path.0)).count();
+                        let gone = paths.iter().filter(|path| remove(&mut tree, path)).count();
                         if gone == 0 {
                             break;
                         }
@@ -378,9 +378,14 @@ pub(super) fn text(tree: &Value) -> String {
     serde_yaml::to_string(tree).expect("a tree can be written as YAML")
 }
 
+/// Reads a scenario.
+pub(super) fn read(tree: &Value, registry: &Registry) -> Result<Scenario, ScenarioError> {
+    Ok(parse("chaos.yaml", &text(tree), &[], registry)?.scenario)
+}
+
 /// Returns where a scenario is wrong, if it is; an error if that cannot be said of a place.
 pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path>>, ()> {
-    match parse("chaos.yaml", &text(tree), &[], registry) {
+    match read(tree, registry) {
         Ok(_) => Ok(None),
         Err(ScenarioError::Invalid { findings }) => {
             let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
@@ -414,23 +419,6 @@ pub(super) fn lay(under: &mut Value, over: Value) {
 
 /// Removes what stands at a path, or the nearest that stands around it; returns whether anything was
 /// there but the root.
-pub(super) fn remove(tree: &mut Value, path: &[Step]) -> bool {
-    let Some((first, rest)) = path.split_first() else { return false };
-    let inner = match (&mut *tree, first) {
-        (Value::Mapping(map), Step::Key(key)) => map.get_mut(key.as_str()),
-        (Value::Sequence(list), Step::Index(index)) => list.get_mut(*index),
-        _ => None,
-    };
-    let Some(inner) = inner else { return false };
-    if !rest.is_empty() && remove(inner, rest) {
-        return true;
-    }
-    match (tree, first) {
-        (Value::Mapping(map), Step::Key(key)) => map.remove(key.as_str()).is_some(),
-        (Value::Sequence(list), Step::Index(index)) => {
-            list.remove(*index);
-            true
-        }
-        _ => false,
-    }
+fn remove(tree: &mut Value, path: &Path) -> bool {
+    path.remove(tree) || path.split_last().is_some_and(|(around, _)| remove(tree, &around))
 }

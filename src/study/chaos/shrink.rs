@@ -7,97 +7,72 @@ use std::time::Duration;
 
 use serde_yaml::Value;
 
-use super::draw::remove;
 use super::now;
-use mumakil_yaml::Step;
+use mumakil_yaml::Path;
 
-/// Makes a scenario smaller, as long as it shows what it should, in so much real time.
-pub(super) fn shrink(tree: &Value, patience: Duration, shows_it: impl Fn(&Value) -> bool) -> Value {
+/// Makes a scenario smaller, as long as it shows what it should, in so much real time; returns also what
+/// the smallest has shown, if it is another than the first.
+pub(super) fn shrink<T>(
+    mut tree: Value,
+    patience: Duration,
+    shows: impl Fn(&Value) -> Option<T>,
+) -> (Value, Option<T>) {
     let began = now();
-    let mut smallest = tree.clone();
+    let mut shown = None;
     loop {
-        let before = smallest.clone();
-        for path in paths(&smallest) {
-            for smaller in smaller(&smallest, &path) {
+        let before = tree.clone();
+        for path in paths(&tree) {
+            for smaller in smaller(&tree, &path) {
                 if patience < began.elapsed() {
-                    return smallest;
+                    return (tree, shown);
                 }
-                if smaller != smallest && shows_it(&smaller) {
-                    smallest = smaller;
+                if smaller != tree
+                    && let Some(it) = shows(&smaller)
+                {
+                    (tree, shown) = (smaller, Some(it));
                     break;
                 }
             }
         }
-        if smallest == before {
-            return smallest;
+        if tree == before {
+            return (tree, shown);
         }
     }
 }
 
 /// Returns what may stand instead: without what is at the path, or with half of it.
-fn smaller(tree: &Value, path: &[Step]) -> Vec<Value> {
+fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     let mut ways = Vec::new();
     let mut without = tree.clone();
-    if remove_exactly(&mut without, path) {
+    if path.remove(&mut without) {
         ways.push(without);
     }
-    if let Some(number) = at(tree, path).and_then(Value::as_u64).filter(|number| 1 < *number) {
+    if let Some(number) = path.get(tree).and_then(Value::as_u64).filter(|number| 1 < *number) {
         for less in [1, number / 2, number - 1] {
             let mut with_less = tree.clone();
-            *at_mut(&mut with_less, path).expect("it is there in the original") = less.into();
+            *path.get_mut(&mut with_less).expect("it is there in the original") = less.into();
             ways.push(with_less);
         }
     }
     ways
 }
 
-fn remove_exactly(tree: &mut Value, path: &[Step]) -> bool {
-    at(tree, path).is_some() && remove(tree, path)
-}
-
-fn at<'v>(tree: &'v Value, path: &[Step]) -> Option<&'v Value> {
-    path.iter().try_fold(tree, |value, step| match step {
-        Step::Key(key) => value.get(key.as_str()),
-        Step::Index(index) => value.get(*index),
-    })
-}
-
-fn at_mut<'v>(tree: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
-    path.iter().try_fold(tree, |value, step| match step {
-        Step::Key(key) => value.get_mut(key.as_str()),
-        Step::Index(index) => value.get_mut(*index),
-    })
-}
-
 /// Returns the paths to all parts, from the outside in; of a list the last entry first, so that the
 /// others keep their places.
-fn paths(tree: &Value) -> Vec<Vec<Step>> {
-    let mut all = Vec::new();
-    let mut level = vec![(Vec::new(), tree)];
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for (path, value) in level {
-            let inner = |step| {
-                let mut longer: Vec<Step> = path.clone();
-                longer.push(step);
-                longer
-            };
-            match value {
-                Value::Mapping(map) => {
-                    let named = map.iter().filter_map(|(key, value)| Some((key.as_str()?, value)));
-                    next.extend(
-                        named.map(|(key, value)| (inner(Step::Key(key.to_owned())), value)),
-                    );
-                }
-                Value::Sequence(list) => {
-                    let entries = list.iter().enumerate().rev();
-                    next.extend(entries.map(|(index, value)| (inner(Step::Index(index)), value)));
-                }
-                _ => {}
+fn paths(tree: &Value) -> Vec<Path> {
+    let mut all = vec![Path::default()];
+    let mut next = 0;
+    while let Some(path) = all.get(next).cloned() {
+        match path.get(tree) {
+            Some(Value::Mapping(map)) => {
+                all.extend(map.keys().filter_map(Value::as_str).map(|key| path.key(key)));
             }
+            Some(Value::Sequence(list)) => {
+                all.extend((0..list.len()).rev().map(|index| path.index(index)));
+            }
+            _ => {}
         }
-        all.extend(next.iter().map(|(path, _)| path.clone()));
-        level = next;
+        next += 1;
     }
     all
 }

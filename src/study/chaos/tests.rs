@@ -2,19 +2,20 @@
 
 mod sabotage;
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 use serde_json::Value as Json;
-use sha2::Digest as _;
+use sha2::{Digest as _, Sha256};
 
 use self::sabotage::{PLANTED, Planted};
-use super::draw::{Artist, THEMES, lay, text, wrong};
-use super::rehearsal::under;
-use super::trial::{Found, Print, Trial};
+use super::draw::{Artist, THEMES, lay, read, text, wrong};
+use super::judge::parted;
+use super::subject::under;
+use super::trial::{Observed, Trial};
 use super::*;
-use mumakil_run::emulation::Options;
-use mumakil_scenario::scenario::parse;
+use mumakil_core::mapred::{Offer, Policy, Scheduler, SlotKind};
+use mumakil_run::emulation::{EmulationError, Options};
+
+const MUMAKIL: Subject = Subject::Mumakil { policy: None };
+const PATIENCE: Duration = Duration::from_secs(5);
 
 fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
     Artist::new(seed, schema, None).scenario(registry)
@@ -86,7 +87,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
     let registry = Registry::builtin();
     let schema = schema(&registry);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/policies");
-    let trial = Trial { registry: &registry, repeats: false, recast: |cast| cast };
+    let trial = Trial::new(&MUMAKIL, &registry, 1);
     for (own, file) in [("fifo", "fifo"), ("fair-skip", "fair_skip"), ("fsp", "fsp")] {
         let program = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
         let mut compared = 0;
@@ -99,12 +100,17 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
                 scenario.remove("later");
             }
             let run = |policy: serde_yaml::Value| {
-                let tree = under(&tree, &policy);
-                let scenario = parse("chaos.yaml", &text(&tree), &[], &registry).unwrap().scenario;
-                let print = Arc::new(Mutex::new(Print::default()));
-                let run = trial.run(&scenario, print.clone(), Options::default()).unwrap()?;
-                let hash = print.lock().hash.clone().finalize();
-                Some((run.stop, run.summary, hash))
+                let scenario = read(&under(&tree, &policy), &registry).unwrap();
+                let seen = Observed { hash: Some(Sha256::new()), ..Observed::default() };
+                let ran = trial.run(&scenario, seen, Options::default());
+                let hash = ran.seen.hash.map(Sha256::finalize);
+                match ran.result {
+                    Ok(run) => Some((run.stop, run.summary, hash)),
+                    Err(error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. })) => {
+                        panic!("{error}")
+                    }
+                    Err(_) => None,
+                }
             };
             let (Some(one), Some(other)) =
                 (run(own.into()), run(serde_yaml::from_str(&program).unwrap()))
@@ -126,10 +132,8 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
     }
 }
 
-fn found(yaml: &str) -> Found {
-    let registry = Registry::builtin();
-    Trial { registry: &registry, repeats: false, recast: |cast| cast }
-        .of(&serde_yaml::from_str(yaml).unwrap())
+fn found(yaml: &str) -> (Tally, Option<Wrong>) {
+    Trial::new(&MUMAKIL, &Registry::builtin(), 1).of(&serde_yaml::from_str(yaml).unwrap())
 }
 
 /// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so that 40 of them take 2 d 08 h in two slots.
@@ -142,8 +146,10 @@ faults: [{slow: {cpu: 1 %}, at: 1s}, {slow: {cpu: 1 %}, at: 2s}]
 workload: {jobs: [{name: a, maps: 40, map_time: 1s}]}
 until: 1d
 ";
-    assert_eq!(found(slow), Found::Unended);
-    assert_eq!(found(&slow.replace("until: 1d", "until: 1h")), Found::Endless, "nothing is done");
+    let (tally, wrong) = found(slow);
+    assert!(tally.unended == 1 && wrong.is_none(), "{wrong:?}");
+    let (tally, wrong) = found(&slow.replace("until: 1d", "until: 1h"));
+    assert!(tally.endless == 1 && wrong.is_some(), "nothing is done");
 }
 
 /// Now and then a heartbeat is under way for longer than the expiry, and its tracker is missed.
@@ -155,7 +161,8 @@ hadoop: {expiry: 20s}
 faults: [{unhealthy: {nodes: [node-1]}, at: 17270ms}]
 workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
 ";
-    assert_eq!(found(yaml), Found::Deadlock);
+    let (tally, wrong) = found(yaml);
+    assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
 }
 
 /// `MUMAKIL_CASES` says how many are run.
@@ -164,21 +171,67 @@ fn a_hunt_finds_nothing_in_what_is_right() {
     let registry = Registry::builtin();
     let runs = std::env::var("MUMAKIL_CASES").map_or(40, |cases| cases.parse().unwrap());
     let workers = NonZero::new(1).unwrap();
-    let wanted = Hunt { seed: 1, runs, policy: None, patience: None, workers };
+    let wanted = Hunt { subject: MUMAKIL, seed: 1, runs, workers, time: None, patience: PATIENCE };
     let mut caught = Vec::new();
-    let tally = hunt(&wanted, &registry, |_, catch| caught.extend(catch));
+    let tally = hunt(&wanted, &registry, |catch| caught.extend(catch));
     assert!(tally.is_clean(), "{caught:?}");
     assert_eq!((tally.runs, tally.repeated), (runs, runs / 16));
+}
+
+/// Launches nothing, and gives up when there is something to launch.
+struct Helpless;
+
+impl Scheduler for Helpless {
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if let Some(job) = offer.running_jobs().find(|job| 0 < job.pending(SlotKind::Map)) {
+            panic!("job {} is too much", job.id().0);
+        }
+    }
+}
+
+impl Policy for Helpless {
+    const NAME: &'static str = "helpless";
+    const ABOUT: &'static str = "gives up";
+    type Options = ();
+
+    fn new((): ()) -> Self {
+        Self
+    }
+}
+
+#[test]
+fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
+    let mut registry = Registry::builtin();
+    registry.add::<Helpless>();
+    let subject = Subject::Mumakil { policy: Some("helpless".to_owned()) };
+    let workers = NonZero::new(2).unwrap();
+    let wanted = Hunt { subject, seed: 7, runs: 4, workers, time: None, patience: PATIENCE };
+    let (mut caught, mut done) = (Vec::new(), 0);
+    let tally = hunt(&wanted, &registry, |catch| match catch {
+        Some(catch) => caught.push(catch),
+        None => done += 1,
+    });
+    assert_eq!((tally.runs, tally.violations, done, caught.len()), (4, 4, 4, 4));
+    for catch in caught {
+        assert!(catch.words.contains("the policy `helpless` panicked: job "), "{}", catch.words);
+        let tree: serde_yaml::Value = serde_yaml::from_str(&catch.yaml).unwrap();
+        assert_eq!(wrong(&tree, &registry), Ok(None), "{}", catch.yaml);
+        assert!(
+            catch.yaml.lines().count() < 10 && catch.yaml.contains("nodes: "),
+            "{}",
+            catch.yaml
+        );
+    }
 }
 
 /// Returns the first case from this one on in which a mistake is found, and what was said of it.
 fn hunted(mistake: &Planted, from: u64) -> Option<u64> {
     let registry = Registry::builtin();
     let schema = schema(&registry);
-    let trial = Trial { registry: &registry, repeats: false, recast: mistake.plant };
-    (from..=1_000).find(|seed| match trial.of(&drawn(*seed, &registry, &schema)) {
-        Found::Broken(lines) => lines.iter().any(|line| line.contains(mistake.words)),
-        _ => false,
+    let trial = Trial { recast: mistake.plant, ..Trial::new(&MUMAKIL, &registry, 1) };
+    (from..=1_000).find(|seed| {
+        let wrong = trial.of(&drawn(*seed, &registry, &schema)).1;
+        wrong.is_some_and(|wrong| wrong.words.contains(mistake.words))
     })
 }
 
@@ -195,4 +248,42 @@ fn each_planted_mistake_is_found_within_a_thousand_cases() {
         found_by.push((mistake.name, found));
     }
     assert!(!counts, "{found_by:#?}");
+}
+
+fn exchange(question: &str, answer: &str) -> (Vec<u8>, Vec<u8>) {
+    (question.into(), answer.into())
+}
+
+#[test]
+fn two_runs_part_where_an_answer_means_something_else() {
+    let hello = exchange("{\"hello\":{}}", r#"{"hello":{"protocol":1}}"#);
+    let first = exchange("q1", r#"{"answer":{"number":1,"do":[]}}"#);
+    let same = exchange("q1", r#"{"answer":{"do":[],"number":1}}"#);
+    let other = exchange("q1", r#"{"answer":{"number":1,"do":[{"map":{"job":0}}]}}"#);
+    assert!(parted(&[hello.clone(), first.clone()], &[hello.clone(), same]).is_none());
+    let wrong = parted(&[hello.clone(), first], &[hello, other]).unwrap();
+    assert!(wrong.words.contains("part at question 1:"), "{}", wrong.words);
+    assert!(wrong.words.contains("and then {\"answer\":{\"number\":1,\"do\":[{\"map\""));
+}
+
+#[test]
+fn what_is_wrong_is_the_same_at_another_instant_with_another_number() {
+    let wrong = |words: &str| Wrong::new(words, "");
+    let one = wrong("`a.py` at 3 s of the run: it names job 7, which has not arrived\n  asked 1");
+    assert!(
+        one.is_in(&wrong(
+            "`a.py` at 2 min 01 s of the run: it names job 12, which has not arrived"
+        ))
+    );
+    assert!(!one.is_in(&wrong("`a.py` at 3 s of the run: it ended with exit code 1")));
+}
+
+#[test]
+fn a_case_is_cast_wherever_a_policy_stands() {
+    let tree = "{scheduler: {fifo: {}}, later: [{at: 1s, scheduler: fifo}, {at: 2s, submit: {}}]}";
+    let tree = under(&serde_yaml::from_str(tree).unwrap(), &"mine".into());
+    assert_eq!(
+        serde_json::to_string(&tree).unwrap(),
+        r#"{"scheduler":"mine","later":[{"at":"1s","scheduler":"mine"},{"at":"2s","submit":{}}]}"#
+    );
 }

@@ -1,0 +1,67 @@
+//! What `mumakil chaos` and `mumakil policy try` share: which cases they hunt through, and how that goes on.
+
+use std::num::NonZero;
+use std::thread;
+use std::time::Duration;
+
+use super::failure::Failure;
+use super::lines::Lines;
+use super::progress::StudyBar;
+use super::{interrupt, terminal};
+use crate::chaos::{Catch, Hunt, Subject, Tally, hunt};
+use crate::scenario::Registry;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Cases {
+    /// How many cases
+    #[arg(long, value_name = "NUMBER", default_value = "1000")]
+    runs: u64,
+    /// The number of the first case; the next ones follow
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    seed: u64,
+    /// How many cases at the same time [default: one for each core]
+    #[arg(long, short, value_name = "NUMBER")]
+    jobs: Option<NonZero<usize>>,
+}
+
+impl Cases {
+    /// Hunts in no more than some time, and shows at once what is caught: a long hunt may be ended by its
+    /// owner's patience.
+    pub(super) fn hunt(
+        self,
+        subject: Subject,
+        time: Option<Duration>,
+        patience: Duration,
+        registry: &Registry,
+        mut show: impl FnMut(&Catch) -> Result<(), Failure> + Send,
+    ) -> Result<Tally, Failure> {
+        let Self { runs, seed, jobs } = self;
+        let workers =
+            jobs.or(thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
+        let wanted = Hunt { subject, seed, runs, workers, time, patience };
+        let bar = StudyBar::new("case", false);
+        bar.more(usize::try_from(runs).unwrap_or(usize::MAX));
+        interrupt::guard(bar.bar(), "");
+        let mut shown = Ok(());
+        let tally = hunt(&wanted, registry, |caught| match caught {
+            None => bar.tick(),
+            Some(_) if shown.is_err() => {}
+            Some(catch) => shown = bar.beside(|| show(&catch)),
+        });
+        bar.clear();
+        shown.map(|()| tally)
+    }
+}
+
+/// Tells what has come of a hunt, in a line of JSON as well if that is wanted, and what was found.
+pub(super) fn close(
+    told: &Lines,
+    json: Option<String>,
+    found: Option<String>,
+) -> Result<(), Failure> {
+    terminal::print(told)?;
+    if let Some(line) = json {
+        terminal::print_file(&format!("{line}\n"))?;
+    }
+    found.map_or(Ok(()), |found| Err(Failure::run(found)))
+}

@@ -1,0 +1,238 @@
+//! What is wrong with a case. Each judge looks at one thing, and may have the case run again.
+
+use serde_yaml::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::Tally;
+use super::starvation::starves;
+use super::trial::{Case, Evidence, Observed, Trial};
+use mumakil_base::random::{Dist, Shape};
+use mumakil_base::units::tell::count;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Scheduler, Stop, Wrapper};
+use mumakil_policies::external::protocol::Heard;
+use mumakil_run::emulation::{EmulationError, Options};
+use mumakil_runtime::Transport;
+use mumakil_scenario::scenario::Scenario;
+
+/// How long a run that has stalled is watched: longer than any policy is patient by itself.
+const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
+/// How many violations are told.
+const TOLD: usize = 5;
+/// So much of a question or an answer is told.
+const SHOWN: usize = 300;
+/// What goes wrong again and again, so that a run may have no end by chance.
+const FOR_EVER: [&str; 8] = [
+    "loss",
+    "delay",
+    "duplication",
+    "crashes",
+    "slow_spells",
+    "task_failures",
+    "hangs",
+    "out_of_memory",
+];
+
+/// Says what is wrong with a case, if it is what this one looks for.
+pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<Wrong>;
+
+pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
+    [breaks_down, breaks_invariants, could_go_on, has_no_end, differs_without_actors];
+
+pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
+    [breaks_down, breaks_invariants, starves, answers_differently];
+
+/// Something that is wrong with a case.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong {
+    /// What it is counted as.
+    pub(super) count: fn(&mut Tally) -> &mut u64,
+    /// What is the same where the same is wrong, as far as one can tell.
+    signs: Vec<String>,
+    /// All of it, in a line or several.
+    pub(super) words: String,
+    /// What a program last said of itself.
+    pub(super) said: Vec<String>,
+}
+
+impl Wrong {
+    /// The same is wrong where the first line of `what` is the same, but for numbers and the instant.
+    pub(super) fn new(what: &str, words: impl Into<String>) -> Self {
+        let (signs, words) = (vec![sign(what)], words.into());
+        Self { count: |tally| &mut tally.violations, signs, words, said: Vec::new() }
+    }
+
+    /// Returns the first sign of it.
+    pub(super) fn sign(&self) -> &str {
+        &self.signs[0]
+    }
+
+    /// Returns whether another case shows the same.
+    pub(super) fn is_in(&self, other: &Self) -> bool {
+        other.signs.contains(&self.signs[0])
+    }
+}
+
+fn sign(what: &str) -> String {
+    let line = what.lines().next().unwrap_or_default();
+    let sentence = line.rsplit_once(" of the run: ").map_or(line, |(_, rest)| rest);
+    sentence.replace(|c: char| c.is_ascii_digit(), "")
+}
+
+fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    broken_down(&case.first)
+}
+
+/// A policy failed, or something panicked.
+fn broken_down(run: &Evidence) -> Option<Wrong> {
+    let words = match run.result.as_ref().err()? {
+        // That is a judge's own doing.
+        EmulationError::PolicyFailed { .. } if run.seen.starved.is_some() => return None,
+        EmulationError::PolicyFailed { words } => words.clone(),
+        error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }) => error.to_string(),
+        _ => return None,
+    };
+    Some(Wrong { said: run.seen.said.clone(), ..Wrong::new(&words, &words) })
+}
+
+fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    let verifier = case.first.result.as_ref().ok()?.verifier.as_ref()?;
+    let all = verifier.violations();
+    let mut words = "the run broke its invariants:".to_owned();
+    all.iter().take(TOLD).for_each(|one| words += &format!("\n  {one}"));
+    let more = all.len().saturating_sub(TOLD) as u64 + verifier.more();
+    if 0 < more {
+        words += &format!("\n  and {} more", count(more));
+    }
+    let signs = all.iter().map(|one| sign(&one.breach.to_string())).collect();
+    (!all.is_empty()).then(|| Wrong { signs, ..Wrong::new("", words) })
+}
+
+/// It was said that nothing could move, and something does.
+fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    let run = case.first.result.as_ref().ok()?;
+    if !matches!(run.stop, Stop::Stalled(_)) || may_move_by_chance(case) {
+        return None;
+    }
+    let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
+    let until = case.scenario.until.unwrap_or(SimSpan::LONGEST);
+    let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
+    let scenario = Scenario { until: Some(until), ..case.scenario.clone() };
+    let options = Options { outlasts: true, ..Options::default() };
+    let outlasted =
+        trial.run(&scenario, Observed { after: Some(stalled_at), ..Observed::default() }, options);
+    broken_down(&outlasted).or_else(|| {
+        let what = "it was no stall";
+        let words = format!("{what}: {}", outlasted.seen.late?);
+        Some(Wrong { count: |tally| &mut tally.stalled, ..Wrong::new(what, words) })
+    })
+}
+
+/// It has no end, though nothing goes wrong for ever and little gets done.
+fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    let run = case.first.result.as_ref().ok()?;
+    // On machines slowed to a hundredth of a hundredth a task takes days: that is no fault, nor is it one
+    // that the machine on which chaos runs is busy.
+    let is_slow = run.summary.virtual_s < 2.0 * case.first.seen.farther_at.as_secs_f64();
+    let is_over = matches!(run.stop, Stop::TimeUp | Stop::TimeLimit);
+    let words = "it has no end: jobs are left after 30 days";
+    let is_wrong = is_over && !is_slow && !has(case.tree, &FOR_EVER);
+    is_wrong.then(|| Wrong { count: |tally| &mut tally.endless, ..Wrong::new(words, words) })
+}
+
+/// A second run goes without actors, and its trackers tell everything with each heartbeat: neither
+/// mailboxes nor what trackers leave unsaid may show in any event.
+fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    if !trial.repeats || case.first.stop() != Some(&Stop::Done) {
+        return None;
+    }
+    let options = Options {
+        transport: Transport::Bare,
+        around: Some(Box::new(|policy| Box::new(Attentive(policy)))),
+        ..Options::default()
+    };
+    let seen = Observed { hash: Some(Sha256::new()), ..Observed::default() };
+    let again = &*case.again.insert(trial.run(&case.scenario, seen, options));
+    let hash = |run: &Evidence| run.seen.hash.clone().map(Sha256::finalize);
+    let is_same = again.result.is_ok() && hash(again) == hash(&case.first);
+    let words = "the same run gave other events when it was done again, without actors and with whole \
+                 heartbeats";
+    (!is_same).then(|| Wrong::new(words, words))
+}
+
+/// A program answers the same questions in another way when the case is run again.
+fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+    let Some(Stop::Done | Stop::Stalled(_)) = case.first.stop() else { return None };
+    let again = trial.run(&case.scenario, Observed::default(), Options::default());
+    let again = case.again.insert(again);
+    parted(&case.first.seen.exchanges, &again.seen.exchanges)
+}
+
+/// Returns where two runs of the same case part, if they do.
+pub(super) fn parted(first: &[(Vec<u8>, Vec<u8>)], second: &[(Vec<u8>, Vec<u8>)]) -> Option<Wrong> {
+    let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
+        // The same may be said in two ways: a mapping has no order.
+        let read = |line: &[u8]| serde_json::from_slice::<Heard>(line).ok();
+        one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
+    };
+    let place = first.iter().zip(second).position(differ)?;
+    let shown = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        match text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{} …", &text[..end]),
+            None => text.to_owned(),
+        }
+    };
+    let what = "the same run was answered in two ways";
+    // The first exchange is `hello`.
+    let number =
+        if place == 0 { "`hello`".to_owned() } else { format!("question {}", count(place as u64)) };
+    let words = format!(
+        "{what}, which part at {number}: an answer depends on what was said in the run, and on \
+         nothing else (the time of day, numbers drawn without the seed of `hello`, the order of a set)\n  \
+         asked    {}\n  answered {}\n  and then {}",
+        shown(&first[place].0),
+        shown(&first[place].1),
+        shown(&second[place].1),
+    );
+    Some(Wrong::new(what, words))
+}
+
+/// A policy that is told all that trackers may say.
+struct Attentive(Box<dyn Scheduler>);
+
+impl Wrapper for Attentive {
+    fn inner(&self) -> &dyn Scheduler {
+        &*self.0
+    }
+
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut *self.0)
+    }
+
+    fn reads_reports_inner(&self) -> bool {
+        true
+    }
+}
+
+/// Returns whether chance may move what nothing else does: a fault that comes again and again, or a
+/// latency without a largest value. A heartbeat may then be under way for longer than its tracker may be
+/// silent.
+pub(super) fn may_move_by_chance(case: &Case<'_>) -> bool {
+    let network = &case.scenario.cluster.network;
+    let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
+    let latencies = [Some(&network.latency), Some(&network.cross_rack), pods];
+    let is_bounded = |dist: &Dist<SimSpan>| {
+        matches!(dist, Dist::Constant(_) | Dist::Drawn(Shape::Uniform { .. }))
+    };
+    has(case.tree, &["loss", "delay", "crashes"])
+        || !latencies.into_iter().flatten().all(is_bounded)
+}
+
+/// Returns whether a scenario has a fault of one of these kinds.
+fn has(tree: &Value, kinds: &[&str]) -> bool {
+    let faults = tree.get("faults").and_then(Value::as_sequence);
+    let is_one = |fault: &Value| kinds.iter().any(|kind| fault.get(*kind).is_some());
+    faults.into_iter().flatten().any(is_one)
+}

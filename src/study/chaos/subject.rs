@@ -1,0 +1,82 @@
+//! Whose mistakes are hunted: what is drawn for it, how it is cast, and who judges.
+
+use serde_json::Value as Json;
+use serde_yaml::{Mapping, Value};
+
+use super::draw::Artist;
+use super::judge::{self, CaseJudge};
+use mumakil_base::units::SimSpan;
+use mumakil_scenario::scenario::Registry;
+
+/// Whose mistakes are hunted.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Mumakil's own, and those of the policies in its process.
+    Mumakil {
+        /// The one policy that all cases are run under; without it, each draws one.
+        policy: Option<String>,
+    },
+    /// Those of a policy that is a program.
+    Program {
+        /// The program and what it is given.
+        command: Vec<String>,
+        /// What it is told as its options.
+        options: Value,
+        /// How long, in real time, it may take to answer.
+        timeout: SimSpan,
+    },
+}
+
+impl Subject {
+    /// Draws a case, in which a program is not cast yet.
+    pub(super) fn draw(&self, seed: u64, schema: &Json, registry: &Registry) -> Value {
+        match self {
+            Self::Mumakil { policy } => {
+                Artist::new(seed, schema, policy.as_deref()).scenario(registry)
+            }
+            Self::Program { .. } => {
+                let mut tree = Artist::new(seed, schema, Some("fifo")).scenario(registry);
+                tree["name"] = "try".into();
+                // So that there is an end of what has none.
+                tree["until"] = "2d".into();
+                tree
+            }
+        }
+    }
+
+    /// Returns a case under the program, which also takes over from itself where another policy would.
+    pub(super) fn cast(&self, tree: &Value) -> Value {
+        let Self::Program { command, options, timeout } = self else { return tree.clone() };
+        let mut external = Mapping::new();
+        external.insert("command".into(), command.clone().into());
+        external.insert("timeout".into(), serde_yaml::to_value(timeout).expect("a span is text"));
+        if !options.is_null() {
+            external.insert("options".into(), options.clone());
+        }
+        under(tree, &Mapping::from_iter([("external".into(), external.into())]).into())
+    }
+
+    /// Returns whether a case is run twice. Twice takes twice as long; of Mumakil one in sixteen is many.
+    pub(super) const fn repeats(&self, seed: u64) -> bool {
+        matches!(self, Self::Program { .. }) || seed.is_multiple_of(16)
+    }
+
+    /// Returns those who look at each case, one after the other until one finds something.
+    pub(super) fn judges(&self) -> &'static [CaseJudge] {
+        match self {
+            Self::Mumakil { .. } => &judge::OF_MUMAKIL,
+            Self::Program { .. } => &judge::OF_A_PROGRAM,
+        }
+    }
+}
+
+/// Returns a case under a policy.
+pub(super) fn under(tree: &Value, policy: &Value) -> Value {
+    let mut tree = tree.clone();
+    tree["scheduler"] = policy.clone();
+    let later = tree.get_mut("later").and_then(Value::as_sequence_mut);
+    for scheduler in later.into_iter().flatten().filter_map(|entry| entry.get_mut("scheduler")) {
+        *scheduler = policy.clone();
+    }
+    tree
+}
