@@ -87,8 +87,6 @@ pub(super) struct Planted {
     pub(super) plant: fn(Cast) -> Cast,
     /// Words of a violation that it causes.
     pub(super) words: &'static str,
-    /// The first case of chaos, counted from one, in which the checker says them.
-    pub(super) first_case: u64,
 }
 
 /// All mistakes that chaos finds. It hardly ever breaks all disks that have a block before it is read, so
@@ -98,73 +96,61 @@ pub(super) const PLANTED: [Planted; 12] = [
         name: "slot used twice",
         plant: first_tracker::<SlotUsedTwice>,
         words: "and held them all",
-        first_case: 1,
     },
     Planted {
         name: "running attempt counted twice",
         plant: job_tracker::<CountedTwice>,
         words: "tasks after news of",
-        first_case: 1,
     },
     Planted {
         name: "success dropped",
         plant: job_tracker::<SuccessDropped>,
         words: "has ended, and the JobTracker came to rest without having heard of it",
-        first_case: 2,
     },
     Planted {
         name: "task launched twice",
         plant: job_tracker::<LaunchForgotten>,
         words: "was assigned, not as speculative, beside another attempt",
-        first_case: 1,
     },
     Planted {
         name: "re-run forgotten",
         plant: job_tracker::<RerunForgotten>,
         words: "which has nothing to do and was not told",
-        first_case: 6,
     },
     Planted {
         name: "resumed elsewhere",
         plant: job_tracker::<ResumedElsewhere>,
         words: "but was not assigned to it",
-        first_case: 137,
     },
     Planted {
         name: "commit dropped",
         plant: job_tracker::<CommitDropped>,
         words: "for its commit, and the JobTracker came to rest",
-        first_case: 1,
     },
     Planted {
         name: "two successes among twins",
         plant: job_tracker::<TwoWinners>,
         words: "succeeded though another attempt of the task had",
-        first_case: 5,
     },
     Planted {
         name: "loser forgotten",
         plant: job_tracker::<LoserForgotten>,
         words: "has lost against another attempt of the task, and was not ended",
-        first_case: 50,
     },
     Planted {
         name: "fetched from a dead disk",
         plant: map_outputs::<DeadDiskFetched>,
         words: "was gone or not yet there",
-        first_case: 92,
     },
     Planted {
         name: "blacklisted tracker offered",
         plant: job_tracker::<BlacklistIgnored>,
         words: "which is blacklisted",
-        first_case: 413,
     },
     Planted {
         name: "job lost with the JobTracker",
         plant: job_tracker::<JobLost>,
         words: "came to rest and does not name it",
-        first_case: 31,
     },
 ];
 
