@@ -171,7 +171,7 @@ impl Command {
             Self::Check(arguments) => arguments.run(registry),
             Self::Explain(arguments) => arguments.run(),
             Self::Py(arguments) => arguments.run(),
-            Self::Compare(arguments) => arguments.run(),
+            Self::Compare(arguments) => arguments.run(registry),
             Self::Branch(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
             Self::Papers(arguments) => arguments.run(registry),

@@ -99,7 +99,7 @@ impl Arguments {
         }
         let same = counted(same, "event");
         terminal::print(&Lines::of(format!("the same up to {}: {same}", self.at)))?;
-        compare::folders(targets.into(), Some(target.join(PAGE)), self.force)
+        compare::folders(targets.into(), Some(target.join(PAGE)), self.force, registry)
     }
 }
 

@@ -21,6 +21,7 @@ use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
 use crate::results::{AttemptRow, ReadError, TableRow};
+use crate::scenario::Registry;
 use crate::units::SimSpan;
 
 /// Compare runs, or studies, with each other
@@ -74,7 +75,7 @@ enum Kind {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -88,7 +89,8 @@ impl Arguments {
                 let first = self.first.then(|| First::find(&runs, self.by));
                 let first = first.transpose()?;
                 let mark = first.as_ref().and_then(First::mark);
-                let page = self.out.is_some().then(|| page::of_runs(&runs, mark.as_ref()));
+                let page =
+                    self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;
                 if let (Some(first), Some(page)) = (&first, &mut page) {
                     page.sections.insert(1, first.section());
@@ -132,14 +134,15 @@ pub(super) fn folders(
     folders: Vec<PathBuf>,
     out: Option<PathBuf>,
     force: bool,
+    registry: &Registry,
 ) -> Result<(), Failure> {
-    Arguments { folders, out, force, ..Arguments::default() }.run()
+    Arguments { folders, out, force, ..Arguments::default() }.run(registry)
 }
 
 /// Returns the page that compares runs, each in its folder and with its name.
-pub(super) fn page_of_runs(runs: &[(&Path, &str)]) -> Result<String, Failure> {
+pub(super) fn page_of_runs(registry: &Registry, runs: &[(&Path, &str)]) -> Result<String, Failure> {
     let runs = runs.iter().map(|(folder, name)| Run::read(folder, (*name).to_owned()));
-    Ok(page::of_runs(&runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
+    Ok(page::of_runs(registry, &runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
 }
 
 /// Returns what all folders are of.

@@ -134,7 +134,8 @@ impl Owner {
         for (prepared, emulated) in prepared.iter().zip(&ends) {
             run::verdict(prepared, emulated)?;
         }
-        compare::page_of_runs(&[(folders[0].path(), &names[0]), (folders[1].path(), &names[1])])
+        let runs = [(folders[0].path(), &*names[0]), (folders[1].path(), &*names[1])];
+        compare::page_of_runs(&self.registry, &runs)
     }
 }
 

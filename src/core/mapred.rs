@@ -88,7 +88,7 @@ pub use replicas::{Copy, Reading, Replicas, Which};
 pub use scheduler::testing;
 pub use scheduler::{
     By, Complaint, Elsewhere, Farewell, Launched, Offer, Orders, Overhear, Policy, PolicyFailed,
-    Precedence, Preemption, Scheduler, Setting, Site, Tell, View, Wrapper, steps::step,
+    Precedence, Preemption, Promised, Scheduler, Setting, Site, Tell, View, Wrapper, steps::step,
 };
 pub use spec::{
     Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,

@@ -10,7 +10,6 @@ mod hfsp;
 mod modified_fair;
 mod naive;
 pub mod part;
-mod promised;
 #[cfg(test)]
 mod telling;
 mod yardsticks;
@@ -25,7 +24,6 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
-pub use promised::promised;
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };

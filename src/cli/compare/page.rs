@@ -12,6 +12,7 @@ use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time
 use crate::output::results::RunResults;
 use crate::page::{Block, Column, Page, PageCell, PageTable, Section};
 use crate::results::JobRow;
+use crate::scenario::Registry;
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;
@@ -21,7 +22,11 @@ const MOST_CHANGES: usize = 1_000;
 ///
 /// # Errors
 /// If the files of a run cannot be read.
-pub(super) fn of_runs(runs: &[Run], mark: Option<&(f64, String)>) -> Result<Page, Failure> {
+pub(super) fn of_runs(
+    registry: &Registry,
+    runs: &[Run],
+    mark: Option<&(f64, String)>,
+) -> Result<Page, Failure> {
     let mut parties = Parties::of(runs.iter().map(|run| &run.jobs.all[..]));
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
@@ -30,7 +35,7 @@ pub(super) fn of_runs(runs: &[Run], mark: Option<&(f64, String)>) -> Result<Page
     let in_short = vec![Block::Table(what(runs)), Block::Table(headline(runs).table())];
     let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
     let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
-    let slots = slots(runs, &parties, mark)?;
+    let slots = slots(registry, runs, &parties, mark)?;
     let slots = (!slots.is_empty()).then(|| Section::new("Slots", vec![Block::Charts(slots)]));
     let mut sections = vec![
         Section::new("In short", in_short),
@@ -50,6 +55,7 @@ pub(super) fn of_runs(runs: &[Run], mark: Option<&(f64, String)>) -> Result<Page
 /// Returns who held the slots of each run over the same time, kind by kind: those of the first run
 /// beside those of the others. Of a run that has no timeline there is nothing.
 fn slots(
+    registry: &Registry,
     runs: &[Run],
     parties: &Parties,
     mark: Option<&(f64, String)>,
@@ -70,7 +76,7 @@ fn slots(
             };
             let what = SlotsDrawing { kind, caption, until: Some(until), mark: mark.cloned() };
             let results = RunResults::new(&run.folder);
-            let drawing = slots_over_time(&results, parties, run.promised(), what);
+            let drawing = slots_over_time(&results, parties, run.promised(registry), what);
             drawings.push(drawing.map_err(unreadable)?);
         }
     }
@@ -190,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_page_shows_runs_side_by_side_and_job_by_job() {
-        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])], None).unwrap();
+        let runs = [run("<fifo>", [20, 60]), run("fair", [10, 90])];
+        let page = of_runs(&Registry::builtin(), &runs, None).unwrap();
         let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["In short", "Sojourn", "Locality", "Job by job"]);
         let html = page.html();

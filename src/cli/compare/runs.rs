@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,11 +14,11 @@ use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::files::{RESOLVED, SUMMARY};
-use crate::mapred::PerSlot;
+use crate::mapred::{PerSlot, Promised};
 use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
 use crate::results::{ReadError, RunJobs};
-use crate::scheduler::promised;
+use crate::scenario::Registry;
 use crate::units::tell::counted;
 
 /// So many of the largest changes are printed.
@@ -99,17 +98,17 @@ impl Run {
 
     /// Returns the slots that its policy promised to pools, if its scenario can still be read: a run
     /// of an older version may have another form.
-    pub(super) fn promised(&self) -> IndexMap<String, PerSlot<f64>> {
+    pub(super) fn promised(&self, registry: &Registry) -> Promised {
         let read = || {
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
             let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
-            let (_, options) = scenario.get("scheduler")?.as_mapping()?.iter().next()?;
+            let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
             let slots = |name| self.number(name).map(|slots| slots as u64);
             let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
-            Some(promised(options, slots))
+            Some(registry.promised(&choice, slots))
         };
         // Those of a policy that gives way hold only for a while.
-        if self.keeps_policy { read().unwrap_or_default() } else { IndexMap::new() }
+        if self.keeps_policy { read().unwrap_or_default() } else { Promised::new() }
     }
 
     /// Returns a number of the summary, if there is one: a run of an older version lacks some.

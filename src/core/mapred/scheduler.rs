@@ -13,6 +13,7 @@ mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
 use crate::mapred::spec::Expected;
+use std::collections::BTreeMap;
 use std::mem;
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -202,9 +203,17 @@ pub trait Policy: Scheduler + Sized + 'static {
         Vec::new()
     }
 
+    /// Returns which of so many slots these options promise to pools or queues; charts show them.
+    fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> Promised {
+        Promised::new()
+    }
+
     /// Returns the policy, ready for an empty cluster.
     fn new(options: Self::Options) -> Self;
 }
+
+/// The slots that pools or queues are promised, by the names that jobs give.
+pub type Promised = BTreeMap<String, PerSlot<f64>>;
 
 /// Where a policy is to work.
 #[derive(Clone, Debug)]

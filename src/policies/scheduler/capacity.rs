@@ -25,10 +25,8 @@ mod unheeded;
 
 use self::admission::Admission;
 use self::lines::Walk;
-pub(super) use self::node::trunc;
-use self::node::{LineOf, QueueId};
+use self::node::{LineOf, Node, QueueId, trunc};
 pub use self::options::CapacityOptions;
-pub(super) use self::queues::even;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
@@ -39,8 +37,8 @@ use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy,
-    Precedence, Reach, Reason, Scheduler, Site, SlotKind, View,
+    By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
+    Precedence, Promised, Reach, Reason, Scheduler, Site, SlotKind, View,
 };
 
 /// The capacity scheduler.
@@ -75,6 +73,23 @@ impl Policy for Capacity {
             complaints.extend(unheeded(options));
         }
         complaints
+    }
+
+    fn promised(options: &Self::Options, slots: PerSlot<u64>) -> Promised {
+        let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
+        let queues = allocations.given();
+        // Those of users are no queues that jobs name, and a queue by itself shares with none.
+        if *queue_by == QueueBy::User || queues.queues.is_empty() {
+            return Promised::new();
+        }
+        let tree = Tree::new(&queues, *rules, Reduces::default());
+        let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
+        let promise = |id| {
+            let Node { name, share, .. } = tree.node(id);
+            let [map, reduce] = [slots.map, slots.reduce].map(|slots| whole(*share, slots));
+            (name.to_string(), PerSlot { map, reduce })
+        };
+        tree.ids().filter(|id| *id != QueueId::ROOT).map(promise).collect()
     }
 
     fn new(options: Self::Options) -> Self {

@@ -34,7 +34,8 @@ use super::part::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     By, Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy,
-    Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View, step,
+    Precedence, Priority, Promised, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View,
+    step,
 };
 
 /// The options of `fair-deficit`.
@@ -118,6 +119,10 @@ impl Policy for FairDeficit {
         let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
         complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &later));
         complaints
+    }
+
+    fn promised(options: &Self::Options, _: PerSlot<u64>) -> Promised {
+        options.own.allocations.promised(options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {

@@ -43,7 +43,7 @@ use super::part::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
-    Policy, Precedence, Reason, Scheduler, Site, SlotKind, View,
+    Policy, Precedence, Promised, Reason, Scheduler, Site, SlotKind, View,
 };
 
 /// The options of `modified-fair`.
@@ -141,6 +141,10 @@ impl Policy for ModifiedFair {
         complaints.extend(standstill(options.update_interval));
         complaints.extend(options.vain_maximum());
         complaints
+    }
+
+    fn promised(options: &Self::Options, _: PerSlot<u64>) -> Promised {
+        options.own.allocations.promised(options.own.pool_by)
     }
 
     fn new(options: Self::Options) -> Self {

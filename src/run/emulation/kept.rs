@@ -76,7 +76,10 @@ impl Prepared {
         let verdicts = self.judge(folder)?;
         let digest = Digest::of(folder.path())?;
         if self.scenario.record.report {
-            folder.write(REPORT, self.report(folder, &emulated, &verdicts, digest)?.html())?;
+            folder.write(
+                REPORT,
+                self.report(folder, registry, &emulated, &verdicts, digest)?.html(),
+            )?;
         }
         Perf::new(real, emulated.summary.messages, &emulated.decision_time)
             .with(emulated.elsewhere)
@@ -109,6 +112,7 @@ impl Prepared {
     fn report(
         &self,
         folder: &RunFolder,
+        registry: &Registry,
         emulated: &Emulated,
         verdicts: &[Verdict],
         digest: Digest,
@@ -119,6 +123,7 @@ impl Prepared {
         let digest = is_virtual.then(|| digest.to_string());
         let report = RunReport {
             scenario: &self.scenario,
+            registry,
             topology: &self.topology,
             labels: &self.labels(),
             summary: &emulated.summary,

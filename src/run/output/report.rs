@@ -36,7 +36,7 @@ use mumakil_draw::chart::{Drawing, Unit};
 use mumakil_draw::page::{Block, Page, Section};
 use mumakil_results::expect::Verdict;
 use mumakil_results::results::{ReadError, RunJobs};
-use mumakil_scenario::scenario::Scenario;
+use mumakil_scenario::scenario::{Registry, Scenario};
 
 pub use locality::{SIZES, locality_by_size};
 pub use parties::Parties;
@@ -67,6 +67,8 @@ const SECTIONS: [(&str, &[Make]); 9] = [
 pub struct RunReport<'a> {
     /// What was run.
     pub scenario: &'a Scenario,
+    /// What is known of its policy.
+    pub registry: &'a Registry,
     /// The nodes of its cluster.
     pub topology: &'a Topology,
     /// What outputs call them.

@@ -18,7 +18,7 @@ use super::{Scenario, ScenarioError};
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
-use mumakil_core::mapred::{Complaint, Overhear, Policy, Scheduler, Site, Tell};
+use mumakil_core::mapred::{Complaint, Overhear, PerSlot, Policy, Promised, Scheduler, Site, Tell};
 use mumakil_policies::external::{self, External};
 use mumakil_policies::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
@@ -77,6 +77,7 @@ pub struct PolicyEntry {
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
     shape: LateShape,
+    promised: fn(&Value, &Shape, PerSlot<u64>) -> Promised,
     complete: Complete,
     build: Build,
 }
@@ -127,6 +128,10 @@ impl Registry {
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             shape: Arc::new(LazyLock::new(Box::new(shape_of::<P::Options>))),
+            promised: |options, shape, slots| {
+                let (options, _) = options_of::<P>(options, shape);
+                options.map(|options| P::promised(&options, slots)).unwrap_or_default()
+            },
             complete: complete::<P>,
             build: |options, shape| match options_of::<P>(options, shape) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
@@ -249,6 +254,13 @@ impl Registry {
     /// Returns what is known of the policy of this name.
     pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
         self.policies.get(name)
+    }
+
+    /// Returns the slots of a cluster of so many that a policy promises to pools or queues, by their
+    /// names.
+    pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> Promised {
+        let promised = |entry: &PolicyEntry| (entry.promised)(&choice.options, &entry.shape, slots);
+        self.get(&choice.name).map(promised).unwrap_or_default()
     }
 
     /// Builds the policy that a scenario chose.

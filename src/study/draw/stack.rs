@@ -1,13 +1,12 @@
 //! `stack`: who holds the slots of a kind over time.
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Use};
-use mumakil_core::mapred::SlotKind;
+use mumakil_core::mapred::{Promised, SlotKind};
 use mumakil_draw::chart::Caption;
 use mumakil_results::expect::Needs;
 use mumakil_results::results::{ReadError, RunJobs, SlotsRow, TableRow};
@@ -78,6 +77,6 @@ impl Kind for SlotStack<'_> {
         let parties = Parties::of(jobs.iter().map(|jobs| &jobs.all[..]));
         let caption = Caption { description: String::new(), ..canvas.caption.clone() };
         let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
-        Ok(slots_over_time(run, &parties, IndexMap::new(), what)?.into())
+        Ok(slots_over_time(run, &parties, Promised::new(), what)?.into())
     }
 }

@@ -219,7 +219,7 @@ impl Node {
 }
 
 /// Returns the whole slots of a share, which binary fractions may have made a little too small.
-pub(in crate::scheduler) fn trunc(slots: f64) -> u32 {
+pub(super) fn trunc(slots: f64) -> u32 {
     (slots + ROUNDING) as u32
 }
 

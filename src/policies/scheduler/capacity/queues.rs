@@ -139,7 +139,7 @@ impl Queue {
 }
 
 /// Returns the share of each of these queues side by side that does not say it.
-pub(in crate::scheduler) fn even(queues: &IndexMap<String, Queue>) -> f64 {
+pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64

@@ -4,7 +4,7 @@ use super::*;
 use mumakil_base::units::Bytes;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
 use mumakil_core::mapred::testing::{Bench, input_on};
-use mumakil_core::mapred::{AttemptId, Outcome, PerSlot};
+use mumakil_core::mapred::{AttemptId, Outcome};
 
 /// Returns trackers of so many slots, and the policy with these options.
 fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> Bench<Capacity> {
@@ -330,4 +330,24 @@ fn trackers_that_are_kept_are_not_killed_for() {
         bench.fill();
     }
     assert_eq!(bench.held(Map, [a, c, kept, owner]), [20, 8, 0, 9]);
+}
+
+#[test]
+fn queues_are_promised_their_share_of_the_queue_around_them() {
+    let promised = |options: &str| {
+        let options = serde_yaml::from_str(options).unwrap();
+        let promised = Capacity::promised(&options, PerSlot { map: 40, reduce: 20 }).into_iter();
+        promised.map(|(name, of)| (name, of.map)).collect::<Vec<_>>()
+    };
+    let slots = |of: &[(&str, f64)]| -> Vec<(String, f64)> {
+        of.iter().map(|(name, slots)| ((*name).to_owned(), *slots)).collect()
+    };
+    let queues = "{allocations: {queues: {a: {capacity: 50%, queues: {b: {}, c: {}}}, d: {}}}}";
+    let wanted = slots(&[("a", 20.0), ("b", 10.0), ("c", 10.0), ("d", 20.0)]);
+    assert_eq!(promised(queues), wanted);
+    // Of 40 slots 13.2 are 13, and of these 33 % a queue below has 4.356 of the cluster's.
+    let uneven = "{allocations: {queues: {a: {capacity: 33%, queues: {b: {capacity: 33%}}}}}}";
+    assert_eq!(promised(uneven), slots(&[("a", 13.0), ("b", 4.0)]));
+    assert_eq!(promised("{}"), []);
+    assert_eq!(promised("{queue_by: user, allocations: {queues: {a: {}}}}"), []);
 }

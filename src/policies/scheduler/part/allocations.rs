@@ -10,8 +10,8 @@ use super::file_or::{FileOr, Filed};
 use super::names::listed;
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pools, check};
-use mumakil_core::cluster::SlotKind;
-use mumakil_core::mapred::{Complaint, Expected, JobSpec, Site};
+use mumakil_core::cluster::{PerSlot, SlotKind};
+use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
 
 /// Pools, or the path of a Hadoop allocation file.
 pub type Allocations = FileOr<Pools>;
@@ -60,6 +60,15 @@ impl Allocations {
             complaint.path.insert(0, "allocations".to_owned());
         }
         complaints
+    }
+
+    /// Returns the minimum shares of pools that have one, if jobs name pools.
+    pub fn promised(&self, pool_by: PoolBy) -> Promised {
+        let tree = PoolTree::new(&self.given());
+        let pools = tree.ids().map(|id| tree.pool(id));
+        let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
+        let min = |of: PerSlot<u32>| PerSlot { map: of.map.into(), reduce: of.reduce.into() };
+        pools.map(|pool| (pool.name.to_string(), min(pool.min))).collect()
     }
 
     fn read_and_check(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
@@ -158,5 +167,19 @@ mod tests {
             "pools that are declared, but have no job: `daily`; that have jobs, but are not \
              declared: `dayly`"
         );
+    }
+
+    #[test]
+    fn pools_are_promised_their_minimum_shares() {
+        let of = |pools: &str, pool_by| {
+            let allocations = FileOr::Given(serde_yaml::from_str(pools).unwrap());
+            let promised = Allocations::promised(&allocations, pool_by).into_iter();
+            promised.map(|(name, of)| (name, of.map, of.reduce)).collect::<Vec<_>>()
+        };
+        let pools = "{pools: {a: {min_maps: 5}, b: {}, c: {pools: {d: {min_reduces: 2}}}}}";
+        let wanted = [("a".to_owned(), 5.0, 0.0), ("d".to_owned(), 0.0, 2.0)];
+        assert_eq!(of(pools, PoolBy::Pool), wanted);
+        assert_eq!(of(pools, PoolBy::User), [], "jobs name none of them");
+        assert_eq!(of("{}", PoolBy::Pool), []);
     }
 }

@@ -1,16 +1,14 @@
 //! Who held how many slots over time, how many tasks waited for one, from `timeline.csv`, and what
 //! each pool was promised.
 
-use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::parties::{Parties, called};
 use super::{RunReport, charted};
 use crate::record::Summary;
-use mumakil_core::mapred::{PerSlot, SlotKind};
+use mumakil_core::mapred::{PerSlot, Promised, SlotKind};
 use mumakil_draw::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
 use mumakil_draw::page::Block;
-use mumakil_policies::scheduler::promised;
 use mumakil_results::results::{ReadError, Results, RunJobs, SlotsRow};
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
@@ -24,7 +22,7 @@ struct SlotsOverTime<'a> {
     /// How many slots there are.
     capacity: PerSlot<u64>,
     /// The minimum shares of pools.
-    promised: IndexMap<String, PerSlot<f64>>,
+    promised: Promised,
     /// When the run ended, in seconds.
     until: f64,
 }
@@ -68,8 +66,8 @@ pub(super) fn blocks(
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
     // Those of a policy that gives way hold only for a while.
     let promised = match run.summary.later_policies.is_empty() {
-        true => promised(&run.scenario.scheduler.options, capacity),
-        false => IndexMap::new(),
+        true => run.registry.promised(&run.scenario.scheduler, capacity),
+        false => Promised::new(),
     };
     let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
     Ok(charted(slots.draw(run.results)?))
@@ -164,7 +162,7 @@ impl SlotsOverTime<'_> {
 pub fn slots_over_time(
     results: &dyn Results,
     parties: &Parties,
-    promised: IndexMap<String, PerSlot<f64>>,
+    promised: Promised,
     SlotsDrawing { kind, caption, until, mark }: SlotsDrawing,
 ) -> Result<Drawing, ReadError> {
     let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());

@@ -68,6 +68,7 @@ impl Run {
             |node: u32| NodeLabel { node: format!("node-{node}"), rack: "rack-0".to_owned() };
         let report = RunReport {
             scenario: &self.scenario,
+            registry: &Registry::builtin(),
             topology: &Topology::new(&self.scenario.cluster),
             labels: &[0, 1].map(place),
             summary: &self.summary,
