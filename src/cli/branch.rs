@@ -65,7 +65,7 @@ impl Arguments {
             source::load(&self.scenario, overrides, registry)
         };
         let Loaded { scenario, .. } = load(&[])?;
-        let Loaded { scenario: set, warnings } = load(&self.sets)?;
+        let Loaded { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);

@@ -41,7 +41,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
         let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
         return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
     }
-    let Loaded { scenario, warnings } = draft.resolve_with_files(registry)?;
+    let Loaded { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
     let prepared = Prepared::new(scenario, registry)?;
     warnings.iter().for_each(|warning| terminal::warn(warning));
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));

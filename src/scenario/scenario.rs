@@ -45,6 +45,8 @@ pub struct Loaded {
     pub scenario: Scenario,
     /// What is hardly meant as it stands.
     pub warnings: Vec<Warning>,
+    /// The settings that somebody said and that matter, of those that do not always.
+    pub heeded: Vec<String>,
 }
 
 /// Reads a scenario from a file, with what `path=value` puts over it.

@@ -14,6 +14,7 @@ mod finding;
 mod layer;
 mod locate;
 mod node;
+mod only_if;
 mod path;
 mod read;
 mod shape;
@@ -28,5 +29,6 @@ pub use read::{MOST, Problem, read, read_whole};
 
 pub use layer::lay;
 pub use node::write;
+pub use only_if::{Conditional, each, is_nothing, only};
 pub use shape::{LateShape, Shape, kept::kept};
 pub use tree::read as tree;

@@ -38,6 +38,8 @@ pub(super) enum Form {
     /// Known fields.
     Struct {
         fields: IndexMap<String, Arc<Shape>>,
+        /// The conditions of fields that do not always have an effect; see `only_if`.
+        only_if: Box<IndexMap<String, Json>>,
         required: Vec<String>,
         /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names what
         /// the others are about, and without it they say nothing.
@@ -76,7 +78,7 @@ impl Shape {
     pub fn at(&self, path: &Path) -> &Self {
         path.0.iter().fold(self, |shape, step| match step {
             Step::Key(key) => shape.key(key),
-            Step::Index(_) => shape.items.as_deref().map_or(&FREE, Self::made),
+            Step::Index(_) => shape.entry().unwrap_or(&FREE),
         })
     }
 
@@ -99,6 +101,27 @@ impl Shape {
             Form::Late(shape) => shape,
             _ => self,
         }
+    }
+
+    /// Returns the condition on which a field has an effect, if it has one.
+    pub(super) fn only_if(&self, field: &str) -> Option<&Json> {
+        let Form::Struct { only_if, .. } = &self.form else { return None };
+        only_if.get(field)
+    }
+
+    /// Returns whether a key is a field here.
+    pub(super) fn has_field(&self, key: &str) -> bool {
+        matches!(&self.form, Form::Struct { fields, .. } if fields.contains_key(key))
+    }
+
+    /// Returns the shape of the entries of a list, if one may stand here.
+    pub(super) fn entry(&self) -> Option<&Self> {
+        self.items.as_deref().map(Self::made)
+    }
+
+    /// Returns whether nothing is known of what stands here.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.form, Form::Free) && self.items.is_none()
     }
 
     /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
@@ -162,8 +185,8 @@ impl Shape {
 
     /// Returns whether a key is no field but a name that is chosen beside them.
     pub(super) fn is_beside(&self, key: &Value) -> bool {
-        let Form::Struct { fields, beside: Some(_), .. } = &self.form else { return false };
-        key.as_str().is_none_or(|key| !fields.contains_key(key))
+        let is_field = || key.as_str().is_some_and(|key| self.has_field(key));
+        matches!(&self.form, Form::Struct { beside: Some(_), .. }) && !is_field()
     }
 
     /// Returns what a mapping chooses beside its fields.
@@ -285,10 +308,14 @@ impl<'s> Reader<'s> {
         if let Some(names) = schema["oneOf"].as_array().and_then(|forms| self.choice(forms)) {
             shape.form = Form::Choice { names, may_be_other: false };
         } else if let Some(fields) = schema["properties"].as_object() {
+            let only_if = |(key, inner): (&String, &Json)| {
+                Some((key.clone(), inner.get("x-only-if")?.clone()))
+            };
+            let only_if = Box::new(fields.iter().filter_map(only_if).collect());
             let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
             let fields = fields.collect();
             let required = strings(&schema["required"]).map(str::to_owned).collect();
-            shape.form = Form::Struct { fields, required, named_by: None, beside: None };
+            shape.form = Form::Struct { fields, only_if, required, named_by: None, beside: None };
         } else if schema["additionalProperties"].is_object() {
             shape.form = Form::Map(self.shape(&schema["additionalProperties"]));
         }

@@ -155,12 +155,13 @@ impl Writer {
                 }
                 text + ")"
             }
-            Form::Struct { fields, required, named_by, beside } => {
+            Form::Struct { fields, only_if, required, named_by, beside } => {
                 let mut text = "{".to_owned();
                 for (name, shape) in fields {
                     let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
                     let must = if required.contains(name) { "!" } else { "" };
-                    text += &format!(" {name}{star}{must}");
+                    let only_if = only_if.get(name).map(|of| format!("?{of}")).unwrap_or_default();
+                    text += &format!(" {name}{star}{must}{only_if}");
                     let shape = self.inline(name, shape);
                     text += &if shape == "-" { String::new() } else { format!(":{shape}") };
                 }

@@ -397,8 +397,10 @@ fn what_a_scheduler_takes_no_notice_of_is_told() {
     let output = room.mumakil("check pools.yaml").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
-    for key in ["max_maps", "order"] {
-        let told = format!("`fair-deficit` takes no notice of `{key}`; leave it out");
+    for key in ["pools.a.max_maps", "order"] {
+        let told = format!(
+            "`allocations.{key}` of `fair-deficit` has no effect: it has one only with the policy `fair`;"
+        );
         assert!(said.contains(&told), "{said}");
     }
     assert!(!said.contains("min_share_after"), "{said}");

@@ -194,14 +194,18 @@ fn times_after_which_others_kill_are_warned_of() {
     for (allocations, ignored) in [
         ("fair_share_after: 30s", vec!["fair_share_after"]),
         ("fair_share_after: 30s, min_share_after: 9s", vec!["fair_share_after", "min_share_after"]),
-        ("pools: {a: {min_share_after: 9s}, b: {min_share_after: 9s}}", vec!["min_share_after"]),
+        (
+            "pools: {a: {min_share_after: 9s}, b: {min_share_after: 9s}}",
+            vec!["pools.a.min_share_after` (and 1 more)"],
+        ),
         ("pools: {a: {min_maps: 1}}", vec![]),
     ] {
         let (said, code) = check(&format!("allocations: {{{allocations}}}"));
         assert_eq!(code, Some(0), "{allocations}\n{said}");
         let warnings: Vec<&str> = said
             .lines()
-            .filter_map(|line| line.strip_prefix("warning: `modified-fair` takes no notice of `"))
+            .filter(|line| line.contains(" of `modified-fair` has no effect: "))
+            .filter_map(|line| line.strip_prefix("warning: `allocations."))
             .collect();
         assert_eq!(warnings.len(), ignored.len(), "{allocations}\n{said}");
         assert!(warnings.iter().zip(ignored).all(|(said, key)| said.starts_with(key)), "{said}");
@@ -212,7 +216,7 @@ fn times_after_which_others_kill_are_warned_of() {
 fn rounds_in_which_nothing_is_allotted_are_warned_of() {
     let (said, code) = check("maximum: round, pool_allocation: false");
     assert_eq!(code, Some(0));
-    assert!(said.contains("`maximum: round` has no effect without `pool_allocation`"), "{said}");
+    assert!(said.contains("has one only with `pool_allocation: true`"), "{said}");
     assert_eq!(check("maximum: round").0.matches("maximum").count(), 0);
 }
 

@@ -32,6 +32,7 @@ pub struct ClusterSpec {
     /// Reduce slots of a node.
     pub reduce_slots: SlotCount,
     /// Cores of a node.
+    #[schemars(extend("x-only-if" = {"cluster.contention": true}))]
     pub cores: Count<1, 1_024>,
     /// How fast a node computes: with 2, computations take half the time.
     pub speed: Factor,
@@ -48,9 +49,9 @@ pub struct ClusterSpec {
     pub disk: DiskSpec,
     /// What a node does with memory that neither its system nor a task holds: it keeps blocks there
     /// that were read from its disks, those longest unread give way first, and whoever reads one
-    /// again needs no disk.
-    /// It matters only if `network.model` is `shared`. Without this, every read is from a disk.
+    /// again needs no disk. Without this, every read is from a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub page_cache: Option<PageCacheSpec>,
     /// The file system.
     pub hdfs: HdfsSpec,
@@ -94,8 +95,8 @@ impl ClusterSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// How many there are. An attempt reads and writes on one of them. Their number matters only if
-    /// `network.model` is `shared`.
+    /// How many there are. An attempt reads and writes on one of them.
+    #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub count: Count<1, 64>,
     /// How fast one disk reads and writes. Swapping has this speed, too.
     pub rate: Rate,
@@ -202,9 +203,11 @@ pub enum Placement {
 pub struct NetworkSpec {
     /// Whether transfers share disks and network.
     pub model: NetworkModel,
-    /// How fast an attempt reads from another node in its rack, if the model is `fixed`.
+    /// How fast an attempt reads from another node in its rack.
+    #[schemars(extend("x-only-if" = {"cluster.network.model": "fixed"}))]
     pub rack: Rate,
-    /// How fast an attempt reads from another rack, if the model is `fixed`.
+    /// How fast an attempt reads from another rack.
+    #[schemars(extend("x-only-if" = {"cluster.network.model": "fixed"}))]
     pub off_rack: Rate,
     /// The speed of a node's network card, in each direction. It limits each transfer, and all of
     /// them together if the model is `shared`.
@@ -213,11 +216,11 @@ pub struct NetworkSpec {
     /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
     /// What the network carries between nodes when all of them read at once, for each node: all
-    /// transfers together, within racks and between them, get this times the number of nodes if the
-    /// model is `shared`. Less than `nic` is a network that is oversubscribed. Runs take longer with
-    /// it, as each transfer then depends on all others. Without this, the network carries all that
-    /// the NICs and uplinks do.
+    /// transfers together, within racks and between them, get this times the number of nodes. Less
+    /// than `nic` is a network that is oversubscribed. Runs take longer with it, as each transfer then
+    /// depends on all others. Without this, the network carries all that the NICs and uplinks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub fabric: Option<Rate>,
     /// How long a message takes within the JobTracker's rack, which is the first rack.
     pub latency: Dist<SimSpan>,
@@ -225,7 +228,12 @@ pub struct NetworkSpec {
     pub cross_rack: Dist<SimSpan>,
     /// Switches above those of the racks, such as one for each data centre. Without this, the uplinks
     /// of all racks meet at one.
+    // Messages may take longer between pods whatever transfers do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {
+        "cluster.network.model": "shared",
+        "cluster.network.pods.latency": {"not": null},
+    }))]
     pub pods: Option<PodSpec>,
 }
 
@@ -290,6 +298,7 @@ pub struct GroupSpec {
     pub reduce_slots: Option<SlotCount>,
     /// Cores of a node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"cluster.contention": true}))]
     pub cores: Option<Count<1, 1_024>>,
     /// How fast a node computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -23,10 +23,14 @@ pub struct Hadoop {
     /// with the cluster, or a constant.
     pub heartbeat: Auto,
     /// How the interval of `auto` grows with the number of trackers.
+    #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
     pub heartbeat_growth: HeartbeatGrowth,
     /// The shortest interval that `auto` gives.
+    // In 1.x trackers that come back wait so long.
+    #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto", "hadoop.line": "1.x"}))]
     pub heartbeat_floor: SimSpan,
     /// How many heartbeats a second `auto` aims at, over the whole cluster.
+    #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
     pub heartbeats_per_second: Count<1, 1_000_000>,
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: Auto,
@@ -37,10 +41,10 @@ pub struct Hadoop {
     pub heartbeat_fuzz: Fuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
-    /// If a tracker gets no reply for this long, it sends the same heartbeat again. It matters only with
-    /// faults by which messages are lost, late or doubled: `loss`, `delay`, `duplication` and
-    /// `partition`. Without them each heartbeat is answered, and a tracker waits for that as long as it
-    /// takes.
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again. Without faults by
+    /// which messages are lost, late or doubled (`loss`, `delay`, `duplication` and `partition`) each
+    /// heartbeat is answered, and a tracker waits for that as long as it takes.
+    #[schemars(extend("x-only-if" = {"a fault that disturbs messages": true}))]
     pub rpc_timeout: SimSpan,
     /// A tracker that is silent for this long is declared lost.
     pub expiry: SimSpan,
@@ -89,10 +93,13 @@ pub struct Hadoop {
     /// How long an attempt's process takes to start.
     pub start_up: Dist<SimSpan>,
     /// How long a setup task works after its start-up.
+    #[schemars(extend("x-only-if" = {"hadoop.setup_cleanup": true}))]
     pub setup_time: Dist<SimSpan>,
     /// How long a cleanup task works after its start-up.
+    #[schemars(extend("x-only-if" = {"hadoop.setup_cleanup": true, "hadoop.task_cleanup": true}))]
     pub cleanup_time: Dist<SimSpan>,
     /// How long a commit takes once it is allowed.
+    #[schemars(extend("x-only-if" = {"hadoop.commit_pending": {"not": "none"}}))]
     pub commit_time: SimSpan,
     /// Whose random numbers are drawn for the trackers' first heartbeats, for `heartbeat_fuzz`, and
     /// for what a Rumen trace leaves open.

@@ -196,6 +196,9 @@ pub trait Policy: Scheduler + Sized + 'static {
     const ABOUT: &'static str;
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
+    /// Whether it goes by the bytes that reduces fetch also where it is said how long that takes, such as
+    /// to tell how large jobs are. If not, users are warned of bytes that nothing goes by.
+    const HEEDS_BYTES: bool = true;
 
     /// Looks at the options where they are to be used, once each of them can be read: puts what
     /// files say in the place of their names, and returns what is wrong or seems so.

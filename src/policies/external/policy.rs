@@ -64,6 +64,7 @@ impl Policy for External {
     const NAME: &'static str = "external";
     const ABOUT: &'static str = "a policy that is another process, in any language";
     type Options = ExternalOptions;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut ExternalOptions, site: &Site<'_>) -> Vec<Complaint> {
         options.settle(site.folder)

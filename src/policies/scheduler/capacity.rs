@@ -21,7 +21,6 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod unheeded;
 
 use self::admission::Admission;
 use self::lines::Walk;
@@ -32,7 +31,6 @@ use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
 use self::tree::{Member, Tree};
-use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
@@ -64,15 +62,10 @@ impl Policy for Capacity {
     const NAME: &'static str = "capacity";
     const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
     type Options = WithReduces<CapacityOptions>;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let WithReduces { own: options, reduces } = options;
-        let mut complaints = options.settle(site);
-        complaints.extend(reduces.idle(Self::NAME));
-        if complaints.iter().all(|complaint| complaint.is_warning) {
-            complaints.extend(unheeded(options));
-        }
-        complaints
+        options.own.settle(site)
     }
 
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> Promised {

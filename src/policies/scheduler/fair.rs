@@ -36,7 +36,6 @@ use self::starvation::{Starvation, fair_shares};
 use self::tree::{Key, Tree};
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
-use super::part::idle::idle;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
@@ -55,6 +54,11 @@ pub struct FairOptions {
     /// What is followed where the paper and Hadoop's code differ.
     pub variant: Variant,
     /// The pools, and what holds for those that are not declared.
+    // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
+    #[schemars(extend("x-only-if" = {"inside": {
+        "fair_share_after": {"variant": "hadoop", "preemption": true},
+        "min_share_after": {"variant": "hadoop", "preemption": true},
+    }}))]
     pub allocations: Allocations,
     /// What a job's pool is.
     pub pool_by: PoolBy,
@@ -65,18 +69,21 @@ pub struct FairOptions {
     /// Whether one heartbeat may bring several tasks.
     pub assign_multiple: bool,
     /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
-    /// `hadoop` only.
+    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub max_load_difference: Factor,
     /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
-    /// reduce. `hadoop` only.
+    /// reduce.
+    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub tracker_load: TrackerLoad,
     /// Whether tasks of other pools are killed for pools that have been below their share for too
     /// long.
     pub preemption: bool,
     /// How often tasks are killed for such pools. Which pools these are is determined with each
     /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+    #[schemars(extend("x-only-if" = {"preemption": true}))]
     pub preemption_interval: Auto,
     /// How often shares and demands are computed.
+    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": true}))]
     pub update_interval: SimSpan,
 }
 
@@ -110,57 +117,6 @@ impl Default for FairOptions {
 }
 
 impl FairOptions {
-    /// Warns of what changes nothing as the rest is; of `tracker_load` is told whether it is another
-    /// than the line's.
-    fn idle(&self, counts_otherwise: bool) -> Vec<Complaint> {
-        let plain = Self::default();
-        let (is_paper, kills) = (self.variant == Variant::Paper, self.preemption);
-        let pools = self.allocations.given();
-        let no_load = "in the paper a tracker has no part of a load";
-        let (no_kills, kill) = ("nobody's tasks are killed", "set `preemption: true`");
-        let hadoop = "set `variant: hadoop`";
-        idle(
-            Fair::NAME,
-            [
-                (
-                    "max_load_difference",
-                    is_paper && self.max_load_difference != plain.max_load_difference,
-                    no_load,
-                    hadoop,
-                ),
-                ("tracker_load", is_paper && counts_otherwise, no_load, hadoop),
-                (
-                    "preemption_interval",
-                    !kills && self.preemption_interval != plain.preemption_interval,
-                    no_kills,
-                    kill,
-                ),
-                (
-                    "update_interval",
-                    is_paper && !kills && self.update_interval != plain.update_interval,
-                    "in the paper shares are computed when something happens",
-                    hadoop,
-                ),
-                // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
-                (
-                    "fair_share_after",
-                    is_paper && !kills && pools.fair_share_after.is_some(),
-                    no_kills,
-                    kill,
-                ),
-                (
-                    "min_share_after",
-                    is_paper
-                        && !kills
-                        && (pools.min_share_after.is_some()
-                            || pools.pools.values().any(|pool| pool.min_share_after.is_some())),
-                    no_kills,
-                    kill,
-                ),
-            ],
-        )
-    }
-
     /// Warns of preemption for which nobody is ever starved.
     fn vain_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
@@ -197,15 +153,12 @@ impl Policy for Fair {
     const NAME: &'static str = "fair";
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
     type Options = WithReduces<FairOptions>;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let WithReduces { own: options, reduces } = options;
-        let by_line = TrackerLoad::Auto.settled(site.line);
-        let counts_otherwise = options.tracker_load.settled(site.line) != by_line;
+        let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
-        complaints.extend(reduces.idle(Self::NAME));
-        complaints.extend(options.idle(counts_otherwise));
         complaints.extend(standstill(options.update_interval));
         complaints.extend(options.vain_preemption());
         complaints

@@ -23,13 +23,12 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::allocations::{Allocations, PoolBy};
+use super::part::allocations::{Allocations, PoolBy, no_nested};
 use super::part::line::Line;
 use super::part::load::{TrackerLoad, room};
 use super::part::pool_tree::{PoolId, PoolTree};
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::share::weight;
-use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -44,6 +43,13 @@ use mumakil_core::mapred::{
 pub struct FairDeficitOptions {
     /// The pools, and what holds for those that are not declared. Only weights, minimum shares and
     /// numbers of jobs have an effect; the rest came with a later scheduler.
+    #[schemars(extend("x-only-if" = {"inside": {
+        "max_maps": {"the policy `fair`": true},
+        "max_reduces": {"the policy `fair`": true},
+        "order": {"the policy `fair`": true},
+        "fair_share_after": {"the policy `fair`": true},
+        "min_share_after": {"the policy `fair`": true},
+    }}))]
     pub allocations: Allocations,
     /// What a job's pool is.
     pub pool_by: PoolBy,
@@ -110,14 +116,13 @@ impl Policy for FairDeficit {
     const ABOUT: &'static str =
         "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
     type Options = WithReduces<FairDeficitOptions>;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let WithReduces { own: options, reduces } = options;
+        let options = &mut options.own;
         let mut complaints = options.allocations.settle(site, options.pool_by);
-        complaints.extend(reduces.idle(Self::NAME));
         complaints.extend(standstill(options.update_interval));
-        let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
-        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &later));
+        complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
         complaints
     }
 

@@ -24,8 +24,8 @@ use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence,
-    Priority, Reach, Reason, Scheduler, Site, SlotKind, View,
+    AttemptState, By, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, Priority,
+    Reach, Reason, Scheduler, SlotKind, View,
 };
 
 /// The options of `fifo`.
@@ -67,10 +67,7 @@ impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
     type Options = WithReduces<FifoOptions>;
-
-    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
-        options.reduces.idle(Self::NAME)
-    }
+    const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;

@@ -37,7 +37,6 @@ use self::ranking::{Giver, Place, Rank};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
-use super::part::idle::idle;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
@@ -74,12 +73,6 @@ impl Policy for Hfsp {
     fn settle(options: &mut HfspOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
-        let (rules, limit) = (options.rules(), options.suspended);
-        let suspends = [rules.preemption, rules.map_preemption].contains(&Means::Eager);
-        let is_idle = limit.is_some() && !suspends;
-        let why = "nothing is ever suspended";
-        complaints
-            .extend(idle(Self::NAME, [("suspended", is_idle, why, "set `preemption: eager`")]));
         complaints
     }
 

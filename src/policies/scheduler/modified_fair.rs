@@ -34,11 +34,10 @@ pub use self::allotment::Maximum;
 pub use self::priorities::PriorityAdjustment;
 use self::standings::Standings;
 use self::waits::Waits;
-use super::part::allocations::{Allocations, PoolBy};
+use super::part::allocations::{Allocations, PoolBy, no_nested};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::reduces::{Reduces, WithReduces};
-use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
@@ -52,6 +51,10 @@ use mumakil_core::mapred::{
 pub struct ModifiedFairOptions {
     /// The pools, and what holds for those that are not declared. Here no pool has pools inside,
     /// and no tasks are killed.
+    #[schemars(extend("x-only-if" = {"inside": {
+        "fair_share_after": {"the policy `fair`": true},
+        "min_share_after": {"the policy `fair`": true},
+    }}))]
     pub allocations: Allocations,
     /// What a job's pool is.
     pub pool_by: PoolBy,
@@ -63,6 +66,7 @@ pub struct ModifiedFairOptions {
     /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
     pub pool_allocation: bool,
     /// What the maximum of a pool bounds, if slots are allotted.
+    #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
     pub maximum: Maximum,
     /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of
     /// `fair`.
@@ -102,19 +106,6 @@ impl Default for ModifiedFairOptions {
     }
 }
 
-impl ModifiedFairOptions {
-    /// Warns of rounds in which nothing is allotted.
-    fn vain_maximum(&self) -> Option<Complaint> {
-        let is_vain = self.maximum == Maximum::Round && !self.pool_allocation;
-        is_vain.then(|| Complaint {
-            path: vec!["maximum".to_owned()],
-            message: "`maximum: round` has no effect without `pool_allocation`".to_owned(),
-            hint: "leave one of them out".to_owned(),
-            is_warning: true,
-        })
-    }
-}
-
 /// The modified fair scheduler.
 #[derive(Debug)]
 pub struct ModifiedFair {
@@ -129,17 +120,14 @@ impl Policy for ModifiedFair {
     const ABOUT: &'static str =
         "a fair scheduler with five mechanisms that adapt to what jobs need";
     type Options = WithReduces<ModifiedFairOptions>;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
-        let WithReduces { own: options, reduces } = options;
+        let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
-        complaints.extend(reduces.idle(Self::NAME));
-        // Nobody's tasks are killed.
-        let kills = ["fair_share_after", "min_share_after"];
-        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &kills));
+        complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
         complaints.extend(standstill(options.update_interval));
-        complaints.extend(options.vain_maximum());
         complaints
     }
 

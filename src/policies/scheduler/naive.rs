@@ -15,8 +15,8 @@ use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    By, Complaint, Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, Reason,
-    Scheduler, Site, SlotKind, View, Wrapper,
+    By, Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, Reason, Scheduler,
+    SlotKind, View, Wrapper,
 };
 
 /// Jobs by how many tasks they run, the fewest first.
@@ -119,10 +119,7 @@ impl Policy for NaiveFair {
     const ABOUT: &'static str =
         "the job with the fewest running tasks first, wherever its input is";
     type Options = WithReduces<NaiveFairOptions>;
-
-    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
-        options.reduces.idle(Self::NAME)
-    }
+    const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
         Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::new(&options.reduces)))
@@ -169,10 +166,7 @@ impl Policy for FairSkip {
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
     type Options = WithReduces<FairSkipOptions>;
-
-    fn settle(options: &mut Self::Options, _: &Site<'_>) -> Vec<Complaint> {
-        options.reduces.idle(Self::NAME)
-    }
+    const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;

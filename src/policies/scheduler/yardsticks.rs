@@ -26,6 +26,7 @@ impl Policy for Ps {
     const NAME: &'static str = "ps";
     const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
     type Options = ();
+    const HEEDS_BYTES: bool = false;
 
     fn new((): ()) -> Self {
         Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::default()))
@@ -94,6 +95,7 @@ pub struct YardstickOptions {
     /// How a job that should be served gets slots that others hold.
     pub preemption: Means,
     /// How many attempts may be suspended on one tracker.
+    #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
     pub suspended: SuspendedSpec,
     /// How long jobs wait for their input.
     pub delay: DelaySpec,
@@ -120,8 +122,7 @@ impl YardstickOptions {
             virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
             victims: Some(Victims::LastJob),
-            // What is not said is not told to be without effect.
-            suspended: (self.suspended != Self::default().suspended).then_some(self.suspended),
+            suspended: Some(self.suspended),
             delay: Some(self.delay.clone()),
             ..HfspOptions::default()
         }
@@ -132,6 +133,7 @@ impl<D: Discipline> Policy for BySize<D> {
     const NAME: &'static str = D::NAME;
     const ABOUT: &'static str = D::ABOUT;
     type Options = YardstickOptions;
+    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &Site<'_>) -> Vec<Complaint> {
         Hfsp::settle(&mut options.in_order(D::ORDER), site)

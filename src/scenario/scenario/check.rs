@@ -4,12 +4,9 @@
 //! be reported twice.
 
 mod expectations;
-pub(super) mod idle;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-use indexmap::IndexMap;
 
 use super::later::Later;
 use super::spec::Scenario;
@@ -62,25 +59,12 @@ pub enum Warning {
         /// Its class.
         class: String,
     },
-    /// A field of jobs changes nothing.
-    IdleField {
-        /// The first of the jobs.
-        job: String,
-        /// How many others there are.
-        others: usize,
-        /// The field.
-        field: &'static str,
-        /// Why.
-        why: &'static str,
-    },
     /// A setting changes nothing as the others are.
     Idle {
         /// The setting.
         setting: String,
-        /// Why.
-        why: &'static str,
-        /// What would let it matter.
-        cure: String,
+        /// What to say of it.
+        message: String,
     },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
@@ -160,17 +144,6 @@ impl fmt::Display for Warning {
                 "the class `{class}` of the job `{job}` is not among the scenario's classes; \
                  add it there or mend its name"
             ),
-            Self::IdleField { job, others, field, why } => {
-                let others = match others {
-                    0 => String::new(),
-                    others => format!(" (and of {others} more)"),
-                };
-                write!(
-                    f,
-                    "`{field}` of the job `{job}`{others} changes nothing, since {why}; mend that \
-                     or leave `{field}` out"
-                )
-            }
             Self::NoMemory { job, needs, room } => write!(
                 f,
                 "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
@@ -195,9 +168,6 @@ impl fmt::Display for Warning {
                 "{entry} has no effect: it is due at {at}, and the run ends at {until} at the latest; \
                  raise `until`, or mend its time"
             ),
-            Self::Idle { setting, why, cure } => {
-                write!(f, "`{setting}` has no effect, since {why}; {cure}, or leave it out")
-            }
             Self::Displaced(Displaced { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
@@ -225,6 +195,7 @@ impl fmt::Display for Warning {
                     None => write!(f, "; mend it, or leave `{key}` out"),
                 }
             }
+            Self::Idle { message, .. } => f.write_str(message),
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -252,13 +223,8 @@ impl Checked {
     }
 }
 
-/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes, and
-/// `wrote` whether somebody has written what stands at a path.
-pub(super) fn check(
-    scenario: &Scenario,
-    intact: impl Fn(&str) -> bool,
-    wrote: impl Fn(&Path) -> bool,
-) -> Checked {
+/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
+pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
     let found = &mut Checked::default();
     let drawn = match intact("workload") {
@@ -271,16 +237,13 @@ pub(super) fn check(
         check_memory(cluster, jobs, found);
         check_writer(scenario, found);
         check_pods(scenario, found);
-        idle::check("cluster.", scenario, &wrote, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
-            check_idle_fields(jobs, idle::heeds_bytes(scenario), found);
         }
-        idle::check_sources(scenario, &wrote, found);
     }
     if intact("workload") && intact("cluster") {
         check_jobs(jobs, cluster.hdfs.block, found);
@@ -295,7 +258,6 @@ pub(super) fn check(
     }
     if intact("hadoop") {
         check_hadoop(hadoop, found);
-        idle::check("hadoop.", scenario, &wrote, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
             if intact("faults") {
@@ -596,24 +558,6 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     }
 }
 
-/// What a job says is of use.
-fn check_idle_fields(jobs: &[JobEntry], heeds_bytes: bool, found: &mut Checked) {
-    // A long list is told once.
-    let mut idle: IndexMap<_, (&JobEntry, usize)> = IndexMap::new();
-    for job in jobs {
-        for field in job.idle_fields(heeds_bytes) {
-            idle.entry(field).and_modify(|(_, others)| *others += 1).or_insert((job, 0));
-        }
-    }
-    let warning = |((field, why), (job, others)): (_, (&JobEntry, _))| Warning::IdleField {
-        job: job.name.clone(),
-        others,
-        field,
-        why,
-    };
-    found.warnings.extend(idle.into_iter().map(warning));
-}
-
 /// Returns the jobs that a source draws without reading a file, and that source.
 fn drawn<'a>(
     workload: &'a WorkloadSpec,
@@ -737,7 +681,6 @@ fn check_later(
     let all: Vec<JobEntry> = own.iter().cloned().chain(Later::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
-    check_idle_fields(&added, idle::heeds_bytes(scenario), found);
     if intact("cluster") {
         check_slots(&added, &scenario.cluster, found);
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
-use super::check::idle;
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::schema::shape;
 use super::{
     LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
 };
+use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_yaml::{
-    Displaced, Document, Finding, MOST, Origin, Path, Problem, Spot, lay, read, tree,
+    Conditional, Displaced, Document, Finding, MOST, Origin, Path, Problem, Spot, is_nothing, lay,
+    read, tree,
 };
 
 /// A scenario that has been read but not understood yet.
@@ -133,16 +134,6 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns the settings that somebody has written and that matter, of those that do not always.
-    pub fn heeded(&self, warnings: &[Warning]) -> impl Iterator<Item = &'static str> {
-        let is_idle = |setting: &str| {
-            let is_of = |warning: &Warning| matches!(warning, Warning::Idle { setting: it, .. } if it == setting);
-            warnings.iter().any(is_of)
-        };
-        let says = |path: &Path| path.get(self.document.tree()).is_some();
-        idle::settings().filter(move |it| !is_idle(it) && idle::is_written(it, says))
-    }
-
     /// Returns whether somebody has written what stands at a path. Who writes all of a section, as a
     /// resolved scenario does, means none of it in particular; only what is laid over it is meant.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
@@ -190,15 +181,20 @@ impl Draft {
     pub fn resolve(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
         let (merged, plain) = self.complete(&mut problems);
+        let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
+        let mut conditional = Conditional::find(shape(), &merged, Path::default(), is_said);
         // Every mistake takes another reading, so those of a large file come a few at a time.
         let most = if self.document.size() > 1 << 20 { 3 } else { MOST };
         let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
         problems.extend(mistakes);
         let mut warnings: Vec<Warning> =
             self.displaced.iter().cloned().map(Warning::Displaced).collect();
+        let mut heeded = Vec::new();
         let scenario = scenario.map(|mut scenario| {
             let mut policies = Vec::new();
-            problems.extend(registry.read_sources(&mut scenario.workload, &plain, most));
+            let found = &mut conditional;
+            let workload = &mut scenario.workload;
+            problems.extend(registry.read_sources(workload, &plain, most, is_said, found));
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
@@ -232,15 +228,29 @@ impl Draft {
                     scenario.later[number].scheduler = Some(choice);
                 }
             }
-            let checked = check::check(&scenario, intact, |path| self.wrote(path, &plain));
+            let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
+            let facts = [
+                scenario.faults.iter().any(Fault::disturbs_messages),
+                scenario.policies().any(|choice| registry.heeds_bytes(choice)),
+            ];
+            let is_fact = |words: &str| FACTS.iter().zip(facts).any(|it| it == (&words, true));
+            for setting in &conditional {
+                let path = setting.path.to_string();
+                if setting.matters(is_fact) {
+                    heeded.push(path);
+                } else {
+                    let message = setting.warning("");
+                    warnings.push(Warning::Idle { setting: path, message });
+                }
+            }
             scenario
         });
         problems.truncate(most);
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
         match scenario {
-            Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings }),
+            Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings, heeded }),
             _ => Err(ScenarioError::invalid(findings)),
         }
     }
@@ -311,6 +321,10 @@ impl Draft {
         (merged, presets.into())
     }
 }
+
+/// What conditions of settings ask for and no tree shows, in the words of the schema.
+pub(super) const FACTS: [&str; 2] =
+    ["a fault that disturbs messages", "a policy that goes by bytes"];
 
 /// Returns what is wrong if a workload has no source of jobs, or two.
 fn without_source(workload: Option<&Value>) -> Option<Problem> {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use mumakil_base::nearest::nearest;
+use mumakil_yaml::{each, only};
 
 /// The keys of a schema, in its order, each before those inside it.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ impl Reference {
     pub fn of(schema: &Value) -> Self {
         let mut entries = Vec::new();
         for (key, inner) in fields(schema) {
-            collect(key.to_owned(), inner, &mut entries);
+            collect(key, key.to_owned(), inner, &Value::Null, &mut entries);
         }
         Self { entries }
     }
@@ -80,32 +81,34 @@ impl Reference {
     }
 }
 
-/// Adds a key and those inside it.
-fn collect(path: String, schema: &Value, entries: &mut Vec<Entry>) {
+/// Adds a key and those inside it; what is around may have conditions for it.
+fn collect(key: &str, path: String, schema: &Value, of_inside: &Value, entries: &mut Vec<Entry>) {
+    let condition = of_inside.get(key).unwrap_or(&schema["x-only-if"]);
     // The same key in another form of the same value, such as a name or a mapping, is said once.
     if !entries.iter().any(|entry| entry.path == path) {
-        let (takes, default, about) = (takes(schema), default(schema), sentence(schema));
+        let (takes, default) = (takes(schema), default(schema));
+        let about = sentence(schema, condition);
         entries.push(Entry { path: path.clone(), takes, default, about });
     }
-    inside(&path, schema, entries);
+    inside(&path, schema, condition.get("inside").unwrap_or(of_inside), entries);
 }
 
-fn inside(path: &str, schema: &Value, entries: &mut Vec<Entry>) {
+fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<Entry>) {
     // What has a title says with it what it takes; its form is for editors only.
     if schema.get("title").is_some() {
         return;
     }
     for (key, inner) in fields(schema) {
-        collect(format!("{path}.{key}"), inner, entries);
+        collect(key, format!("{path}.{key}"), inner, of_inside, entries);
     }
     for inner in alternatives(schema) {
-        inside(path, inner, entries);
+        inside(path, inner, of_inside, entries);
     }
     if let Some(items) = schema.get("items") {
-        inside(&format!("{path}[]"), items, entries);
+        inside(&format!("{path}[]"), items, of_inside, entries);
     }
     if let Some(named) = schema.get("additionalProperties").filter(|of| of.is_object()) {
-        inside(&format!("{path}.NAME"), named, entries);
+        inside(&format!("{path}.NAME"), named, of_inside, entries);
     }
 }
 
@@ -192,8 +195,8 @@ fn default(schema: &Value) -> Option<String> {
     }
 }
 
-/// Returns what a field means, in one line, with the meanings of its names.
-fn sentence(schema: &Value) -> String {
+/// Returns what a field means, in one line, when it has an effect, and the meanings of its names.
+fn sentence(schema: &Value, condition: &Value) -> String {
     let description = |schema: &Value| {
         schema["description"]
             .as_str()
@@ -203,6 +206,11 @@ fn sentence(schema: &Value) -> String {
             .join(" ")
     };
     let mut text = description(schema);
+    let conditions = each(condition).filter(|of| of.is_object() && of.get("inside").is_none());
+    let conditions: Vec<String> = conditions.map(only).collect();
+    if !conditions.is_empty() {
+        let _ = write!(text, " It matters only {}.", conditions.join(", and only "));
+    }
     for form in alternatives(schema) {
         if let (Some(name), meaning) = (form.get("const"), description(form))
             && !meaning.is_empty()
@@ -216,7 +224,7 @@ fn sentence(schema: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::registry::tests::registry;
-    use super::super::schema;
+    use super::super::{Registry, schema};
     use super::*;
 
     fn reference() -> Reference {
@@ -238,6 +246,26 @@ mod tests {
         }
         assert!(text.contains("`workload.jobs[].maps`"), "{text}");
         assert!(text.contains("`quirk`: As Hadoop does"), "{text}");
+    }
+
+    #[test]
+    fn a_key_says_when_it_matters() {
+        let reference = Reference::of(&schema(&Registry::builtin()));
+        let told = |key: &str| reference.part(key).unwrap().markdown();
+        for (key, when) in [
+            ("cluster.disk.count", "It matters only with `cluster.network.model: shared`."),
+            (
+                "workload.jobs.reduce_rate",
+                "It matters only with `reduces`, and only without `reduce_time`.",
+            ),
+            (
+                "scheduler.fair-deficit.allocations.pools.a.order",
+                "It matters only with the policy `fair`.",
+            ),
+        ] {
+            assert!(told(key).contains(when), "{}", told(key));
+        }
+        assert!(!told("scheduler.fair.allocations.order").contains("It matters only"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! hints, the JSON Schema, the resolved scenario.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +24,9 @@ use mumakil_policies::external::{self, External};
 use mumakil_policies::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
-use mumakil_yaml::{Finding, LateShape, MOST, Path, Problem, Shape, Spot, Step, lay, read, write};
+use mumakil_yaml::{
+    Conditional, Finding, LateShape, MOST, Path, Problem, Shape, Spot, Step, lay, read, write,
+};
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
@@ -77,6 +80,7 @@ pub struct PolicyEntry {
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
     shape: LateShape,
+    heeds_bytes: bool,
     promised: fn(&Value, &Shape, PerSlot<u64>) -> Promised,
     complete: Complete,
     build: Build,
@@ -128,6 +132,7 @@ impl Registry {
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             shape: Arc::new(LazyLock::new(Box::new(shape_of::<P::Options>))),
+            heeds_bytes: P::HEEDS_BYTES,
             promised: |options, shape, slots| {
                 let (options, _) = options_of::<P>(options, shape);
                 options.map(|options| P::promised(&options, slots)).unwrap_or_default()
@@ -217,13 +222,16 @@ impl Registry {
         self.sources.iter().map(move |(key, entry)| (*key, (entry.schema)(schemas()), entry.about))
     }
 
-    /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
-    /// most so many things; the fallback has what stands there when nothing is said.
-    pub(super) fn read_sources(
-        &self,
+    /// Makes sources of what a workload says beside its own keys, and adds what of that has an effect
+    /// only on a condition. Returns what is wrong with it, at most so many things; the fallback has what
+    /// stands there when nothing is said.
+    pub(super) fn read_sources<'s>(
+        &'s self,
         workload: &mut WorkloadSpec,
         fallback: &Value,
         most: usize,
+        is_said: impl Fn(&Path, &Value) -> bool,
+        conditional: &mut Vec<Conditional<'s>>,
     ) -> Vec<Problem> {
         let at = Path::of("workload");
         let mut problems = Vec::new();
@@ -232,6 +240,7 @@ impl Registry {
             let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
             let Some(options) = options else { continue };
             let at = at.key(key);
+            conditional.extend(Conditional::find(&entry.shape, &options, at.clone(), &is_said));
             let fallback = at.get(fallback).unwrap_or(&Value::Null);
             let (source, mistakes) = (entry.read)(options, fallback, &entry.shape, most);
             problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
@@ -254,6 +263,13 @@ impl Registry {
     /// Returns what is known of the policy of this name.
     pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
         self.policies.get(name)
+    }
+
+    /// Returns whether a policy goes by the bytes that reduces fetch, or the part for reduces that it
+    /// wears does. What a policy that is not known does nobody knows.
+    pub(super) fn heeds_bytes(&self, choice: &SchedulerChoice) -> bool {
+        let fetches = Path::of("srt.shuffle_rate").get(&choice.options);
+        fetches.is_some() || self.get(&choice.name).is_none_or(|entry| entry.heeds_bytes)
     }
 
     /// Returns the slots of a cluster of so many that a policy promises to pools or queues, by their
@@ -416,7 +432,18 @@ fn complete<P: Policy>(
             }
         }
     }
-    (write(&options), problems, doubts)
+    // A default is nobody's word, also as the site has it.
+    let plain = LazyCell::new(|| {
+        let mut plain = P::Options::default();
+        P::settle(&mut plain, &Site { jobs: Vec::new(), ..*site });
+        write(&plain)
+    });
+    let options = write(&options);
+    let is_said = |path: &Path, value: &Value| path.get(&plain) != Some(value);
+    let found = Conditional::find(shape, &options, Path::default(), is_said);
+    let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
+    doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
+    (options, problems, doubts)
 }
 
 fn defaults<P: Policy>() -> Value {

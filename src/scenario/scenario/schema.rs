@@ -189,8 +189,10 @@ mod tests {
 
     use indexmap::IndexMap;
 
+    use super::super::draft::FACTS;
     use super::super::registry::tests::registry;
     use super::*;
+    use mumakil_yaml::each;
     use mumakil_yaml::testing::Writer;
 
     /// Returns the shapes that are to be kept, as text.
@@ -336,12 +338,133 @@ mod tests {
             match schema {
                 Value::Object(words) => words
                     .iter()
-                    .any(|(word, inner)| word != "default" && (inner.is_null() || void(inner))),
+                    .filter(|(word, _)| !["default", "x-only-if"].contains(&word.as_str()))
+                    .any(|(_, inner)| inner.is_null() || void(inner)),
                 Value::Array(values) => values.iter().any(void),
                 _ => false,
             }
         }
         assert!(!void(&schema(&registry())));
+    }
+
+    fn forms(schema: &Value) -> impl Iterator<Item = &Value> {
+        ["anyOf", "oneOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten()
+    }
+
+    /// Returns the schemas of a key where a schema may be a mapping in several forms, and whether the key
+    /// must be there.
+    fn of_key<'s>(schema: &'s Value, key: &str) -> Vec<(&'s Value, bool)> {
+        let must = schema["required"].as_array().is_some_and(|of| of.contains(&key.into()));
+        let own = schema["properties"].get(key).map(|of| (of, must));
+        forms(schema).flat_map(|form| of_key(form, key)).chain(own).collect()
+    }
+
+    /// Returns the values that a schema allows, as far as they are names, and a few of the others.
+    fn some_values(schema: &Value) -> Vec<Value> {
+        let named = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
+        // What is beside other texts has its name in the title: "`auto`, or a duration".
+        let titled = schema["title"].as_str().into_iter().flat_map(|title| title.split('`'));
+        let titled = titled.map(Value::from);
+        let of_type = match schema["type"].as_str() {
+            Some("boolean") => vec![json!(true), json!(false)],
+            Some("integer") => vec![json!(0), json!(1)],
+            _ => Vec::new(),
+        };
+        forms(schema)
+            .flat_map(some_values)
+            .chain(named.cloned())
+            .chain(titled)
+            .chain(of_type)
+            .collect()
+    }
+
+    /// Notes what is wrong with a condition of a field inside of these mappings.
+    fn doubt(at: &str, condition: &Value, around: &[&Value], found: &mut Vec<String>) {
+        for (path, wanted) in each(condition).flat_map(|of| of.as_object().unwrap()) {
+            let mut steps = path.split('.');
+            let first = steps.next().unwrap();
+            let mut ends = around.iter().rev().map(|inner| of_key(inner, first));
+            let mut ends = ends.find(|of| !of.is_empty()).unwrap_or_default();
+            for step in steps {
+                ends = ends.into_iter().flat_map(|(of, _)| of_key(of, step)).collect();
+            }
+            let values: Vec<Value> = ends.iter().flat_map(|(of, _)| some_values(of)).collect();
+            let can_be_either = |wanted: &Value| match wanted {
+                _ if path.contains(' ') => {
+                    FACTS.contains(&path.as_str())
+                        || Registry::builtin()
+                            .names()
+                            .any(|of| *path == format!("the policy `{of}`"))
+                }
+                Value::Null => ends.iter().any(|(_, must)| !must),
+                // A quantity may be zero and need not be.
+                wanted if *wanted == json!(0) => !ends.is_empty(),
+                wanted => values.contains(wanted) && 1 < values.len(),
+            };
+            let wanted = each(wanted).map(|wanted| wanted.get("not").unwrap_or(wanted));
+            let wrong = wanted.filter(|wanted| !can_be_either(wanted));
+            found.extend(wrong.map(|wanted| format!("{at}: can `{path}` be {wanted} or not?")));
+        }
+    }
+
+    /// Notes what is wrong with the conditions below a node; counts them.
+    fn doubts<'s>(
+        at: &str,
+        schema: &'s Value,
+        around: &mut Vec<&'s Value>,
+        (count, found): (&mut usize, &mut Vec<String>),
+    ) {
+        around.push(schema);
+        for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
+            let at = format!("{at}.{key}");
+            let condition = &inner["x-only-if"];
+            *count += usize::from(!condition.is_null());
+            match condition["inside"].as_object() {
+                Some(of) => {
+                    let text = inner.to_string();
+                    for (field, condition) in of {
+                        assert!(
+                            text.contains(&format!("\"{field}\":{{")),
+                            "{at}: no `{field}` inside"
+                        );
+                        doubt(&at, condition, around, found);
+                    }
+                }
+                None if condition.is_null() => {}
+                None => doubt(&at, condition, around, found),
+            }
+            doubts(&at, inner, around, (count, found));
+        }
+        let inside = ["items", "additionalProperties"].into_iter().filter_map(|of| schema.get(of));
+        for inner in forms(schema).chain(inside.filter(|of| of.is_object())) {
+            doubts(at, inner, around, (count, found));
+        }
+        around.pop();
+    }
+
+    #[test]
+    fn conditions_ask_for_what_there_is_and_can_be_otherwise() {
+        let (mut count, mut found) = (0, Vec::new());
+        let all = schema(&Registry::builtin());
+        doubts("", &all, &mut Vec::new(), (&mut count, &mut found));
+        assert_eq!(found, [""; 0]);
+        assert!(40 < count, "only {count} fields have a condition");
+        let wrong = json!({"required": ["e"], "properties": {
+            "a": {"x-only-if": {"b": "x", "c": {"not": "y"}}},
+            "b": {"enum": ["y", "z"]},
+            "c": {"enum": ["y"]},
+            "d": {"x-only-if": [{"e": null, "f": 0}, {"a fact": true}]},
+            "e": {},
+        }});
+        doubts("", &wrong, &mut Vec::new(), (&mut count, &mut found));
+        let told = [
+            ".a: can `b` be \"x\" or not?",
+            ".a: can `c` be \"y\" or not?",
+            ".d: can `e` be null or not?",
+            ".d: can `f` be 0 or not?",
+            ".d: can `a fact` be true or not?",
+        ];
+        assert_eq!(found, told);
     }
 
     #[test]

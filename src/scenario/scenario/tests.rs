@@ -90,17 +90,17 @@ fn idle(text: &str, sets: &[&str]) -> Vec<String> {
 #[test]
 fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
     let network = "{fabric: 0.2Gb/s, pods: {count: 1, uplink: 1Gb/s}}";
-    let text = format!("{JOB}cluster: {{network: {network}, page_cache: {{}}}}");
-    let shared = ["cluster.network.fabric", "cluster.page_cache", "cluster.network.pods"];
+    let text = format!("{JOB}cluster: {{page_cache: {{}}, network: {network}}}");
+    let shared = ["cluster.network.fabric", "cluster.network.pods", "cluster.page_cache"];
     assert_eq!(idle(&text, &["cluster.network.model=fixed"]), shared);
     assert_eq!(idle(&text, &["cluster.network.model=shared"]), [""; 0]);
     let pods = "cluster.network.pods.latency=2ms";
-    assert_eq!(idle(&text, &["cluster.network.model=fixed", pods]), shared[..2]);
+    assert_eq!(idle(&text, &["cluster.network.model=fixed", pods]), [shared[0], shared[2]]);
     let warnings = parse_with(JOB, &["cluster.disk.count=2"]).unwrap().warnings;
     assert_eq!(
         warnings[0].to_string(),
-        "`cluster.disk.count` has no effect, since transfers share nothing; set \
-         cluster.network.model to `shared`, or leave it out"
+        "`cluster.disk.count` has no effect: it has one only with `cluster.network.model: shared`; \
+         see to that, or leave it out"
     );
 }
 
@@ -131,7 +131,7 @@ fn a_setting_that_another_leaves_nothing_to_say_is_told() {
         ["hadoop.cleanup_time"]
     );
     let groups = "cluster.groups=[{count: 1}, {count: 2, cores: 2}]";
-    assert_eq!(idle(JOB, &[groups]), ["cluster.groups[].cores"]);
+    assert_eq!(idle(JOB, &[groups]), ["cluster.groups[1].cores"]);
 }
 
 #[test]
@@ -156,6 +156,81 @@ fn a_field_of_a_type_that_another_leaves_nothing_to_say_is_told() {
     assert_eq!(idle_of(fetched, "hfsp"), [""; 0], "it tells by them how large a job is");
 }
 
+#[test]
+fn a_field_of_a_job_that_another_leaves_nothing_to_say_is_told() {
+    let idle = |fields: &str| {
+        let told = idle(&format!("workload: {{jobs: [{{name: a, maps: 1, {fields}}}]}}"), &[]);
+        let field = |it: String| it.strip_prefix("workload.jobs[0].").unwrap().to_owned();
+        told.into_iter().map(field).collect::<Vec<_>>()
+    };
+    let reduces = "shuffle: 1GiB, shuffle_time: 1s, reduce_time: 1s, reduce_rate: 1MB/s";
+    assert_eq!(idle(reduces), ["shuffle", "shuffle_time", "reduce_time", "reduce_rate"]);
+    let by_bytes = "reduces: 1, shuffle: 1GiB, shuffle_time: 1s";
+    assert_eq!(idle(by_bytes), ["shuffle"]);
+    assert_eq!(idle(&format!("{by_bytes}, reduce_rate: 1MB/s")), [""; 0]);
+    assert_eq!(idle("map_time: 1s, map_rate: 1MB/s"), ["map_rate"]);
+    let zipf = "reduces: 1, reduce_shares: {zipf: 1}, reduce_time: 1s";
+    assert_eq!(idle(zipf), ["reduce_shares"]);
+    assert_eq!(idle(&format!("{zipf}, output: 1GiB")), [""; 0]);
+    assert_eq!(idle("output: 1GiB, every: 1s"), ["every"]);
+    assert_eq!(idle("every: 1s, count: 2"), [""; 0]);
+    assert_eq!(idle("every: 0s, shuffle: 0 B"), [""; 0], "that is nothing");
+}
+
+#[test]
+fn what_pools_and_queues_say_is_told_where_the_policy_takes_no_notice() {
+    for (said, path) in [
+        ("max_maps: 1", "allocations.pools.a.max_maps"),
+        ("order: fifo", "allocations.pools.a.order"),
+    ] {
+        let pools = format!("allocations: {{pools: {{max_reduces: {{}}, a: {{{said}}}}}}}");
+        let told = |policy: &str| {
+            let is_idle = |told: &String| told.contains(" has no effect: ");
+            options_told(policy, &pools).into_iter().filter(is_idle).collect::<Vec<_>>()
+        };
+        let warning = format!(
+            "`{path}` of `fair-deficit` has no effect: it has one only with the policy `fair`; see to \
+             that, or leave it out"
+        );
+        assert_eq!(told("fair-deficit"), [warning]);
+        assert_eq!(told("fair"), [""; 0], "{said}");
+    }
+    let v1 = "it has one only with `rules: 1.x`; see to that, or leave it out";
+    let earlier = "it has one only with `rules` other than `1.x`; see to that, or leave it out";
+    for (said, path, why) in [
+        ("wait_factor: 2", "wait_factor", v1),
+        ("allocations: {max_system_jobs: 7}", "allocations.max_system_jobs", v1),
+        ("allocations: {maps_per_heartbeat: 7}", "allocations.maps_per_heartbeat", v1),
+        (
+            "allocations: {queues: {a: {queues: {default: {user_limit_factor: 2}}}}}",
+            "allocations.queues.a.queues.default.user_limit_factor",
+            v1,
+        ),
+        (
+            "allocations: {queues: {max_active_tasks: {}, default: {max_active_tasks: 7}}}",
+            "allocations.queues.default.max_active_tasks",
+            v1,
+        ),
+        (
+            "allocations: {queues: {default: {max_active_tasks_per_user: 7}}}",
+            "allocations.queues.default.max_active_tasks_per_user",
+            v1,
+        ),
+        (
+            "allocations: {queues: {default: {max_initialised_per_user: 7}}}",
+            "allocations.queues.default.max_initialised_per_user",
+            earlier,
+        ),
+    ] {
+        for rules in ["0.20", "0.21", "1.x"] {
+            let told = options_told("capacity", &format!("rules: \"{rules}\", {said}"));
+            let warning = format!("`{path}` of `capacity` has no effect: {why}");
+            let is_idle = (rules == "1.x") == (why == earlier);
+            assert_eq!(told.contains(&warning), is_idle, "{rules}, {said}: {told:?}");
+        }
+    }
+}
+
 /// Returns what is told of a policy with these options.
 fn options_told(policy: &str, options: &str) -> Vec<String> {
     let text = format!("{JOB}scheduler: {{{policy}: {{{options}}}}}");
@@ -171,8 +246,8 @@ fn an_option_of_a_policy_without_effect_is_told() {
         assert_eq!(
             options_told(policy, rate),
             [format!(
-                "`srt` of `{policy}` has no effect, since reduces have another order; set \
-                 `reduce_order: srt`, or leave it out"
+                "`srt` of `{policy}` has no effect: it has one only with `reduce_order: srt`; see to \
+                 that, or leave it out"
             )]
         );
         assert_eq!(options_told(policy, &format!("{rate}, reduce_order: srt")), [""; 0]);
@@ -317,23 +392,25 @@ fn a_field_that_changes_nothing_is_told() {
         let warnings = loaded.unwrap().warnings;
         warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
+    let why = |only: &str| {
+        format!("has no effect: it has one only with {only}; see to that, or leave it out")
+    };
+    let every = why("`count` other than `1`");
     assert_eq!(
         warnings("shuffle: 1GiB, every: 3s"),
         [
-            "`shuffle` of the job `a` changes nothing, since it has no `reduces`; mend that or leave \
-             `shuffle` out",
-            "`every` of the job `a` changes nothing, since its `count` is 1; mend that or leave \
-             `every` out",
+            format!("`workload.jobs[0].shuffle` {}", why("`reduces`")),
+            format!("`workload.jobs[0].every` {every}"),
         ]
     );
     assert_eq!(warnings("reduces: 1, shuffle: 1GiB, count: 2, every: 3s"), [""; 0]);
     assert_eq!(
         warnings("every: 3s}, {name: b, maps: 1, every: 3s}, {name: c, maps: 1, every: 1s"),
-        [
-            "`every` of the job `a` (and of 2 more) changes nothing, since its `count` is 1; mend that \
-             or leave `every` out",
-        ]
+        [format!("`workload.jobs[0].every` (and 2 more) {every}")]
     );
+    let later = parse_with(JOB, &["later=[{at: 1s, submit: {name: d, maps: 1, every: 1s}}]"]);
+    let later = later.unwrap().warnings.into_iter().map(|warning| warning.to_string());
+    assert_eq!(later.collect::<Vec<_>>(), [format!("`later[0].submit.every` {every}")]);
 }
 
 #[test]
@@ -455,7 +532,8 @@ fn the_last_setting_of_the_command_line_wins() {
 fn the_line_of_mumak_brings_its_cluster_and_another_is_told_to_be_slow() {
     let jobs = "workload: {jobs: [{name: a, maps: 1}]}";
     let times = |text: &str| {
-        let Loaded { scenario, warnings } = parse_with(&format!("{text}\n{jobs}"), &[]).unwrap();
+        let Loaded { scenario, warnings, .. } =
+            parse_with(&format!("{text}\n{jobs}"), &[]).unwrap();
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         (scenario.cluster.jobtracker.init.as_millis(), warnings)
     };

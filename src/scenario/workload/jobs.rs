@@ -49,6 +49,7 @@ pub struct JobEntry {
     pub count: Count<1, 1_000_000>,
     /// The time between two of them.
     #[serde(default)]
+    #[schemars(extend("x-only-if" = {"count": {"not": 1}}))]
     pub every: SimSpan,
     /// The user who submits it.
     #[serde(default = "user")]
@@ -84,12 +85,18 @@ pub struct JobEntry {
     pub file: Option<String>,
     /// The bytes that the reduces fetch together.
     #[serde(default)]
+    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {
+        "shuffle_time": null,
+        "reduce_rate": {"not": null},
+        "a policy that goes by bytes": true,
+    }]))]
     pub shuffle: Bytes,
     /// The bytes that the reduces write together, or the maps of a job without reduces.
     #[serde(default)]
     pub output: Bytes,
     /// How the reduces share `shuffle` and `output`; evenly unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"shuffle": {"not": 0}, "output": {"not": 0}}]))]
     pub reduce_shares: Option<ReduceShares>,
 
     /// How long a map computes.
@@ -97,20 +104,24 @@ pub struct JobEntry {
     pub map_time: Option<TaskTimes>,
     /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"map_time": null}))]
     pub map_rate: Option<Rate>,
     /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
     /// decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
     pub shuffle_time: Option<TaskTimes>,
     /// How long a reduce merges before it reduces.
     #[serde(default = "merge")]
     pub sort_time: TaskTimes,
     /// How long a reduce computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
     pub reduce_time: Option<TaskTimes>,
     /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
     /// fetches and merges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"reduce_time": null}]))]
     pub reduce_rate: Option<Rate>,
     /// What every computing time is multiplied with, drawn for each task.
     #[serde(default = "no_noise")]
@@ -374,38 +385,6 @@ impl JobEntry {
             }
         }
         faults
-    }
-
-    /// Returns the fields that are given and change nothing as the others are, and why. Some policies
-    /// go by the bytes that reduces fetch, however long that takes.
-    pub(crate) fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str)> {
-        let (has_reduces, is_one) = (0 < self.reduces.get(), self.count.get() == 1);
-        let (shuffles, writes) = (self.shuffle != Bytes::ZERO, self.output != Bytes::ZERO);
-        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
-        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
-        let no_reduces = "it has no `reduces`";
-        let fields = [
-            ("shuffle", shuffles && !has_reduces, no_reduces),
-            ("shuffle_time", self.shuffle_time.is_some() && !has_reduces, no_reduces),
-            ("reduce_shares", self.reduce_shares.is_some() && !has_reduces, no_reduces),
-            ("reduce_time", takes && !has_reduces, no_reduces),
-            ("reduce_rate", sets_pace && !has_reduces, no_reduces),
-            ("map_rate", self.map_rate.is_some() && self.map_time.is_some(), "it has a `map_time`"),
-            (
-                "shuffle",
-                shuffles && has_reduces && self.shuffle_time.is_some() && !goes_by_bytes,
-                "it has a `shuffle_time`",
-            ),
-            (
-                "reduce_shares",
-                self.reduce_shares.is_some() && has_reduces && !shuffles && !writes,
-                "it has neither `shuffle` nor `output`",
-            ),
-            ("reduce_rate", sets_pace && has_reduces && takes, "it has a `reduce_time`"),
-            ("every", is_one && !self.every.is_zero(), "its `count` is 1"),
-        ];
-        let idle = fields.into_iter().filter(|(_, is_idle, _)| *is_idle);
-        idle.map(|(field, _, why)| (field, why)).collect()
     }
 
     /// Returns each reduce's part of what all of them move.
@@ -705,27 +684,6 @@ mod tests {
         let schema = schemars::schema_for!(JobEntry);
         let fields = schema.as_value()["properties"].as_object().unwrap();
         assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::field_names());
-    }
-
-    #[test]
-    fn a_field_is_idle_where_another_leaves_nothing_for_it_to_say() {
-        let idle = |yaml: &str| {
-            let job: JobEntry = serde_yaml::from_str(yaml).unwrap();
-            job.idle_fields(false).into_iter().map(|(field, _)| field).collect::<Vec<_>>()
-        };
-        let reduces = "shuffle: 1GiB, shuffle_time: 1s, reduce_time: 1s, reduce_rate: 1MB/s";
-        let all = ["shuffle", "shuffle_time", "reduce_time", "reduce_rate"];
-        assert_eq!(idle(&format!("{{name: a, maps: 1, {reduces}}}")), all);
-        let one = "name: a, maps: 1, reduces: 1";
-        assert_eq!(idle(&format!("{{{one}, {reduces}}}")), ["shuffle", "reduce_rate"]);
-        let by_bytes = "shuffle: 1GiB, shuffle_time: 1s, reduce_rate: 1MB/s";
-        assert_eq!(idle(&format!("{{{one}, {by_bytes}}}")), [""; 0]);
-        assert_eq!(idle("{name: a, maps: 1, map_time: 1s, map_rate: 1MB/s}"), ["map_rate"]);
-        let zipf = "reduce_shares: !zipf 1";
-        assert_eq!(idle(&format!("{{{one}, {zipf}, reduce_time: 1s}}")), ["reduce_shares"]);
-        assert_eq!(idle(&format!("{{{one}, {zipf}, output: 1GiB}}")), [""; 0]);
-        assert_eq!(idle("{name: a, maps: 1, output: 1GiB, every: 1s}"), ["every"]);
-        assert_eq!(idle("{name: a, maps: 1, every: 1s, count: 2}"), [""; 0]);
     }
 
     #[test]

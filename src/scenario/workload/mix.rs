@@ -110,12 +110,18 @@ pub struct JobType {
     pub file: Option<String>,
     /// The bytes that each reduce fetches.
     #[serde(default)]
+    #[schemars(extend("x-only-if" = {
+        "shuffle_time": null,
+        "reduce_rate": {"not": null},
+        "a policy that goes by bytes": true,
+    }))]
     pub reduce_input: Dist<Bytes>,
     /// The bytes that each reduce writes, or each map of a job without reduces.
     #[serde(default)]
     pub output: Dist<Bytes>,
     /// How the reduces of a job share what all of them fetch and write; evenly unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduce_input": {"not": 0}, "output": {"not": 0}}))]
     pub reduce_shares: Option<ReduceShares>,
 
     /// How long a map computes.
@@ -123,6 +129,7 @@ pub struct JobType {
     pub map_time: Option<Dist<SimSpan>>,
     /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"map_time": null}))]
     pub map_rate: Option<Rate>,
     /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
     /// decide.
@@ -137,6 +144,7 @@ pub struct JobType {
     /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
     /// fetches and merges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-only-if" = {"reduce_time": null}))]
     pub reduce_rate: Option<Rate>,
     /// What every computing time is multiplied with, drawn for each task: how unlike the tasks of
     /// one job are.
@@ -151,37 +159,6 @@ pub struct JobType {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
-}
-
-impl JobType {
-    /// Returns the fields that are given and change nothing as the others are, why, and what would let
-    /// each matter.
-    fn idle_fields(&self, heeds_bytes: bool) -> Vec<(&'static str, &'static str, &'static str)> {
-        let none = Dist::Constant(Bytes::ZERO);
-        let (takes, sets_pace) = (self.reduce_time.is_some(), self.reduce_rate.is_some());
-        let (fetches, writes) = (self.reduce_input != none, self.output != none);
-        let goes_by_bytes = heeds_bytes || sets_pace && !takes;
-        let fields = [
-            (
-                ("map_rate", "the type has a `map_time`", "take that out"),
-                self.map_rate.is_some() && self.map_time.is_some(),
-            ),
-            (
-                ("reduce_input", "the type has a `shuffle_time`", "take that out"),
-                fetches && self.shuffle_time.is_some() && !goes_by_bytes,
-            ),
-            (
-                (
-                    "reduce_shares",
-                    "the type has neither `reduce_input` nor `output`",
-                    "say one of them",
-                ),
-                self.reduce_shares.is_some() && !fetches && !writes,
-            ),
-            (("reduce_rate", "the type has a `reduce_time`", "take that out"), sets_pace && takes),
-        ];
-        fields.into_iter().filter(|(_, is_idle)| *is_idle).map(|(field, _)| field).collect()
-    }
 }
 
 /// What is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
@@ -249,15 +226,6 @@ impl Source for Mix {
 
     fn drawn(&self, seed: u64, problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
         Some(check::draw(self, seed, problems))
-    }
-
-    fn idle_options(&self, heeds_bytes: bool) -> Vec<(Path, &'static str, &'static str)> {
-        let of_type = |(name, of): (&String, &JobType)| {
-            let at = Path::of("types").key(name);
-            let idle = of.idle_fields(heeds_bytes).into_iter();
-            idle.map(move |(field, why, cure)| (at.key(field), why, cure)).collect::<Vec<_>>()
-        };
-        self.types.iter().flat_map(of_type).collect()
     }
 
     fn origin_of(&self, job: &JobEntry) -> Path {

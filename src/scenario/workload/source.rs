@@ -48,13 +48,6 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the options that change nothing as the others are, each with its path, why that is so
-    /// and what would let it matter. Some policies go by the bytes that reduces fetch, however long that
-    /// takes.
-    fn idle_options(&self, _heeds_bytes: bool) -> Vec<(Path, &'static str, &'static str)> {
-        Vec::new()
-    }
-
     /// Returns the jobs that the options write out.
     fn listed(&self) -> &[JobEntry] {
         &[]

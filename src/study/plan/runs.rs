@@ -144,7 +144,7 @@ impl Plan {
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
             let program = hashes.program(&mut scenario, registry)?;
-            heeded.extend(draft.heeded(&loaded.warnings));
+            heeded.extend(loaded.heeded);
             warnings.extend(loaded.warnings);
             let written = yaml::write(&scenario);
             let written = written.as_mapping().expect("a scenario has keys");
@@ -172,7 +172,7 @@ impl Plan {
         }
         // What matters in one cell may be without effect in another: that is what the axis is for.
         warnings.retain(|warning| match warning {
-            Warning::Idle { setting, .. } => !heeded.contains(&**setting),
+            Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
         });
         // An axis of choices leaves out on purpose what the base says of one of them: told once.

@@ -10,6 +10,7 @@
 //! | written | means |
 //! |---|---|
 //! | `{ a b! c*}` | a struct: `b` must be there, `c` is the field that a bare value stands for |
+//! | `{ a?{"b":true} b}` | `a` has an effect only on a condition |
 //! | `{ a\| b:@b\| c=b}` | beside its fields `b` is chosen; if the struct is named `c`, that brings `b` |
 //! | `( a b:@b)` | a choice; `(? a)` of others, too |
 //! | `<@a>` | a map of free names |
@@ -20,6 +21,7 @@
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
+use serde_json::Value as Json;
 
 use super::{Beside, Form, LateShape, Shape};
 
@@ -42,6 +44,7 @@ struct Entry {
     name: String,
     is_required: bool,
     names_all: bool,
+    only_if: Option<Json>,
     shape: Option<Arc<Shape>>,
 }
 
@@ -73,7 +76,10 @@ impl Reader {
     }
 
     fn fields(&mut self) -> Form {
-        let entries = self.entries();
+        let mut entries = self.entries();
+        let only_if = entries.iter_mut();
+        let only_if = only_if.filter_map(|entry| Some((entry.name.clone(), entry.only_if.take()?)));
+        let only_if = Box::new(only_if.collect());
         let of = |is_so: fn(&Entry) -> bool| entries.iter().filter(move |entry| is_so(entry));
         let names = |entry: &Entry| entry.name.clone();
         let required = of(|entry| entry.is_required).map(names).collect();
@@ -93,15 +99,16 @@ impl Reader {
             Beside { names, brought }
         });
         self.must("}");
-        Form::Struct { fields, required, named_by, beside }
+        Form::Struct { fields, only_if, required, named_by, beside }
     }
 
     fn entries(&mut self) -> Vec<Entry> {
         let mut entries = Vec::new();
         while self.takes(" ") {
             let (name, names_all, is_required) = (self.name(), self.takes("*"), self.takes("!"));
+            let only_if = self.takes("?").then(|| self.json());
             let shape = self.takes(":").then(|| Arc::new(self.shape()));
-            entries.push(Entry { name, is_required, names_all, shape });
+            entries.push(Entry { name, is_required, names_all, only_if, shape });
         }
         entries
     }
@@ -111,6 +118,13 @@ impl Reader {
         let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         self.rest = rest;
         name.to_owned()
+    }
+
+    fn json(&mut self) -> Json {
+        let mut values = serde_json::Deserializer::from_str(self.rest).into_iter();
+        let value = values.next().and_then(Result::ok).expect("a condition is JSON");
+        self.rest = &self.rest[values.byte_offset()..];
+        value
     }
 
     fn takes(&mut self, sign: &str) -> bool {
@@ -132,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written() {
         const TEXT: &str = "\
-all { a*! b:( x y:{ z}) c:<-[@late]> d:-[{ e}]| j:@late m:-| p=m}
+all { a*!?{\"b\":[null,\"x\"]} b:( x y:{ z}) c?[{},{}]:<-[@late]> d:-[{ e}]| j:@late m:-| p=m}
 late (? never after after-that before before-that soon:-)
 ";
         let mut written = Writer::default();

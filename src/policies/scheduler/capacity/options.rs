@@ -38,7 +38,8 @@ pub struct CapacityOptions {
     pub reduce_slot: Option<Bytes>,
     /// How often a job without input in the rack is passed over: this factor times its remaining
     /// maps, or times the trackers if these are fewer. Without this, the factor is the share of
-    /// trackers that hold its input. Rules of 1.x only.
+    /// trackers that hold its input.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
     /// How long jobs wait for their input, instead of what the rules say. A tracker that was kept

@@ -46,13 +46,14 @@ pub struct Queues {
     #[schemars(with = "BTreeMap<String, Queue>")]
     pub queues: IndexMap<String, Queue>,
     /// How many jobs may be initialised and not ended yet. A queue may have its share of this
-    /// number, and each of its users the minimum user limit of that. Rules of 1.x only.
+    /// number, and each of its users the minimum user limit of that.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_system_jobs: Limit,
     /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
     /// 1.x it is 3 s.
     pub init_poll: Auto,
-    /// How many maps one heartbeat brings at most. Rules of 1.x only; with the others it brings
-    /// one.
+    /// How many maps one heartbeat brings at most. With the rules of 0.20 and 0.21 it brings one.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub maps_per_heartbeat: Count<1, 32_767>,
 }
 
@@ -70,18 +71,20 @@ pub struct Queue {
     /// four users share the queue evenly and further users wait. Without this it is 100 %: users
     /// are served one after another.
     pub minimum_user_limit: Option<Fraction>,
-    /// How many times the queue's guaranteed slots a single user may have: 1 unless given. Rules of
-    /// 1.x only.
+    /// How many times the queue's guaranteed slots a single user may have: 1 unless given.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub user_limit_factor: Option<Factor>,
     /// Whether jobs are ordered by priority before they are ordered by arrival: not unless given.
     pub supports_priority: Option<bool>,
     /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
-    /// Rules of 0.20 and 0.21 only.
+    #[schemars(extend("x-only-if" = {"rules": {"not": "1.x"}}))]
     pub max_initialised_per_user: Option<Limit>,
     /// How many tasks the jobs may have together that are initialised and not ended yet: 200,000
-    /// unless given. Rules of 1.x only.
+    /// unless given.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks: Option<Limit>,
-    /// The same for each user: 100,000 unless given. Rules of 1.x only.
+    /// The same for each user: 100,000 unless given.
+    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks_per_user: Option<Limit>,
     /// After this long below its guaranteed slots, the queue gets them back by killing tasks of
     /// queues that have more than theirs. Without this, it never does. Hadoop had this up to

@@ -93,6 +93,11 @@ pub struct HfspOptions {
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
     /// and 3 in `paper-2015`. The papers give no numbers.
+    // The papers' variants suspend what runs unless something else is said.
+    #[schemars(extend("x-only-if" = [
+        {"preemption": [null, "eager"], "map_preemption": "eager"},
+        {"preemption": "eager", "map_preemption": "eager", "variant": {"not": "hadoop"}},
+    ]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
     /// How long jobs wait for their input: `auto`, in `hadoop` not at all.

@@ -9,7 +9,7 @@ use super::allocation_file::parse;
 use super::file_or::{FileOr, Filed};
 use super::names::listed;
 use super::pool_tree::{PoolId, PoolTree};
-use super::pools::{Pools, check};
+use super::pools::{Pool, Pools, check};
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
 
@@ -119,6 +119,18 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
         is_warning: false,
     };
     names.iter().filter(is_inner).map(complaint).collect()
+}
+
+/// Refuses pools inside of others, for a policy that knows none.
+pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
+    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
+    let complaint = |(name, _): (&String, &Pool)| Complaint {
+        path: ["allocations", "pools", name, "pools"].map(str::to_owned).into(),
+        message: format!("`{name}` has pools inside of it, and `{policy}` knows no such pools"),
+        hint: "declare them beside it, or choose `fair`".to_owned(),
+        is_warning: false,
+    };
+    nested.map(complaint).collect()
 }
 
 /// Warns of pools that are declared and have no job, if others may be meant by them.

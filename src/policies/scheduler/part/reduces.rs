@@ -11,10 +11,9 @@ mod options;
 
 pub use self::options::{ReducesSpec, WithReduces};
 use super::coupling::ReduceGate;
-use super::idle::idle;
-use super::srt::{ReduceOrder, Srt, SrtSpec};
+use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Complaint, Job, JobId, SlotKind, View};
+use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 
 /// Which reduces start; by default those of the job that the policy serves, and nothing holds them back.
 #[derive(Clone, Debug, Default)]
@@ -22,15 +21,6 @@ pub struct Reduces {
     /// The order, if it is not that of maps.
     srt: Option<Srt>,
     gate: ReduceGate,
-}
-
-impl ReducesSpec {
-    /// Warns of what changes nothing in a policy as the rest is.
-    pub fn idle(&self, policy: &str) -> Vec<Complaint> {
-        let is_idle = self.srt != SrtSpec::default() && self.reduce_order != ReduceOrder::Srt;
-        let why = "reduces have another order";
-        idle(policy, [("srt", is_idle, why, "set `reduce_order: srt`")])
-    }
 }
 
 impl Reduces {

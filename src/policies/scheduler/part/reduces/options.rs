@@ -26,6 +26,7 @@ pub struct ReducesSpec {
     /// jobs.
     pub reduce_order: ReduceOrder,
     /// How `srt` computes the remaining time.
+    #[schemars(extend("x-only-if" = {"reduce_order": "srt"}))]
     pub srt: SrtSpec,
     /// What holds reduces back after the slow start.
     pub reduce_gate: ReduceGate,

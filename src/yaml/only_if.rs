@@ -1,0 +1,277 @@
+//! Settings that have an effect only as others are: the schema says it of a field by `x-only-if`.
+//!
+//! ```json
+//! {"hadoop.setup_cleanup": true, "hadoop.task_cleanup": true}
+//! ```
+//! One of the entries has to hold. A path leads on from the innermost mapping around the field in which
+//! its first key may stand.
+//!
+//! | written | holds if what stands at the path |
+//! |---|---|
+//! | `"shared"`, `true` | is that |
+//! | `null` | is missing |
+//! | `{"not": null}` | is there |
+//! | `{"not": "none"}` | is there and something else |
+//! | `{"not": 0}` | is there and not zero: neither `0` nor `0s` or `0B` |
+//! | `[null, "eager"]` | is one of these |
+//!
+//! A key with spaces is a fact in words: no tree shows it, and the caller knows whether it is so. In a
+//! list of conditions all have to hold. `{"inside": {"order": CONDITION}}` says it
+//! of fields inside, for a type that several share.
+
+use serde_json::Value as Json;
+use serde_yaml::{Mapping, Value};
+
+use super::path::{Path, Step};
+use super::shape::{Form, Shape};
+
+/// A setting that somebody has said and that has an effect only on a condition.
+#[derive(Clone, Debug)]
+pub struct Conditional<'s> {
+    /// Where it stands: of several entries of a list, the first.
+    pub path: Path,
+    /// How many others like it there are.
+    others: usize,
+    /// Its condition; of several, the first that does not hold.
+    condition: &'s Json,
+    holds: bool,
+}
+
+impl<'s> Conditional<'s> {
+    /// Returns the settings that have conditions in a tree that stands at a path, of those that
+    /// somebody said. What others may add to, such as policies with their options, are trees of their
+    /// own.
+    pub fn find(
+        shape: &'s Shape,
+        tree: &Value,
+        at: Path,
+        is_said: impl Fn(&Path, &Value) -> bool,
+    ) -> Vec<Self> {
+        let mut finder = Finder { is_said, around: Vec::new(), path: at, found: Vec::new() };
+        finder.visit(shape, tree, None);
+        finder.found
+    }
+
+    /// Returns whether it has an effect, if these facts are so.
+    pub fn matters(&self, is_fact: impl Fn(&str) -> bool) -> bool {
+        let mut keys = self.condition.as_object().into_iter().flat_map(|of| of.keys());
+        self.holds || keys.any(|key| is_fact(key))
+    }
+
+    /// Says that it has no effect; it is one of ours, or ` of` something.
+    pub fn warning(&self, of: &str) -> String {
+        let others = match self.others {
+            0 => String::new(),
+            others => format!(" (and {others} more)"),
+        };
+        let (path, only) = (&self.path, only(self.condition));
+        format!(
+            "`{path}`{others}{of} has no effect: it has one only {only}; see to that, or leave it out"
+        )
+    }
+}
+
+/// Returns what a condition asks for, such as "with `model: shared`".
+pub fn only(condition: &Json) -> String {
+    let quoted = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let alternative = |key: &str, wanted: &Json| match wanted {
+        _ if key.contains(' ') => format!("with {key}"),
+        Json::Null => format!("without `{key}`"),
+        Json::Object(other) if [Json::Null, 0.into()].contains(&other["not"]) => {
+            format!("with `{key}`")
+        }
+        Json::Object(other) => format!("with `{key}` other than `{}`", quoted(&other["not"])),
+        wanted => format!("with `{key}: {}`", quoted(wanted)),
+    };
+    let all = condition.as_object().into_iter().flatten();
+    let all = all.flat_map(|(key, wanted)| each(wanted).map(|wanted| alternative(key, wanted)));
+    let mut all: Vec<String> = all.collect();
+    let last = all.pop().unwrap_or_default();
+    if all.is_empty() { last } else { format!("{} or {last}", all.join(", ")) }
+}
+
+/// Returns each entry of a list, or what is none.
+pub fn each(value: &Json) -> impl Iterator<Item = &Json> {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter()
+}
+
+/// Walks through a tree.
+struct Finder<'s, 'v, F> {
+    is_said: F,
+    /// The mappings around, from the outermost.
+    around: Vec<(&'s Shape, &'v Mapping)>,
+    path: Path,
+    found: Vec<Conditional<'s>>,
+}
+
+impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
+    /// Looks at what is inside of a value; what is around may say something of fields in it.
+    fn visit(&mut self, shape: &'s Shape, value: &'v Value, of_inside: Option<&'s Json>) {
+        match (&shape.form, value) {
+            (_, Value::Sequence(list)) => {
+                let Some(items) = shape.entry().filter(|items| !items.is_plain()) else { return };
+                for (number, entry) in list.iter().enumerate() {
+                    self.path.0.push(Step::Index(number));
+                    self.visit(items, entry, of_inside);
+                    self.path.0.pop();
+                }
+            }
+            (Form::Choice { may_be_other: true, .. }, _) => {}
+            (_, Value::Mapping(map)) => {
+                self.around.push((shape, map));
+                for (key, value) in map {
+                    let is_field = !value.is_null() && !shape.is_beside(key);
+                    if let Some(key) = key.as_str().filter(|_| is_field) {
+                        self.field(shape, key, value, of_inside);
+                    }
+                }
+                self.around.pop();
+            }
+            _ => {}
+        }
+    }
+
+    fn field(
+        &mut self,
+        around: &'s Shape,
+        key: &str,
+        value: &'v Value,
+        of_inside: Option<&'s Json>,
+    ) {
+        let is_map = |shape: &Shape| matches!(shape.form, Form::Map(_));
+        let inside = of_inside.filter(|_| !is_map(around)).and_then(|of| of.get(key));
+        let condition = inside.or_else(|| around.only_if(key));
+        let mut inner = around.key(key);
+        if inner.is_plain() && value.is_mapping() {
+            // A type is not followed inside of itself: pools in a pool are as those around it.
+            let mut same = self.around.iter().rev().map(|(around, _)| around.key(key));
+            inner = same.find(|same| is_map(same)).unwrap_or(inner);
+        }
+        if inner.is_plain() && condition.is_none() {
+            return;
+        }
+        self.path.0.push(Step::Key(key.to_owned()));
+        let of_inner = condition.and_then(|of| of.get("inside"));
+        if let Some(condition) = condition.filter(|_| of_inner.is_none())
+            && (self.is_said)(&self.path, value)
+        {
+            let unmet = each(condition).find(|condition| !self.holds(condition));
+            self.note(unmet.unwrap_or(condition), unmet.is_none());
+        }
+        self.visit(inner, value, of_inner.or(of_inside));
+        self.path.0.pop();
+    }
+
+    fn holds(&self, condition: &Json) -> bool {
+        let mut all = condition.as_object().into_iter().flatten();
+        all.any(|(path, wanted)| {
+            let said = Path::parse(path).and_then(|path| self.said(&path));
+            each(wanted).any(|wanted| match (wanted, said) {
+                (Json::Null, said) => said.is_none(),
+                (_, None) => false,
+                (Json::Object(other), Some(said)) => !is(said, &other["not"]),
+                (wanted, Some(said)) => is(said, wanted),
+            })
+        })
+    }
+
+    /// Returns what stands at the path of a condition.
+    fn said(&self, path: &Path) -> Option<&'v Value> {
+        let Some((Step::Key(first), rest)) = path.0.split_first() else { return None };
+        let (_, map) = self.around.iter().rev().find(|(shape, _)| shape.has_field(first))?;
+        let value = Path(rest.to_vec()).get(map.get(first.as_str())?);
+        value.filter(|value| !value.is_null())
+    }
+
+    fn note(&mut self, condition: &'s Json, holds: bool) {
+        let is_same =
+            |of: &&mut Conditional<'_>| std::ptr::eq(of.condition, condition) && of.holds == holds;
+        match self.found.iter_mut().find(is_same) {
+            Some(first) => first.others += 1,
+            None => {
+                let path = self.path.clone();
+                self.found.push(Conditional { path, others: 0, condition, holds });
+            }
+        }
+    }
+}
+
+fn is(said: &Value, wanted: &Json) -> bool {
+    match wanted.as_u64() {
+        Some(0) => is_nothing(said),
+        _ => serde_json::to_value(said).is_ok_and(|said| said == *wanted),
+    }
+}
+
+/// Returns whether a value says nothing, as `0`, `0B` and `0s` do.
+pub fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.trim_end_matches(char::is_alphabetic).trim().parse() == Ok(0.0),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns where something has no effect, and what is asked for.
+    fn idle(tree: &str) -> Vec<String> {
+        let shape = Shape::of(&serde_json::json!({ "properties": {
+            "mode": {},
+            "size": { "x-only-if": { "mode": "large", "given": { "not": null } } },
+            "given": {},
+            "late": { "x-only-if": [{ "mode": { "not": "early" } }, { "a fact": true }] },
+            "trees": {
+                "x-only-if": { "inside": { "age": { "mode": [null, "old"] } } },
+                "additionalProperties": { "properties": {
+                    "age": {},
+                    "leaves": {},
+                    "fruit": { "x-only-if": { "leaves": { "not": 0 } } },
+                    "trees": {},
+                } },
+            },
+        } }));
+        let tree: Value = serde_yaml::from_str(tree).unwrap();
+        let found = Conditional::find(&shape, &tree, Path::default(), |_, said| *said != 7);
+        let idle = found.iter().filter(|it| !it.matters(|fact| fact == "a fact"));
+        let idle = idle.map(|it| it.warning(""));
+        idle.map(|it| it.replace(" has no effect: it has one only", "")).collect()
+    }
+
+    #[test]
+    fn a_setting_matters_if_one_of_its_conditions_holds() {
+        let told = "`size` with `mode: large` or with `given`; see to that, or leave it out";
+        assert_eq!(idle("{size: 1}"), [told]);
+        assert_eq!(idle("{size: 1, mode: small, given: null}"), [told]);
+        for heeded in ["{size: 1, mode: large}", "{size: 1, given: 0}", "{size: 7}", "{size: null}"]
+        {
+            assert_eq!(idle(heeded), [""; 0], "{heeded}");
+        }
+    }
+
+    #[test]
+    fn in_a_list_all_conditions_hold() {
+        let told = "`late` with `mode` other than `early`; see to that, or leave it out";
+        assert_eq!(idle("{late: 1, mode: early}"), [told]);
+        assert_eq!(idle("{late: 1, mode: else}"), [""; 0], "the fact is so");
+    }
+
+    #[test]
+    fn what_is_inside_of_itself_and_what_has_the_name_of_a_field_is_told_apart() {
+        let trees = "{mode: new, trees: {age: {trees: {age: {age: 3}, oak: {age: 4}}}}}";
+        let told = "`trees.age.trees.age.age` (and 1 more) without `mode` or with `mode: old`; see to \
+                    that, or leave it out";
+        assert_eq!(idle(trees), [told]);
+        assert_eq!(idle(&trees.replace("new", "old")), [""; 0]);
+        let fruit =
+            |leaves: &str| idle(&format!("{{trees: {{oak: {{fruit: 1, leaves: {leaves}}}}}}}"));
+        for none in ["0", "0s", "0 B", "null"] {
+            let told = "`trees.oak.fruit` with `leaves`; see to that, or leave it out";
+            assert_eq!(fruit(none), [told], "{none}");
+        }
+        assert_eq!(fruit("0.5"), [""; 0]);
+    }
+}
