@@ -477,16 +477,24 @@ impl<'r> Session<'r> {
         }
         if !quiet {
             let out = self.out.display();
-            let missing = counted(missing as u64, "run");
-            let (head, next) = match shard {
-                Shard::WHOLE => (String::new(), format!("{missing} left to other processes")),
-                Shard { index, count } => (
+            let (head, next) = match (shard, missing) {
+                (Shard::WHOLE, 0) if self.has_results_of(sheet) => {
+                    (String::new(), format!("the results are in {out}"))
+                }
+                (Shard::WHOLE, 0) => {
+                    (String::new(), format!("another process writes the results into {out}"))
+                }
+                (Shard::WHOLE, missing) => {
+                    let missing = counted(missing as u64, "run");
+                    (String::new(), format!("{missing} left to other processes in {out}"))
+                }
+                (Shard { index, count }, _) => (
                     format!("part {} of {count}: ", index + 1),
-                    "put the parts together with `mumakil study merge`".to_owned(),
+                    format!("wrote {out} (put the parts together with `mumakil study merge`)"),
                 ),
             };
             let mut lines = Lines::of(format!("{head}{done}"));
-            lines.line(format!("wrote {out} ({next})"));
+            lines.line(next);
             terminal::print(&lines)?;
             self.warn();
         }
