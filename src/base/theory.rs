@@ -8,7 +8,7 @@
 mod delay;
 pub mod fluid;
 
-pub use delay::{DelayedJob, StickySlots, Waiting};
+pub use delay::{DelayedJob, SkippedTime, StickySlots};
 
 /// A number for which a form has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -11,7 +11,7 @@ use mumakil::mapred::{
 };
 use mumakil::record::{Books, End, RecordError, Watcher};
 use mumakil::scenario::{self, Registry};
-use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
+use mumakil::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
 use mumakil::units::{SimSpan, SimTime};
 use proptest::prelude::*;
 
@@ -210,7 +210,7 @@ proptest! {
 const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 
 /// Returns when the jobs of the example end on a server that can be divided at will.
-fn fluid(discipline: Discipline) -> Vec<f64> {
+fn fluid(discipline: FluidDiscipline) -> Vec<f64> {
     let number = |number: u64| exact(number as f64).expect("it is finite");
     let job = |(arrival, size): (u64, u64)| FluidJob {
         arrival: number(arrival),
@@ -250,16 +250,16 @@ workload: {jobs: ["
 
 #[test]
 fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
-    let error = |scheduler: &str, discipline: Discipline, task_ms: u64| {
+    let error = |scheduler: &str, discipline: FluidDiscipline, task_ms: u64| {
         let pairs = on_a_cluster(scheduler, task_ms).into_iter().zip(fluid(discipline));
         pairs.map(|(real, ideal)| (real - ideal).abs()).fold(0.0, f64::max)
     };
     let hfsp = "{hfsp: {estimator: oracle, sample: 0, delay: {w1: 0s, w2: 0s}}}";
     for (scheduler, discipline) in [
-        ("ps", Discipline::Ps),
-        ("fsp", Discipline::Fsp),
-        ("srpt", Discipline::Srpt),
-        (hfsp, Discipline::Fsp),
+        ("ps", FluidDiscipline::Ps),
+        ("fsp", FluidDiscipline::Fsp),
+        ("srpt", FluidDiscipline::Srpt),
+        (hfsp, FluidDiscipline::Fsp),
     ] {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
         // A job comes while tasks are under way: it waits for one at most, and so do those after it.

@@ -77,13 +77,13 @@ fn sub_seed(name: &str, number: i64) -> i64 {
 #[derive(Debug)]
 pub struct Stories {
     seed: i64,
-    jobs: FxHashMap<u32, Story>,
+    jobs: FxHashMap<u32, JobGenerators>,
     machines: Vec<u32>,
 }
 
 /// The generators of a job.
 #[derive(Debug)]
-pub struct Story {
+pub struct JobGenerators {
     name: String,
     own: JavaRandom,
     /// By distribution, each made when it is first used.
@@ -98,8 +98,8 @@ impl Stories {
     }
 
     /// Returns the generators of a job, which is called `id` in its trace.
-    pub fn of(&mut self, job: u32, id: &str) -> &mut Story {
-        self.jobs.entry(job).or_insert_with(|| Story::new(id, self.seed))
+    pub fn of(&mut self, job: u32, id: &str) -> &mut JobGenerators {
+        self.jobs.entry(job).or_insert_with(|| JobGenerators::new(id, self.seed))
     }
 
     /// Draws some of the machines for a job. What it does to their order stays for the next draw.
@@ -119,7 +119,7 @@ impl Stories {
     }
 }
 
-impl Story {
+impl JobGenerators {
     fn new(id: &str, seed: i64) -> Self {
         let name = format!("forZombieJob{id}");
         let own = JavaRandom::new(sub_seed(&name, seed));
@@ -127,7 +127,7 @@ impl Story {
     }
 }
 
-impl Dice for Story {
+impl Dice for JobGenerators {
     fn share(&mut self) -> f64 {
         self.own.share()
     }

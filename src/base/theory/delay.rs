@@ -156,7 +156,7 @@ impl DelayedJob {
 
 /// How long a job at the head of the line is skipped (section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waiting {
+pub struct SkippedTime {
     /// `D`, how often it is skipped.
     pub skips: f64,
     /// `M`, the nodes of the cluster.
@@ -165,7 +165,7 @@ pub struct Waiting {
     pub slots: f64,
 }
 
-impl Waiting {
+impl SkippedTime {
     /// Returns the longest wait for a local task, in lengths of a task: `D / (M L)`.
     ///
     /// # Errors
@@ -244,7 +244,7 @@ mod tests {
     fn equation_2_asks_for_23_per_cent_of_the_nodes_and_a_35th_of_a_task() {
         let skips = EXAMPLE.skips_for(0.95).unwrap();
         near(skips / 100.0, 0.23, 2e-3);
-        let waiting = Waiting { skips, nodes: 100.0, slots: 8.0 };
+        let waiting = SkippedTime { skips, nodes: 100.0, slots: 8.0 };
         near(waiting.task_lengths().unwrap(), 0.028, 1e-3);
     }
 

@@ -15,7 +15,7 @@
 //! out.
 //!
 //! ```
-//! use mumakil_base::theory::fluid::{Discipline, FluidJob, approximate, exact};
+//! use mumakil_base::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A job that fills the system, and one of 55 % for ten seconds.
@@ -26,7 +26,7 @@
 //!     most: number(most),
 //!     weight: number(1.0),
 //! };
-//! let course = Discipline::Fsp.serve(&[job(0.0, 30.0, 1.0), job(10.0, 5.5, 0.55)])?;
+//! let course = FluidDiscipline::Fsp.serve(&[job(0.0, 30.0, 1.0), job(10.0, 5.5, 0.55)])?;
 //! assert_eq!(course.order(), [1, 0]);
 //! assert_eq!(approximate(&course.jobs[0].finish), 35.5);
 //! # Ok(())
@@ -43,7 +43,7 @@ mod tests;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-pub use self::course::{Course, Interval, Served};
+pub use self::course::{FluidCourse, Interval, Served};
 use super::DomainError;
 
 /// A quotient of whole numbers of any length: seconds, work, a share.
@@ -71,7 +71,7 @@ pub struct FluidJob {
     pub size: Exact,
     /// The largest share of the system that it can use.
     pub most: Exact,
-    /// Its weight, for [`Discipline::Gps`]; the others treat all jobs alike.
+    /// Its weight, for [`FluidDiscipline::Gps`]; the others treat all jobs alike.
     pub weight: Exact,
 }
 
@@ -91,7 +91,7 @@ impl FluidJob {
 
 /// How the system is divided among the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Discipline {
+pub enum FluidDiscipline {
     /// Processor sharing: equal shares; what a job cannot use is shared among the others.
     Ps,
     /// Generalised processor sharing: the same in proportion to the weights.
@@ -112,7 +112,7 @@ pub enum Discipline {
     Srpt,
 }
 
-impl Discipline {
+impl FluidDiscipline {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Ps, Self::Gps, Self::Fsp, Self::Srpt];
 
@@ -135,7 +135,7 @@ impl Discipline {
     ///
     /// # Errors
     /// If a number of a job cannot be: only arrivals may be zero, and nobody can use more than all.
-    pub fn serve(self, jobs: &[FluidJob]) -> Result<Course, DomainError> {
+    pub fn serve(self, jobs: &[FluidJob]) -> Result<FluidCourse, DomainError> {
         jobs.iter().try_for_each(FluidJob::check)?;
         Ok(match self {
             Self::Ps => share::equally(jobs),

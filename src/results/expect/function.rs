@@ -2,7 +2,7 @@
 //!
 //! Another closed form is another line of the table.
 
-use mumakil_base::theory::{DelayedJob, DomainError, StickySlots, Waiting};
+use mumakil_base::theory::{DelayedJob, DomainError, SkippedTime, StickySlots};
 
 /// A function of plain numbers.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub const FUNCTIONS: &[Function] = &[
         job(x).skips_for(x[3])
     }),
     Function::of("delay_wait", WAITING, "how long the skips last, in tasks", |x| {
-        Waiting { nodes: x[0], slots: x[1], skips: x[2] }.task_lengths()
+        SkippedTime { nodes: x[0], slots: x[1], skips: x[2] }.task_lengths()
     }),
 ];
 

@@ -6,7 +6,7 @@ use super::{Exact, FluidJob};
 
 /// The course of all jobs under one discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Course {
+pub struct FluidCourse {
     /// The end of each job, in the order of the jobs.
     pub jobs: Vec<Served>,
     /// The times with jobs, in their order. Nothing happens inside of an interval.
@@ -33,7 +33,7 @@ pub struct Interval {
     pub shares: Vec<Exact>,
 }
 
-impl Course {
+impl FluidCourse {
     /// Returns the course in which nothing has happened yet.
     pub(super) fn new(jobs: usize) -> Self {
         Self { jobs: vec![Served::default(); jobs], intervals: Vec::new() }

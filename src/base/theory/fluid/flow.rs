@@ -2,7 +2,7 @@
 
 use num_traits::Zero;
 
-use super::course::{Course, Interval};
+use super::course::{FluidCourse, Interval};
 use super::{Exact, FluidJob};
 
 /// A job that has arrived and has not ended.
@@ -15,7 +15,7 @@ pub(super) struct Present<'a> {
 }
 
 /// How the system is divided for a while.
-pub(super) struct Division {
+pub(super) struct FluidDivision {
     /// The share of each job that is present, in their order.
     pub(super) shares: Vec<Exact>,
     /// When it must be divided anew, even if no job arrives or ends until then.
@@ -26,9 +26,9 @@ pub(super) struct Division {
 /// or ended. It must give something to somebody.
 pub(super) fn flow<'a>(
     jobs: &'a [FluidJob],
-    mut divide: impl FnMut(&Exact, &[Present<'a>]) -> Division,
-) -> Course {
-    let mut course = Course::new(jobs.len());
+    mut divide: impl FnMut(&Exact, &[Present<'a>]) -> FluidDivision,
+) -> FluidCourse {
+    let mut course = FluidCourse::new(jobs.len());
     let mut coming: Vec<(usize, &FluidJob)> = jobs.iter().enumerate().collect();
     coming.sort_by_key(|(_, job)| &job.arrival);
     let mut coming = coming.into_iter().peekable();
@@ -44,7 +44,7 @@ pub(super) fn flow<'a>(
             now = next.clone();
             continue;
         }
-        let Division { shares, lasts } = divide(&now, &present);
+        let FluidDivision { shares, lasts } = divide(&now, &present);
         let ends = present.iter().zip(&shares).filter(|(_, share)| !share.is_zero());
         let ends = ends.map(|(job, share)| &job.left / share);
         let span = ends.chain(lasts).chain(next.map(|next| next - &now)).min();

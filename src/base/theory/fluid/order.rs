@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use num_traits::One;
 
-use super::course::Course;
-use super::flow::{Division, Present, flow};
+use super::course::FluidCourse;
+use super::flow::{FluidDivision, Present, flow};
 use super::{Exact, FluidJob, share};
 
 /// Serves the jobs under FSP.
-pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> Course {
+pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
     // The order only changes when a job arrives: without more of them, all end as was foreseen.
     let mut finishes = BTreeMap::new();
     flow(jobs, |now, present| {
@@ -18,7 +18,7 @@ pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> Course {
             finishes = virtual_finishes(jobs, now);
         }
         let order = ranked(present, |job| (&finishes[&job.number], &job.job.arrival, job.number));
-        Division { shares: in_order(present, &order), lasts: None }
+        FluidDivision { shares: in_order(present, &order), lasts: None }
     })
 }
 
@@ -32,7 +32,7 @@ fn virtual_finishes(jobs: &[FluidJob], now: &Exact) -> BTreeMap<usize, Exact> {
 }
 
 /// Serves the jobs under SRPT.
-pub(super) fn by_work_left(jobs: &[FluidJob]) -> Course {
+pub(super) fn by_work_left(jobs: &[FluidJob]) -> FluidCourse {
     flow(jobs, |_, present| {
         // Of equal jobs the one that can use more would overtake the other at once.
         let order = ranked(present, |job| {
@@ -40,7 +40,7 @@ pub(super) fn by_work_left(jobs: &[FluidJob]) -> Course {
         });
         let shares = in_order(present, &order);
         let lasts = first_overtaking(present, &order, &shares);
-        Division { shares, lasts }
+        FluidDivision { shares, lasts }
     })
 }
 

@@ -2,22 +2,22 @@
 
 use num_traits::One;
 
-use super::course::Course;
-use super::flow::{Division, Present, flow};
+use super::course::FluidCourse;
+use super::flow::{FluidDivision, Present, flow};
 use super::{Exact, FluidJob};
 
 /// Serves the jobs under PS.
-pub(super) fn equally(jobs: &[FluidJob]) -> Course {
+pub(super) fn equally(jobs: &[FluidJob]) -> FluidCourse {
     flow(jobs, |_, present| divide(present, |_| Exact::one()))
 }
 
 /// Serves the jobs under GPS.
-pub(super) fn by_weight(jobs: &[FluidJob]) -> Course {
+pub(super) fn by_weight(jobs: &[FluidJob]) -> FluidCourse {
     flow(jobs, |_, present| divide(present, |job| job.weight.clone()))
 }
 
 /// Divides the system in proportion to weights, and what a job cannot use among the others.
-fn divide(present: &[Present<'_>], weight: impl Fn(&FluidJob) -> Exact) -> Division {
+fn divide(present: &[Present<'_>], weight: impl Fn(&FluidJob) -> Exact) -> FluidDivision {
     // Those first that are content with least: what they leave is known when others are asked.
     let mut order: Vec<usize> = (0..present.len()).collect();
     order.sort_by_cached_key(|place| &present[*place].job.most / weight(present[*place].job));
@@ -31,5 +31,5 @@ fn divide(present: &[Present<'_>], weight: impl Fn(&FluidJob) -> Exact) -> Divis
         free -= &shares[place];
         weights -= weight(job);
     }
-    Division { shares, lasts: None }
+    FluidDivision { shares, lasts: None }
 }

@@ -4,7 +4,7 @@ mod properties;
 
 use num_traits::{One, Zero};
 
-use super::Discipline::{Fsp, Gps, Ps, Srpt};
+use super::FluidDiscipline::{Fsp, Gps, Ps, Srpt};
 use super::*;
 
 fn ratio(above: u64, below: u64) -> Exact {
@@ -31,13 +31,13 @@ fn single(jobs: &[(u64, u64)]) -> Vec<FluidJob> {
     jobs.iter().map(|(arrival, size)| job(*arrival, *size, "1")).collect()
 }
 
-fn finishes(discipline: Discipline, jobs: &[FluidJob]) -> Vec<Exact> {
+fn finishes(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<Exact> {
     let course = discipline.serve(jobs).unwrap();
     course.jobs.into_iter().map(|job| job.finish).collect()
 }
 
 /// Checks when jobs end, where the expected times are given as in `"24.5"` or `"16/3"`.
-fn ends(discipline: Discipline, jobs: &[FluidJob], expected: &[&str]) {
+fn ends(discipline: FluidDiscipline, jobs: &[FluidJob], expected: &[&str]) {
     let told: Vec<String> = finishes(discipline, jobs).iter().map(ToString::to_string).collect();
     let number = |text: &&str| text.parse().unwrap_or_else(|_| number(text)).to_string();
     let expected: Vec<String> = expected.iter().map(number).collect();
@@ -45,7 +45,7 @@ fn ends(discipline: Discipline, jobs: &[FluidJob], expected: &[&str]) {
 }
 
 /// Returns who has how much when, in the order of time; neighbours that do not differ are one.
-fn course(discipline: Discipline, jobs: &[FluidJob]) -> Vec<(f64, Vec<f64>)> {
+fn course(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<(f64, Vec<f64>)> {
     let intervals = discipline.serve(jobs).unwrap().intervals;
     let mut told: Vec<(f64, Vec<f64>)> = Vec::new();
     for interval in intervals {
@@ -106,7 +106,7 @@ fn figure_2_under_fsp_ends_every_job_no_later_than_under_sharing() {
 
 #[test]
 fn no_jobs_have_no_course_and_no_mean() {
-    for discipline in Discipline::ALL {
+    for discipline in FluidDiscipline::ALL {
         let course = discipline.serve(&[]).unwrap();
         assert!(course.intervals.is_empty() && course.mean_sojourn().is_none());
     }
@@ -116,7 +116,7 @@ fn no_jobs_have_no_course_and_no_mean() {
 fn a_job_alone_takes_its_time_after_a_pause_too() {
     // Ten seconds at two fifths each; nothing is to be done from 13 to 20.
     let jobs = [job(3, 10, "0.4"), job(20, 10, "0.4")];
-    for discipline in Discipline::ALL {
+    for discipline in FluidDiscipline::ALL {
         ends(discipline, &jobs, &["13", "30"]);
         assert_eq!(discipline.serve(&jobs).unwrap().mean_sojourn(), Some(ratio(10, 1)));
     }
@@ -124,14 +124,14 @@ fn a_job_alone_takes_its_time_after_a_pause_too() {
 
 #[test]
 fn a_job_that_arrives_as_another_ends_shares_nothing_with_it() {
-    for discipline in Discipline::ALL {
+    for discipline in FluidDiscipline::ALL {
         ends(discipline, &single(&[(0, 5), (5, 2)]), &["5", "7"]);
     }
 }
 
 #[test]
 fn jobs_that_fit_beside_each_other_do_not_slow_each_other() {
-    for discipline in Discipline::ALL {
+    for discipline in FluidDiscipline::ALL {
         ends(discipline, &[job(0, 8, "0.25"), job(2, 4, "0.75")], &["8", "6"]);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use num_traits::{One, Zero};
 use proptest::prelude::*;
 
-use super::super::Discipline::{Fsp, Gps, Ps, Srpt};
-use super::super::{Course, Discipline, Exact, FluidJob, Interval};
+use super::super::FluidDiscipline::{Fsp, Gps, Ps, Srpt};
+use super::super::{Exact, FluidCourse, FluidDiscipline, FluidJob, Interval};
 use super::{finishes, ratio, single, weighing};
 
 prop_compose! {
@@ -31,11 +31,11 @@ fn any_single(most: usize) -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop::collection::vec((0..12_u64, 1..6_u64), 1..most)
 }
 
-fn any_discipline() -> impl Strategy<Value = Discipline> {
-    prop::sample::select(Discipline::ALL.to_vec())
+fn any_discipline() -> impl Strategy<Value = FluidDiscipline> {
+    prop::sample::select(FluidDiscipline::ALL.to_vec())
 }
 
-fn is_present(number: usize, jobs: &[FluidJob], course: &Course, interval: &Interval) -> bool {
+fn is_present(number: usize, jobs: &[FluidJob], course: &FluidCourse, interval: &Interval) -> bool {
     jobs[number].arrival <= interval.from && interval.to <= course.jobs[number].finish
 }
 
@@ -170,11 +170,11 @@ proptest! {
     fn on_a_single_server_no_schedule_has_a_lesser_mean_than_srpt(jobs in any_single(6)) {
         let sizes: Vec<u64> = jobs.iter().map(|job| job.1).collect();
         let least = least_sum(&jobs, 0, &sizes, &mut Known::new());
-        let mean = |discipline: Discipline| {
+        let mean = |discipline: FluidDiscipline| {
             discipline.serve(&single(&jobs)).unwrap().mean_sojourn().unwrap()
         };
         prop_assert_eq!(mean(Srpt), ratio(least, jobs.len() as u64));
-        prop_assert!(Discipline::ALL.into_iter().all(|other| mean(Srpt) <= mean(other)));
+        prop_assert!(FluidDiscipline::ALL.into_iter().all(|other| mean(Srpt) <= mean(other)));
     }
 
     #[test]
