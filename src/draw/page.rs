@@ -1,6 +1,6 @@
 //! A report: one HTML file that needs nothing else.
 //!
-//! A [`Page`] says what is to be read: headline numbers, paragraphs, tables, charts, verdicts. How
+//! A [`HtmlPage`] says what is to be read: headline numbers, paragraphs, tables, charts, verdicts. How
 //! that looks is here and the same for every report: on a phone and on paper, in light and in dark,
 //! by mouse and by keyboard. Styles and script are in the file, and its own security policy forbids
 //! it the network. Without the script all content is there; the script sorts tables, shortens long
@@ -13,11 +13,11 @@ mod markup;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chart::{Drawing, Look};
+use crate::chart::{Drawing, SeriesLook};
 
 /// A report.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct HtmlPage {
     /// What it is about.
     pub title: String,
     /// A line below the title.
@@ -34,12 +34,12 @@ pub struct Section {
     /// The heading.
     pub title: String,
     /// Its content.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PageBlock>,
 }
 
 /// A piece of content.
 #[derive(Clone, Debug)]
-pub enum Block {
+pub enum PageBlock {
     /// Numbers that come first, as cards.
     Headlines(Vec<Headline>),
     /// A paragraph.
@@ -49,11 +49,11 @@ pub enum Block {
     /// Sentences, one below the other.
     Sentences(Vec<String>),
     /// Expectations and what became of them.
-    Verdicts(Vec<Judged>),
+    Verdicts(Vec<JudgedExpectation>),
     /// Charts, beside one another where there is room.
     Charts(Vec<Drawing>),
     /// What colours mean.
-    Key(Vec<(Look, String)>),
+    Key(Vec<(SeriesLook, String)>),
     /// A table.
     Table(PageTable),
     /// Text to be copied, such as a command.
@@ -73,7 +73,7 @@ pub struct Headline {
 
 /// An expectation and what became of it.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedExpectation {
     /// What became of it.
     pub judgement: Judgement,
     /// Of which class a known gap is, if that is said.
@@ -87,14 +87,14 @@ pub struct Judged {
     /// What was measured here.
     pub measured: Option<String>,
     /// The published numbers, each beside ours.
-    pub figures: Vec<Beside>,
+    pub figures: Vec<PublishedComparison>,
     /// Why, or what it means.
     pub note: Option<String>,
 }
 
 /// A published number beside ours, in words.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct PublishedComparison {
     /// Which of several it is; empty if there is one only.
     pub what: String,
     /// What was published.
@@ -127,14 +127,14 @@ pub struct PageTable {
     /// What it lists.
     pub caption: String,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PageColumn>,
     /// Its rows: a cell for each column.
     pub rows: Vec<Vec<PageCell>>,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug, Default)]
-pub struct Column {
+pub struct PageColumn {
     /// The heading.
     pub title: String,
     /// The unit of its numbers.
@@ -161,14 +161,14 @@ pub struct PageCell {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slice {
     /// How it looks.
-    pub look: Look,
+    pub look: SeriesLook,
     /// Which part of the bar it is, from 0 to 1.
     pub share: f64,
     /// What it is.
     pub name: String,
 }
 
-impl Column {
+impl PageColumn {
     /// Returns a column of texts.
     pub fn text(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
@@ -239,12 +239,12 @@ impl Judgement {
 
 impl Section {
     /// Returns a section of these blocks.
-    pub fn new(title: impl Into<String>, blocks: Vec<Block>) -> Self {
+    pub fn new(title: impl Into<String>, blocks: Vec<PageBlock>) -> Self {
         Self { title: title.into(), blocks }
     }
 }
 
-impl Page {
+impl HtmlPage {
     /// Returns the file.
     pub fn html(&self) -> String {
         markup::page(self).into_string()

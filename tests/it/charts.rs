@@ -1,9 +1,10 @@
 //! One golden drawing of each kind of chart.
 
 use mumakil::chart::{
-    Arrangement, Axis, Bar, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Density,
-    Drawing, Ecdf, Fate, Gantt, GanttBar, GanttRow, Heat, Layer, LineSeries, Lines, Look,
-    Percentiles, Point, Ratio, RatioSeries, Ratios, Reference, Sample, Stack, Unit,
+    Arrangement, AxisUnit, Bar, BarFate, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption,
+    ChartAxis, Curve, Density, Drawing, Ecdf, EcdfSample, Gantt, GanttBar, GanttRow, Heat,
+    LinePoint, LineSeries, Percentiles, Ratio, RatioSeries, Ratios, ReferenceLine, SeriesLook,
+    Stack, StackLayer, ValueLines,
 };
 
 fn caption(id: &str, title: &str) -> Caption {
@@ -68,15 +69,15 @@ fn ratios_beside_one() {
 
 #[test]
 fn ecdf() {
-    let sample = |name: &str, seed: u32, scale| Sample {
+    let sample = |name: &str, seed: u32, scale| EcdfSample {
         name: name.to_owned(),
-        look: Look(seed as usize - 1),
+        look: SeriesLook(seed as usize - 1),
         values: sample(seed, 100, scale),
         published: Vec::new(),
     };
     let chart = Ecdf {
         caption: caption("ecdf", "Sojourn time of the jobs of FB2009 on 100 nodes"),
-        x: Axis::log("Sojourn time", Unit::Seconds),
+        x: ChartAxis::log("Sojourn time", AxisUnit::Seconds),
         of: "jobs".to_owned(),
         samples: vec![sample("hfsp", 1, 6.0), sample("fair", 2, 9.0), sample("fifo", 3, 30.0)],
     };
@@ -89,16 +90,16 @@ fn lines_with_bands() {
     let line = |name: &str, work: f64, spread: f64| {
         let point = |x: f64| {
             let y = 60.0 + work / x;
-            Point { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
+            LinePoint { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
         };
         let points = nodes.clone().map(point).collect();
         LineSeries { name: name.to_owned(), points, theory: false, published: Vec::new() }
     };
-    let bound = nodes.clone().map(|x| Point { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
-    let chart = Lines {
+    let bound = nodes.clone().map(|x| LinePoint { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
+    let chart = ValueLines {
         caption: caption("lines", "Mean sojourn time by the size of the cluster"),
-        x: Axis::linear("Nodes", Unit::Count),
-        y: Axis::linear("Mean sojourn time", Unit::Seconds),
+        x: ChartAxis::linear("Nodes", AxisUnit::Count),
+        y: ChartAxis::linear("Mean sojourn time", AxisUnit::Seconds),
         lines: vec![
             line("fair", 9_000.0, 0.4),
             line("hfsp", 4_000.0, 0.3),
@@ -109,7 +110,7 @@ fn lines_with_bands() {
                 published: Vec::new(),
             },
         ],
-        references: vec![Reference { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
+        references: vec![ReferenceLine { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
         band: "95 % confidence".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
@@ -136,7 +137,7 @@ fn names(names: &[&str]) -> Vec<String> {
 fn bars_with_whiskers() {
     let chart = Bars {
         caption: caption("bars", "Mean sojourn time by class of job, against fair"),
-        y: Axis::linear("Difference to fair", Unit::Seconds),
+        y: ChartAxis::linear("Difference to fair", AxisUnit::Seconds),
         x: String::new(),
         groups: names(&["small", "medium", "large"]),
         series: bars(
@@ -167,7 +168,7 @@ fn published_bars() {
     let series = series.into_iter().zip(published);
     let chart = Bars {
         caption: caption("published-bars", "Figure 12: node locality in a closed loop of 60 jobs"),
-        y: Axis::linear("Share of maps", Unit::Share),
+        y: ChartAxis::linear("Share of maps", AxisUnit::Share),
         x: "Maps of the job".to_owned(),
         groups: names(&["3", "10", "100"]),
         series: series.map(|(series, published)| BarSeries { published, ..series }).collect(),
@@ -182,14 +183,14 @@ fn published_bars() {
 fn published_lines() {
     let line = |name: &str, ours: [f64; 4], published: &[(f64, f64)]| {
         let points = [0.0, 1.0, 5.0, 10.0].into_iter().zip(ours);
-        let points = points.map(|(x, y)| Point { x, y, band: Some((y - 0.02, y + 0.02)) });
+        let points = points.map(|(x, y)| LinePoint { x, y, band: Some((y - 0.02, y + 0.02)) });
         let published = published.to_vec();
         LineSeries { name: name.to_owned(), points: points.collect(), theory: false, published }
     };
-    let chart = Lines {
+    let chart = ValueLines {
         caption: caption("published-lines", "Figure 15: locality against the wait"),
-        x: Axis::linear("Wait", Unit::Seconds),
-        y: Axis::linear("Share of maps", Unit::Share),
+        x: ChartAxis::linear("Wait", AxisUnit::Seconds),
+        y: ChartAxis::linear("Share of maps", AxisUnit::Share),
         lines: vec![
             line(
                 "jobs of 4 maps",
@@ -209,7 +210,7 @@ fn published_lines() {
 fn stacked_bars() {
     let chart = Bars {
         caption: caption("locality", "Locality of maps by the size of the job"),
-        y: Axis::linear("Share of maps", Unit::Share),
+        y: ChartAxis::linear("Share of maps", AxisUnit::Share),
         x: "Maps of the job".to_owned(),
         groups: names(&["1–25", "26–100", "101–500", "501–2,000", "more"]),
         series: bars(
@@ -235,7 +236,7 @@ fn heat() {
         y: "Policy".to_owned(),
         columns: names(&["10", "20", "40", "60", "80", "100"]),
         rows: names(&["fifo", "fair", "capacity", "hfsp"]),
-        value: Axis::linear("Node-local maps", Unit::Share),
+        value: ChartAxis::linear("Node-local maps", AxisUnit::Share),
         values: (0..4).map(row).collect(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
@@ -243,17 +244,18 @@ fn heat() {
 
 #[test]
 fn stack() {
-    let layer = |name: &str, look: usize, steps: &[(f64, f64)], waiting: &[(f64, f64)]| Layer {
-        name: name.to_owned(),
-        look: Look(look),
-        steps: steps.to_vec(),
-        waiting: waiting.to_vec(),
-        promised: (name == "pool 2").then_some(150.0),
-    };
+    let layer =
+        |name: &str, look: usize, steps: &[(f64, f64)], waiting: &[(f64, f64)]| StackLayer {
+            name: name.to_owned(),
+            look: SeriesLook(look),
+            steps: steps.to_vec(),
+            waiting: waiting.to_vec(),
+            promised: (name == "pool 2").then_some(150.0),
+        };
     let chart = Stack {
         caption: caption("stack", "Map slots by pool"),
-        x: Axis::linear("Time", Unit::Seconds),
-        y: Axis::linear("Map slots", Unit::Count),
+        x: ChartAxis::linear("Time", AxisUnit::Seconds),
+        y: ChartAxis::linear("Map slots", AxisUnit::Count),
         layers: vec![
             layer(
                 "pool 1",
@@ -277,7 +279,7 @@ fn stack() {
             layer("pool 3", 2, &[(118.0, 134.0), (300.0, 130.0), (420.0, 0.0)], &[]),
         ],
         capacity: Some(layer("all map slots", 0, &[(0.0, 400.0)], &[])),
-        waiting: Some(Axis::linear("Maps that wait", Unit::Count)),
+        waiting: Some(ChartAxis::linear("Maps that wait", AxisUnit::Count)),
         until: 640.0,
         mark: None,
     };
@@ -295,7 +297,8 @@ fn rows(count: usize) -> Vec<GanttRow> {
 }
 
 fn owners() -> Vec<BarOwner> {
-    let owner = |(look, name): (usize, &str)| BarOwner { name: name.to_owned(), look: Look(look) };
+    let owner =
+        |(look, name): (usize, &str)| BarOwner { name: name.to_owned(), look: SeriesLook(look) };
     ["ann", "bob", "carl"].into_iter().enumerate().map(owner).collect()
 }
 
@@ -312,10 +315,10 @@ fn gantt() {
                 row: slot,
                 owner,
                 fate: match (slot, number) {
-                    (4, 3) => Fate::Failed,
-                    (7, 5) | (8, 1) => Fate::Killed,
-                    (2, 1) => Fate::Running,
-                    _ => Fate::Succeeded,
+                    (4, 3) => BarFate::Failed,
+                    (7, 5) | (8, 1) => BarFate::Killed,
+                    (2, 1) => BarFate::Running,
+                    _ => BarFate::Succeeded,
                 },
                 start,
                 end: start + length,
@@ -329,7 +332,7 @@ fn gantt() {
     bars.push(GanttBar { row: 9, start: 160.0, end: 160.05, ..bars[0].clone() });
     let chart = Gantt {
         caption: caption("gantt", "What ran where"),
-        x: Axis::linear("Time", Unit::Seconds),
+        x: ChartAxis::linear("Time", AxisUnit::Seconds),
         rows: rows(12),
         shaded: "slots of reduces".to_owned(),
         owners: owners(),
@@ -365,7 +368,7 @@ fn percentiles() {
     };
     let chart = Percentiles {
         caption: caption("percentiles", "Round trip of a heartbeat"),
-        y: Axis::log("Round trip", Unit::Seconds),
+        y: ChartAxis::log("Round trip", AxisUnit::Seconds),
         curves: vec![curve("100 nodes", 4e-4, 0.2), curve("1,000 nodes", 9e-4, 0.65)],
     };
     insta::assert_snapshot!(lines(&chart.draw()));
@@ -379,7 +382,7 @@ fn boxes() {
     };
     let chart = Boxes {
         caption: caption("boxes", "Sojourn time by class of job"),
-        y: Axis::log("Sojourn time", Unit::Seconds),
+        y: ChartAxis::log("Sojourn time", AxisUnit::Seconds),
         x: String::new(),
         groups: names(&["small", "medium", "large"]),
         series: vec![series("hfsp", 1, 2.0), series("fair", 20, 3.0)],

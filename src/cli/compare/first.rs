@@ -11,7 +11,7 @@ use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::output::results::RunResults;
-use crate::page::{Block, Column, PageCell, PageTable, Section};
+use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::parting::{ChangedJob, GivenSlot, Parting, changed_jobs, other_jobs};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
@@ -79,7 +79,7 @@ impl<'a> First<'a> {
         let slots = self.slots().into_iter().map(|slot| slot.join(" "));
         let text = std::iter::once(self.headline()).chain(slots).collect::<Vec<_>>().join("; ");
         let [one, other] = self.runs.map(|run| run.name.as_str());
-        let number = |name: &str| Column::number(name, None);
+        let number = |name: &str| PageColumn::number(name, None);
         let cells = |changed: &ChangedJob<'_>| {
             let [one, other] = changed.sojourns.map(seconds);
             let (id, ended) = (f64::from(changed.job.job), seconds(Some(changed.ended)));
@@ -94,7 +94,7 @@ impl<'a> First<'a> {
             caption: self.caption(),
             columns: vec![
                 number("Job"),
-                Column::text("Name"),
+                PageColumn::text("Name"),
                 number("Ends at"),
                 number(one),
                 number(other),
@@ -102,7 +102,7 @@ impl<'a> First<'a> {
             ],
             rows: self.changed.iter().take(SHOWN).map(cells).collect(),
         };
-        Section::new("Where they part", vec![Block::Text(text + "."), Block::Table(jobs)])
+        Section::new("Where they part", vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)])
     }
 
     /// Returns the instant at which they part, in seconds, and what it is, to be marked in timelines.

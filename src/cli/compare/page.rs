@@ -4,13 +4,13 @@ use super::pairs::Pairs;
 use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
 use super::unreadable;
-use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample};
+use crate::chart::{self, Caption, ChartAxis, Drawing, Ecdf, EcdfSample};
 use crate::cli::failure::Failure;
 use crate::expect::Unit;
 use crate::mapred::SlotKind;
 use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
 use crate::output::results::RunResults;
-use crate::page::{Block, Column, Page, PageCell, PageTable, Section};
+use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::results::JobRow;
 use crate::scenario::Registry;
 
@@ -26,25 +26,25 @@ pub(super) fn of_runs(
     registry: &Registry,
     runs: &[Run],
     mark: Option<&(f64, String)>,
-) -> Result<Page, Failure> {
+) -> Result<HtmlPage, Failure> {
     let mut parties = Parties::of(runs.iter().map(|run| &run.jobs.all[..]));
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&Run, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
-    let in_short = vec![Block::Table(what(runs)), Block::Table(headline(runs).table())];
+    let in_short = vec![PageBlock::Table(what(runs)), PageBlock::Table(headline(runs).table())];
     let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
     let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
     let slots = slots(registry, runs, &parties, mark)?;
-    let slots = (!slots.is_empty()).then(|| Section::new("Slots", vec![Block::Charts(slots)]));
+    let slots = (!slots.is_empty()).then(|| Section::new("Slots", vec![PageBlock::Charts(slots)]));
     let mut sections = vec![
         Section::new("In short", in_short),
-        Section::new("Sojourn", vec![Block::Charts(charts)]),
+        Section::new("Sojourn", vec![PageBlock::Charts(charts)]),
     ];
     sections.extend(slots);
-    sections.push(Section::new("Locality", vec![Block::Table(locality(runs).table())]));
+    sections.push(Section::new("Locality", vec![PageBlock::Table(locality(runs).table())]));
     sections.push(Section::new("Job by job", changes.collect()));
-    Ok(Page {
+    Ok(HtmlPage {
         title: names.join(" · "),
         subtitle: format!("{} runs; changes are to {}", runs.len(), names[0]),
         sections,
@@ -97,12 +97,12 @@ fn what(runs: &[Run]) -> PageTable {
         ]
     };
     let columns = [
-        Column::text("Run"),
-        Column::text("Scenario"),
-        Column::text("Policy"),
-        Column::number("Nodes", None),
-        Column::number("Seed", None),
-        Column::text("Mumakil"),
+        PageColumn::text("Run"),
+        PageColumn::text("Scenario"),
+        PageColumn::text("Policy"),
+        PageColumn::number("Nodes", None),
+        PageColumn::number("Seed", None),
+        PageColumn::text("Mumakil"),
     ];
     PageTable {
         caption: "What was run".to_owned(),
@@ -118,7 +118,7 @@ fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
         description: "The distribution of the jobs' sojourn times in each run.".to_owned(),
         ..Caption::default()
     };
-    let sample = |run: &Run| Sample {
+    let sample = |run: &Run| EcdfSample {
         name: run.name.clone(),
         values: run.jobs.counted().filter_map(JobRow::sojourn_s).collect(),
         look: parties.look(&run.name),
@@ -128,7 +128,7 @@ fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
 }
 
 fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -> Drawing {
-    let sample = |(run, pairs): &(&Run, Pairs<'_>)| Sample {
+    let sample = |(run, pairs): &(&Run, Pairs<'_>)| EcdfSample {
         name: run.name.clone(),
         values: pairs.0.iter().map(super::pairs::Pair::difference).collect(),
         look: parties.look(&run.name),
@@ -142,7 +142,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -
                 .to_owned(),
             ..Caption::default()
         },
-        x: Axis::linear("Difference of sojourn times", chart::Unit::Seconds),
+        x: ChartAxis::linear("Difference of sojourn times", chart::AxisUnit::Seconds),
         of: "jobs".to_owned(),
         samples: pairs.iter().map(sample).collect(),
     }
@@ -150,7 +150,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -
 }
 
 /// Returns what is said of the jobs of a run beside those of the first.
-fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Block> {
+fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<PageBlock> {
     let mut text = format!("{} beside {}: {}.", other.name, first.name, outcome(pairs));
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {
         text += &format!(
@@ -161,7 +161,7 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Block> {
     }
     let changes = pairs.changes();
     if changes.is_empty() {
-        return vec![Block::Text(text)];
+        return vec![PageBlock::Text(text)];
     }
     let time = |seconds: f64| PageCell::number(seconds, Unit::TIME.show(seconds));
     let row = |pair: &&super::pairs::Pair<'_>| {
@@ -173,8 +173,8 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Block> {
             PageCell::maybe(pair.ratio(), ratio),
         ]
     };
-    let columns =
-        [&first.name, &other.name, "Difference", "Ratio"].map(|name| Column::number(name, None));
+    let columns = [&first.name, &other.name, "Difference", "Ratio"]
+        .map(|name| PageColumn::number(name, None));
     let caption = match changes.len() {
         all if MOST_CHANGES < all => {
             format!("The {MOST_CHANGES} largest of {all} changes of sojourn")
@@ -183,10 +183,10 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Block> {
     };
     let table = PageTable {
         caption,
-        columns: [Column::text("Job")].into_iter().chain(columns).collect(),
+        columns: [PageColumn::text("Job")].into_iter().chain(columns).collect(),
         rows: changes.iter().take(MOST_CHANGES).map(row).collect(),
     };
-    vec![Block::Text(text), Block::Table(table)]
+    vec![PageBlock::Text(text), PageBlock::Table(table)]
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
-use crate::page::{Column, PageCell, PageTable};
+use crate::page::{PageCell, PageColumn, PageTable};
 use crate::units::tell;
 
 /// Numbers side by side.
@@ -55,12 +55,12 @@ impl Side {
     /// Returns the table for a page.
     pub(super) fn table(&self) -> PageTable {
         let numbers = self.names.iter().enumerate().flat_map(|(place, name)| {
-            let change = (0 < place).then(|| Column::number("change", None));
-            [Column::number(name, None)].into_iter().chain(change)
+            let change = (0 < place).then(|| PageColumn::number("change", None));
+            [PageColumn::number(name, None)].into_iter().chain(change)
         });
         PageTable {
             caption: self.caption.clone(),
-            columns: self.keys.iter().map(Column::text).chain(numbers).collect(),
+            columns: self.keys.iter().map(PageColumn::text).chain(numbers).collect(),
             rows: self.rows.iter().map(SideRow::cells).collect(),
         }
     }

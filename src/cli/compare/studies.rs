@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
-use crate::page::{Block, Page, Section};
+use crate::page::{HtmlPage, PageBlock, Section};
 use crate::results::ReadError;
 use crate::study::{Sheet, SheetCell, read_sheet};
 use crate::units::tell;
@@ -157,12 +157,13 @@ pub(super) fn tell(tables: &[Side]) -> Lines {
 }
 
 /// Returns the page about studies.
-pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
+pub(super) fn page(studies: &[Study], tables: &[Side]) -> HtmlPage {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
     // In words, and beneath as it is written.
-    let section =
-        |table: &Side| Section::new(in_words(&table.caption), vec![Block::Table(table.table())]);
-    Page {
+    let section = |table: &Side| {
+        Section::new(in_words(&table.caption), vec![PageBlock::Table(table.table())])
+    };
+    HtmlPage {
         title: names.join(" · "),
         subtitle: format!(
             "{} studies, in the cells that all have; changes are to {}",

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
-use super::legend::Key;
+use super::legend::LegendKey;
 use super::palette::{Hatches, colour, outlined};
-use super::published::{self, Mark};
-use super::scale::{Axis, Ends, Extent, Scale, is_number};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::published::{self, PublishedMark};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{At, joined, tip};
 
 /// How the bars of a group stand.
@@ -26,7 +26,7 @@ pub struct Bars {
     /// What it is about.
     pub caption: Caption,
     /// What the bars measure.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// What the groups are; empty if their names say it.
     pub x: String,
     /// The names of the groups, from left to right.
@@ -61,7 +61,7 @@ pub struct Bar {
 }
 
 /// A bar that has its place.
-struct Placed {
+struct PlacedBar {
     group: usize,
     series: usize,
     /// From where to where it reaches, in values.
@@ -85,13 +85,13 @@ impl Bars {
         for (.., value) in &published {
             extent = extent.include(&self.y, *value);
         }
-        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
 
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         sheet.hatches(0..self.series.len());
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
-        let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);
+        let key = |(i, series): (usize, &BarSeries)| LegendKey::area(&series.name, i, hatches);
         let keys = self.series.iter().enumerate().map(key);
         let diamonds = (!published.is_empty()).then(published::diamond_key);
         sheet.legend(&keys.chain(diamonds).collect::<Vec<_>>());
@@ -101,7 +101,7 @@ impl Bars {
         for bar in &bars {
             sheet.add(self.bar(bar, &groups, &y, &area, hatches));
         }
-        let marks = published.iter().map(|(group, series, value)| Mark {
+        let marks = published.iter().map(|(group, series, value)| PublishedMark {
             place: (
                 groups.left(*group, *series) + groups.mark() / 2.0,
                 area.y(if *value == 0.0 { y.floor() } else { y.place(*value) }),
@@ -112,7 +112,7 @@ impl Bars {
                 self.y.unit.text(*value)
             ),
         });
-        let marks: Vec<Mark> = marks.collect();
+        let marks: Vec<PublishedMark> = marks.collect();
         let floor = At(area.y(y.floor()));
         sheet.add(html! {
             path class="rule c-soft" d={ "M" (At(area.left)) " " (floor) "H" (At(area.right)) } {}
@@ -130,7 +130,7 @@ impl Bars {
     }
 
     /// Returns the bars that can be drawn; `seen` learns their values.
-    fn place(&self, seen: &mut Extent) -> Vec<Placed> {
+    fn place(&self, seen: &mut Extent) -> Vec<PlacedBar> {
         let mut placed = Vec::new();
         for group in 0..self.groups.len() {
             let (mut above, mut below) = (0.0, 0.0);
@@ -147,7 +147,7 @@ impl Bars {
                 };
                 let span = (base, base + bar.value);
                 (above, below) = (span.1.max(above), span.1.min(below));
-                placed.push(Placed { group, series: number, span, whisker });
+                placed.push(PlacedBar { group, series: number, span, whisker });
             }
         }
         placed
@@ -171,13 +171,13 @@ impl Bars {
 
     fn bar(
         &self,
-        bar: &Placed,
+        bar: &PlacedBar,
         groups: &Groups,
-        y: &Scale,
-        area: &Area,
+        y: &AxisScale,
+        area: &PlotArea,
         hatches: Hatches<'_>,
     ) -> Markup {
-        let Placed { group, series, span, .. } = *bar;
+        let PlacedBar { group, series, span, .. } = *bar;
         let column = if self.arrangement == Arrangement::Grouped { series } else { 0 };
         let (left, width) = (groups.left(group, column), groups.mark());
         let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
@@ -198,7 +198,7 @@ impl Bars {
         }
     }
 
-    fn told(&self, bar: &Placed) -> String {
+    fn told(&self, bar: &PlacedBar) -> String {
         let unit = self.y.unit;
         let name = joined(&self.groups[bar.group], &self.series[bar.series].name);
         let value = format!("{name}: {}", unit.text(bar.span.1 - bar.span.0));
@@ -211,7 +211,7 @@ impl Bars {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     fn draw(arrangement: Arrangement, values: [f64; 2]) -> String {
@@ -222,7 +222,7 @@ mod tests {
         };
         let chart = Bars {
             caption: Caption::default(),
-            y: Axis::linear("Maps", Unit::Share),
+            y: ChartAxis::linear("Maps", AxisUnit::Share),
             x: String::new(),
             groups: vec!["small".to_owned()],
             series: vec![series("node", values[0]), series("rack", values[1])],

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
-use super::legend::Key;
-use super::palette::{Hatches, Look, colour, outlined};
-use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::legend::LegendKey;
+use super::palette::{Hatches, SeriesLook, colour, outlined};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{At, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 
@@ -23,7 +23,7 @@ pub struct Boxes {
     /// What it is about.
     pub caption: Caption,
     /// What the samples measure.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// What the groups are; empty if their names say it.
     pub x: String,
     /// The names of the groups, from left to right.
@@ -31,7 +31,7 @@ pub struct Boxes {
     /// The series, in the order of the legend.
     pub series: Vec<BoxSeries>,
     /// How the groups look, if their boxes are not coloured by series.
-    pub looks: Vec<Look>,
+    pub looks: Vec<SeriesLook>,
 }
 
 /// Samples under one name.
@@ -44,7 +44,7 @@ pub struct BoxSeries {
 }
 
 /// A sample that has its place, sorted.
-struct Placed {
+struct PlacedBox {
     group: usize,
     series: usize,
     sample: Vec<f64>,
@@ -55,13 +55,13 @@ impl Boxes {
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         let placed = self.place(&mut extent);
-        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
 
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
-        let key = |(i, series): (usize, &BoxSeries)| Key::area(&series.name, i, hatches);
+        let key = |(i, series): (usize, &BoxSeries)| LegendKey::area(&series.name, i, hatches);
         sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
@@ -81,7 +81,7 @@ impl Boxes {
         sheet.finish()
     }
 
-    fn place(&self, extent: &mut Extent) -> Vec<Placed> {
+    fn place(&self, extent: &mut Extent) -> Vec<PlacedBox> {
         let mut placed = Vec::new();
         for (series, each) in self.series.iter().enumerate() {
             for (group, sample) in each.samples.iter().take(self.groups.len()).enumerate() {
@@ -89,7 +89,7 @@ impl Boxes {
                 sample.retain(|value| extent.see(&self.y, *value));
                 sample.sort_by(f64::total_cmp);
                 if !sample.is_empty() {
-                    placed.push(Placed { group, series, sample });
+                    placed.push(PlacedBox { group, series, sample });
                 }
             }
         }
@@ -103,13 +103,13 @@ impl Boxes {
 
     fn plot(
         &self,
-        each: &Placed,
+        each: &PlacedBox,
         groups: &Groups,
-        y: &Scale,
-        area: &Area,
+        y: &AxisScale,
+        area: &PlotArea,
         hatches: Hatches<'_>,
     ) -> Markup {
-        let Placed { group, series, sample } = each;
+        let PlacedBox { group, series, sample } = each;
         let look = self.look(*group, *series);
         let [p5, q1, median, q3, p95] = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
             quantile_of_sorted(sample, share).expect("only samples with values have a place")
@@ -143,7 +143,7 @@ impl Boxes {
         }
     }
 
-    fn told(&self, each: &Placed, quantiles: [f64; 5], mean: f64) -> String {
+    fn told(&self, each: &PlacedBox, quantiles: [f64; 5], mean: f64) -> String {
         let name = joined(&self.groups[each.group], &self.series[each.series].name);
         let [p5, q1, median, q3, p95] = quantiles.map(|value| self.y.unit.text(value));
         format!(
@@ -167,7 +167,7 @@ fn few(values: &[f64]) -> impl Iterator<Item = f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
     fn a_box_tells_its_numbers() {
         let chart = Boxes {
             caption: Caption::default(),
-            y: Axis::linear("Map time", Unit::Seconds),
+            y: ChartAxis::linear("Map time", AxisUnit::Seconds),
             x: String::new(),
             groups: vec!["small".to_owned()],
             series: vec![BoxSeries {

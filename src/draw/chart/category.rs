@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::sheet::{Area, Sheet};
+use super::sheet::{ChartSheet, PlotArea};
 use super::text::{At, LEADING, SIZE, fit, shorten, width, wrap};
 
 /// Slanted labels are cut at this length.
@@ -19,7 +19,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Returns the places of so many groups of so many series in the plot.
-    pub(super) fn new(area: &Area, groups: usize, series: usize) -> Self {
+    pub(super) fn new(area: &PlotArea, groups: usize, series: usize) -> Self {
         let slot = area.width() / groups.max(1) as f64;
         Self { left: area.left, slot, series: series.max(1) }
     }
@@ -41,11 +41,17 @@ impl Groups {
     }
 }
 
-impl Sheet {
+impl ChartSheet {
     /// Writes the names of the groups under the plot: in one or two lines if they fit, else slanted,
     /// and only every so many if there is no room for all. Under them, what they are, unless that
     /// is empty.
-    pub(super) fn names(&mut self, area: &Area, groups: &Groups, names: &[String], title: &str) {
+    pub(super) fn names(
+        &mut self,
+        area: &PlotArea,
+        groups: &Groups,
+        names: &[String],
+        title: &str,
+    ) {
         let room = groups.slot - 8.0;
         let wrapped: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, 2)).collect();
         let whole = |(name, lines): (&String, &Vec<String>)| {
@@ -67,7 +73,7 @@ impl Sheet {
         self.below += 4.0;
     }
 
-    fn level(&mut self, area: &Area, groups: &Groups, names: &[Vec<String>]) {
+    fn level(&mut self, area: &PlotArea, groups: &Groups, names: &[Vec<String>]) {
         let y = |line: usize| area.bottom + 4.0 + (line + 1) as f64 * LEADING;
         self.add(html! {
             @for (group, lines) in names.iter().enumerate() {
@@ -80,7 +86,7 @@ impl Sheet {
         self.below = area.bottom + 8.0 + lines as f64 * LEADING;
     }
 
-    fn slanted(&mut self, area: &Area, groups: &Groups, names: &[String]) {
+    fn slanted(&mut self, area: &PlotArea, groups: &Groups, names: &[String]) {
         const SINE: f64 = 0.643; // of 40°
         let every = ((SIZE + 5.0) / groups.slot).ceil().max(1.0) as usize;
         let chosen = || names.iter().enumerate().step_by(every);
@@ -109,10 +115,10 @@ mod tests {
     use super::super::sheet::Caption;
     use super::*;
 
-    const AREA: Area = Area { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };
+    const AREA: PlotArea = PlotArea { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };
 
     fn written(names: &[String], title: &str) -> String {
-        let mut sheet = Sheet::new(&Caption::default());
+        let mut sheet = ChartSheet::new(&Caption::default());
         let groups = Groups::new(&AREA, names.len(), 1);
         sheet.names(&AREA, &groups, names, title);
         sheet.finish().inline()

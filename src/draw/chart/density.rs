@@ -11,11 +11,11 @@ use maud::html;
 use super::gantt::{BAR_SIGN, BarOwner, owner_keys};
 use super::lanes::{GanttRow, Lanes};
 use super::palette::few_colour;
-use super::scale::{Axis, Extent};
-use super::sheet::{Caption, Drawing, Sheet};
+use super::scale::{ChartAxis, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::tip;
 use super::timed::Timed;
-use super::unit::Unit;
+use super::unit::AxisUnit;
 
 /// So many intervals; a cell is then a few pixels wide.
 const COLUMNS: usize = 240;
@@ -38,7 +38,7 @@ pub struct Density {
     /// What it is about.
     pub caption: Caption,
     /// Time.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// The places from the top down, those of a group together.
     pub rows: Vec<GanttRow>,
     /// What there is at each place, in the plural: `slots`.
@@ -51,12 +51,12 @@ pub struct Density {
     pub owners: Vec<BarOwner>,
     /// Sentences that stand under it.
     pub notes: Vec<String>,
-    cells: Cells,
+    cells: DensityCells,
 }
 
 /// The intervals of all lanes.
 #[derive(Clone, Debug)]
-struct Cells {
+struct DensityCells {
     until: f64,
     shared: usize,
     /// How many bars begin in each cell, lane by lane.
@@ -72,14 +72,14 @@ impl Density {
         let cells = rows.len().div_ceil(shared).max(1) * COLUMNS;
         Self {
             caption: Caption::default(),
-            x: Axis::linear("Time", Unit::Seconds),
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
             rows,
             held: String::new(),
             capacity,
             bars_are: String::new(),
             owners: Vec::new(),
             notes: Vec::new(),
-            cells: Cells {
+            cells: DensityCells {
                 until: if until.is_finite() { until.max(1e-3) } else { 1.0 },
                 shared,
                 begun: vec![0; cells],
@@ -103,11 +103,11 @@ impl Density {
 
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
-        let Cells { until, shared, begun, .. } = &self.cells;
+        let DensityCells { until, shared, begun, .. } = &self.cells;
         let extent = Extent::default().include(&self.x, 0.0).include(&self.x, *until);
         let timed = Timed::new(&self.x, extent);
         let paths = self.paths(&timed);
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         let is_used = |owner: usize| self.cells.busy.iter().any(|by| by.contains_key(&owner));
         sheet.legend(&owner_keys(&self.owners, is_used, |colour| {
             html! { path class={ "bars " (colour) } d=(BAR_SIGN) {} }
@@ -134,15 +134,15 @@ impl Density {
         sheet.finish()
     }
 
-    fn explain(&self, sheet: &mut Sheet) {
-        let Cells { until, shared, .. } = &self.cells;
+    fn explain(&self, sheet: &mut ChartSheet) {
+        let DensityCells { until, shared, .. } = &self.cells;
         let rows = if *shared == 1 { "a node" } else { &*format!("{shared} nodes") };
         sheet.note(&format!(
             "A cell is {rows} for {}: its colour is that of whoever held most, the fuller the more of \
              the {} were held. All {} {} are in it.",
             self.x.unit.text(until / COLUMNS as f64),
             self.held,
-            Unit::Count.text(self.count() as f64),
+            AxisUnit::Count.text(self.count() as f64),
             self.bars_are,
         ));
         self.notes.iter().for_each(|note| sheet.note(note));
@@ -158,7 +158,7 @@ impl Density {
 
     /// Returns the cells as paths, by who held most of them and how much was held.
     fn paths(&self, timed: &Timed) -> BTreeMap<(usize, usize), String> {
-        let Cells { until, shared, busy, .. } = &self.cells;
+        let DensityCells { until, shared, busy, .. } = &self.cells;
         let interval = until / COLUMNS as f64;
         let at = |column: usize| timed.whole * column as u64 / COLUMNS as u64;
         let mut paths: BTreeMap<(usize, usize), String> = BTreeMap::new();
@@ -199,7 +199,7 @@ fn told(numbers: &[u64]) -> String {
     numbers.chunk_by(|a, b| a == b).map(part).collect::<Vec<_>>().join(" ")
 }
 
-impl Cells {
+impl DensityCells {
     fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let interval = self.until / COLUMNS as f64;
         let column = |time: f64| ((time / interval).max(0.0) as usize).min(COLUMNS - 1);
@@ -221,14 +221,16 @@ impl Cells {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::palette::Look;
+    use super::super::palette::SeriesLook;
     use super::*;
 
     fn density(rows: usize, until: f64) -> Density {
         let row =
             |i| GanttRow { group: "r".to_owned(), owner: format!("n{i}"), ..GanttRow::default() };
-        let owner =
-            |(number, name): (usize, &str)| BarOwner { name: name.to_owned(), look: Look(number) };
+        let owner = |(number, name): (usize, &str)| BarOwner {
+            name: name.to_owned(),
+            look: SeriesLook(number),
+        };
         Density {
             held: "slots".to_owned(),
             bars_are: "attempts".to_owned(),

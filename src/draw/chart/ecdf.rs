@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, stairs, thin};
-use super::legend::Key;
-use super::palette::{Look, colour, marker, stroke};
-use super::published::{self, Mark};
-use super::scale::{Axis, Ends, Extent, Scale, is_number};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::legend::LegendKey;
+use super::palette::{SeriesLook, colour, marker, stroke};
+use super::published::{self, PublishedMark};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
-use super::unit::Unit;
+use super::unit::AxisUnit;
 
 /// The shares at which a curve has its marker.
 const MARKED: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
@@ -20,22 +20,22 @@ pub struct Ecdf {
     /// What it is about.
     pub caption: Caption,
     /// What the samples measure.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// What was sampled, in the plural: `jobs`.
     pub of: String,
     /// The samples, in the order of the legend.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<EcdfSample>,
 }
 
 /// Values under a name.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct EcdfSample {
     /// The name.
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
     /// How it looks.
-    pub look: Look,
+    pub look: SeriesLook,
     /// What was published of it: values, and which share was at most so large.
     pub published: Vec<(f64, f64)>,
 }
@@ -50,13 +50,13 @@ impl Ecdf {
         for (value, _) in self.samples.iter().flat_map(|sample| &sample.published) {
             extent.see(&self.x, *value);
         }
-        let x = Scale::new(&self.x, extent, Ends::Round, 7);
-        let share = Axis::linear(format!("Share of {}", self.of), Unit::Share);
+        let x = AxisScale::new(&self.x, extent, Ends::Round, 7);
+        let share = ChartAxis::linear(format!("Share of {}", self.of), AxisUnit::Share);
         let whole = Extent::default().include(&share, 0.0).include(&share, 1.0);
-        let y = Scale::new(&share, whole, Ends::Round, 5);
+        let y = AxisScale::new(&share, whole, Ends::Round, 5);
 
-        let mut sheet = Sheet::new(&self.caption);
-        let name = |sample: &Sample| Key::line(&sample.name, sample.look.0, None);
+        let mut sheet = ChartSheet::new(&self.caption);
+        let name = |sample: &EcdfSample| LegendKey::line(&sample.name, sample.look.0, None);
         let published = self.samples.iter().any(|sample| !sample.published.is_empty());
         let keys = self.samples.iter().map(name);
         sheet.legend(&keys.chain(published.then(published::ring_key)).collect::<Vec<_>>());
@@ -74,23 +74,29 @@ impl Ecdf {
         sheet.finish()
     }
 
-    fn published(&self, sample: &Sample, x: &Scale, y: &Scale, area: &Area) -> Markup {
+    fn published(
+        &self,
+        sample: &EcdfSample,
+        x: &AxisScale,
+        y: &AxisScale,
+        area: &PlotArea,
+    ) -> Markup {
         let shown = |(value, share): &&(f64, f64)| self.x.shows(*value) && is_number(*share);
-        let mark = |(value, share): &(f64, f64)| Mark {
+        let mark = |(value, share): &(f64, f64)| PublishedMark {
             place: (area.x(x.place(*value)), area.y(y.place(*share))),
             told: format!(
                 "{}, published: {} of {} at most {}",
                 sample.name,
-                Unit::Share.text(*share),
+                AxisUnit::Share.text(*share),
                 self.of,
                 self.x.unit.text(*value)
             ),
         };
-        let marks: Vec<Mark> = sample.published.iter().filter(shown).map(mark).collect();
+        let marks: Vec<PublishedMark> = sample.published.iter().filter(shown).map(mark).collect();
         published::rings(sample.look.0, &marks)
     }
 
-    fn curve(&self, sample: &Sample, x: &Scale, area: &Area) -> Markup {
+    fn curve(&self, sample: &EcdfSample, x: &AxisScale, area: &PlotArea) -> Markup {
         let mut values: Vec<f64> =
             sample.values.iter().copied().filter(|value| is_number(*value)).collect();
         values.sort_by(f64::total_cmp);
@@ -114,14 +120,14 @@ impl Ecdf {
         html! {
             g class=(colour(number)) {
                 path class=(stroke(number)) d=(line) {
-                    (tip(&format!("{name}: {} {of}", Unit::Count.text(count as f64))))
+                    (tip(&format!("{name}: {} {of}", AxisUnit::Count.text(count as f64))))
                 }
                 g class="mark" {
                     @for (_, place) in marks {
                         g {
                             (tip(&format!(
                                 "{name}: {} of {of} at most {}",
-                                Unit::Share.text(share(place + 1)),
+                                AxisUnit::Share.text(share(place + 1)),
                                 text(values[place])
                             )))
                             (marker(number, at(values[place]), area.y(share(place + 1))))
@@ -137,15 +143,16 @@ impl Ecdf {
 mod tests {
     use super::*;
 
-    fn ecdf(x: Axis, values: Vec<f64>) -> String {
+    fn ecdf(x: ChartAxis, values: Vec<f64>) -> String {
         let published = vec![(20.0, 0.4)];
-        let samples = vec![Sample { name: "fifo".to_owned(), values, look: Look(0), published }];
+        let samples =
+            vec![EcdfSample { name: "fifo".to_owned(), values, look: SeriesLook(0), published }];
         Ecdf { caption: Caption::default(), x, of: "jobs".to_owned(), samples }.draw().inline()
     }
 
     #[test]
     fn each_marker_tells_a_share_and_a_value() {
-        let svg = ecdf(Axis::linear("Wait", Unit::Seconds), vec![30.0, 90.0, 10.0, 60.0]);
+        let svg = ecdf(ChartAxis::linear("Wait", AxisUnit::Seconds), vec![30.0, 90.0, 10.0, 60.0]);
         assert!(svg.contains("fifo: 50 % of jobs at most 30 s"), "{svg}");
         assert!(svg.contains("fifo, published: 40 % of jobs at most 20 s"), "{svg}");
         assert!(svg.contains("fifo: 100 % of jobs at most 1 min 30 s"), "{svg}");
@@ -153,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_a_logarithmic_axis_cannot_show_still_counts() {
-        let svg = ecdf(Axis::log("Wait", Unit::Seconds), vec![0.0, 0.0, 5.0, 50.0]);
+        let svg = ecdf(ChartAxis::log("Wait", AxisUnit::Seconds), vec![0.0, 0.0, 5.0, 50.0]);
         assert!(svg.contains("75 % of jobs at most 5 s"), "{svg}");
         assert!(svg.contains("2 values of zero or less"), "{svg}");
     }
@@ -161,7 +168,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_samples_are_a_short_path() {
         let values = (1..=100_000).map(|i| f64::from(i * 7_919 % 100_003).sqrt()).collect();
-        let svg = ecdf(Axis::linear("Wait", Unit::Seconds), values);
+        let svg = ecdf(ChartAxis::linear("Wait", AxisUnit::Seconds), values);
         assert!(svg.len() < 12_000, "{} bytes", svg.len());
     }
 }

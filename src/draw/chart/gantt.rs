@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::lanes::{GanttRow, Lanes, part};
-use super::legend::Key;
-use super::palette::{Look, few_colour};
-use super::scale::{Axis, Extent};
-use super::sheet::{Caption, Drawing, Sheet};
+use super::legend::LegendKey;
+use super::palette::{SeriesLook, few_colour};
+use super::scale::{ChartAxis, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::{clean, tip};
 use super::timed::Timed;
 
@@ -31,7 +31,7 @@ pub struct Gantt {
     /// What it is about.
     pub caption: Caption,
     /// Time, linear.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// The rows from the top down, those of a group together.
     pub rows: Vec<GanttRow>,
     /// What shaded rows are; empty if none is.
@@ -50,7 +50,7 @@ pub struct BarOwner {
     /// The name.
     pub name: String,
     /// How the bars look. Those behind the first eight have one colour together.
-    pub look: Look,
+    pub look: SeriesLook,
 }
 
 /// A bar.
@@ -61,7 +61,7 @@ pub struct GanttBar {
     /// The number of its owner.
     pub owner: usize,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: BarFate,
     /// When it starts.
     pub start: f64,
     /// When it ends.
@@ -74,7 +74,7 @@ pub struct GanttBar {
 
 /// What became of what a bar stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub enum BarFate {
     /// It succeeded.
     Succeeded,
     /// It was still there at the end.
@@ -85,7 +85,7 @@ pub enum Fate {
     Failed,
 }
 
-impl Fate {
+impl BarFate {
     const fn word(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -115,7 +115,7 @@ struct Alike {
 impl Gantt {
     /// Returns the chart. A bar whose times are no numbers, or without a row or an owner, is left out.
     pub fn draw(&self) -> Drawing {
-        let axis = Axis::linear(&*self.x.title, self.x.unit);
+        let axis = ChartAxis::linear(&*self.x.title, self.x.unit);
         let mut extent = Extent::default();
         let sane = |bar: &&GanttBar| {
             let known = extent.see(&axis, bar.start) & extent.see(&axis, bar.end);
@@ -127,7 +127,7 @@ impl Gantt {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
         });
         let timed = Timed::new(&axis, extent);
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         sheet.legend(&self.keys(&bars));
         let lanes = Lanes { rows: &self.rows, shared: 1 };
         let area = lanes.draw(&mut sheet, &timed.x);
@@ -150,9 +150,12 @@ impl Gantt {
     }
 
     /// Returns the bars by owner, fate and name, which is the order in which they are drawn.
-    fn alike<'a>(bars: &[&'a GanttBar], timed: &Timed) -> BTreeMap<(usize, Fate, &'a str), Alike> {
+    fn alike<'a>(
+        bars: &[&'a GanttBar],
+        timed: &Timed,
+    ) -> BTreeMap<(usize, BarFate, &'a str), Alike> {
         let narrowest = (timed.whole / NARROWEST).max(1);
-        let mut alike: BTreeMap<(usize, Fate, &str), Alike> = BTreeMap::new();
+        let mut alike: BTreeMap<(usize, BarFate, &str), Alike> = BTreeMap::new();
         for bar in bars {
             let (from, to) = (timed.at(bar.start), timed.at(bar.end));
             let Alike { path, told } =
@@ -174,20 +177,20 @@ impl Gantt {
     }
 
     /// Returns the keys of the owners and fates that there are.
-    fn keys(&self, bars: &[&GanttBar]) -> Vec<Key> {
+    fn keys(&self, bars: &[&GanttBar]) -> Vec<LegendKey> {
         let sign = |class: &str| html! { path class=(class) d=(BAR_SIGN) {} };
-        let has = |fate: Fate| bars.iter().any(|bar| bar.fate == fate);
+        let has = |fate: BarFate| bars.iter().any(|bar| bar.fate == fate);
         let used = |number: usize| bars.iter().any(|bar| bar.owner == number);
         let mut keys = owner_keys(&self.owners, used, |colour| sign(&format!("bars {colour}")));
-        if has(Fate::Killed) {
-            keys.push(Key::sign("killed: pale", sign("bars pale c-soft")));
+        if has(BarFate::Killed) {
+            keys.push(LegendKey::sign("killed: pale", sign("bars pale c-soft")));
         }
-        if has(Fate::Failed) {
-            keys.push(Key::sign("failed", sign("bars c-ink")));
+        if has(BarFate::Failed) {
+            keys.push(LegendKey::sign("failed", sign("bars c-ink")));
         }
         if self.rows.iter().any(|row| row.is_shaded) {
             let sign = html! { rect class="c-grid area" y="-7" width="28" height="14" {} };
-            keys.push(Key::sign(&self.shaded, sign));
+            keys.push(LegendKey::sign(&self.shaded, sign));
         }
         keys
     }
@@ -206,21 +209,21 @@ pub(super) fn owner_keys(
     owners: &[BarOwner],
     is_used: impl Fn(usize) -> bool,
     sign: impl Fn(&str) -> Markup,
-) -> Vec<Key> {
+) -> Vec<LegendKey> {
     let used = || owners.iter().enumerate().filter(|(number, _)| is_used(*number));
     let own = used().filter(|(_, owner)| owner.look.has_own_colour());
-    let mut keys: Vec<Key> =
-        own.map(|(_, owner)| Key::sign(&owner.name, sign(&few_colour(owner.look)))).collect();
+    let mut keys: Vec<LegendKey> =
+        own.map(|(_, owner)| LegendKey::sign(&owner.name, sign(&few_colour(owner.look)))).collect();
     let others = used().filter(|(_, owner)| !owner.look.has_own_colour()).count();
     if 0 < others {
-        keys.push(Key::sign(&format!("others ({others})"), sign("c-soft")));
+        keys.push(LegendKey::sign(&format!("others ({others})"), sign("c-soft")));
     }
     keys
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     fn gantt(rows: usize, bars: Vec<GanttBar>) -> String {
@@ -232,11 +235,11 @@ mod tests {
         };
         let owner = |(number, name): (usize, &str)| BarOwner {
             name: name.to_owned(),
-            look: Look(number * 5),
+            look: SeriesLook(number * 5),
         };
         let chart = Gantt {
             caption: Caption::default(),
-            x: Axis::linear("Time", Unit::Seconds),
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
             rows: (0..rows).map(row).collect(),
             shaded: "reduce slots".to_owned(),
             owners: ["ann", "bob", "carl"].into_iter().enumerate().map(owner).collect(),
@@ -248,7 +251,7 @@ mod tests {
 
     fn bar(row: usize, start: f64, end: f64) -> GanttBar {
         let (name, number) = ("sort map".to_owned(), row.to_string());
-        GanttBar { row, owner: 0, fate: Fate::Succeeded, start, end, name, number }
+        GanttBar { row, owner: 0, fate: BarFate::Succeeded, start, end, name, number }
     }
 
     #[test]
@@ -276,10 +279,14 @@ mod tests {
     #[test]
     fn what_was_killed_is_pale_and_what_failed_is_black() {
         let of = |fate| gantt(1, vec![GanttBar { fate, ..bar(0, 0.0, 9.0) }]);
-        assert!(of(Fate::Killed).contains("bars pale c-0"));
-        assert!(of(Fate::Killed).contains(">killed: pale<"));
-        assert!(of(Fate::Failed).contains("bars c-ink") && of(Fate::Failed).contains(">failed<"));
-        assert!(!of(Fate::Running).contains("failed") && !of(Fate::Running).contains("killed"));
+        assert!(of(BarFate::Killed).contains("bars pale c-0"));
+        assert!(of(BarFate::Killed).contains(">killed: pale<"));
+        assert!(
+            of(BarFate::Failed).contains("bars c-ink") && of(BarFate::Failed).contains(">failed<")
+        );
+        assert!(
+            !of(BarFate::Running).contains("failed") && !of(BarFate::Running).contains("killed")
+        );
     }
 
     #[test]

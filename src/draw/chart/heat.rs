@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::palette::shade;
-use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
 use super::text::{At, LEADING, SIZE, fit, shorten, tip, width};
 
 /// Names of rows are cut at this length.
@@ -28,7 +28,7 @@ pub struct Heat {
     /// The names of the rows, from the top down.
     pub rows: Vec<String>,
     /// What the values measure.
-    pub value: Axis,
+    pub value: ChartAxis,
     /// The values, row by row; one that is no number leaves its cell empty.
     pub values: Vec<Vec<f64>>,
 }
@@ -42,8 +42,8 @@ impl Heat {
                 extent.see(&self.value, *value);
             }
         }
-        let scale = Scale::new(&self.value, extent, Ends::Round, 4);
-        let mut sheet = Sheet::new(&self.caption);
+        let scale = AxisScale::new(&self.value, extent, Ends::Round, 4);
+        let mut sheet = ChartSheet::new(&self.caption);
         self.legend(&mut sheet, &scale);
         let area = self.names(&mut sheet);
         self.cells(&mut sheet, &scale, &area);
@@ -57,7 +57,7 @@ impl Heat {
     }
 
     /// The bar of colours with its ticks, after the name of the values.
-    fn legend(&self, sheet: &mut Sheet, scale: &Scale) {
+    fn legend(&self, sheet: &mut ChartSheet, scale: &AxisScale) {
         let id = sheet.id.clone();
         let (left, top) = (MARGIN, sheet.below + 10.0);
         let title = fit(&scale.title, 380.0);
@@ -84,7 +84,7 @@ impl Heat {
     }
 
     /// Writes the names of the rows; returns where the cells are.
-    fn names(&self, sheet: &mut Sheet) -> Area {
+    fn names(&self, sheet: &mut ChartSheet) -> PlotArea {
         let height = (360.0 / self.rows.len().max(1) as f64).clamp(3.0, 34.0);
         let every = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
         let names: Vec<(usize, String)> = self
@@ -97,7 +97,7 @@ impl Heat {
         let widest = names.iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
         let top = sheet.below + LEADING + 10.0;
         let bottom = top + height * self.rows.len().max(1) as f64;
-        let area = Area { left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom };
+        let area = PlotArea { left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom };
         let title = fit(&self.y, WIDTH - 2.0 * MARGIN);
         sheet.add(html! {
             text class="c-soft" x=(At(MARGIN)) y=(At(sheet.below + LEADING - 4.0)) { (title) }
@@ -110,7 +110,7 @@ impl Heat {
         area
     }
 
-    fn cells(&self, sheet: &mut Sheet, scale: &Scale, area: &Area) {
+    fn cells(&self, sheet: &mut ChartSheet, scale: &AxisScale, area: &PlotArea) {
         let size = (
             area.width() / self.columns.len().max(1) as f64,
             area.height() / self.rows.len().max(1) as f64,
@@ -130,7 +130,7 @@ impl Heat {
     fn cell(
         &self,
         value: f64,
-        scale: &Scale,
+        scale: &AxisScale,
         told: &str,
         (left, top): (f64, f64),
         (wide, high): (f64, f64),
@@ -154,7 +154,7 @@ impl Heat {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     fn heat(columns: usize, values: &[f64]) -> String {
@@ -166,7 +166,7 @@ mod tests {
             y: "Scheduler".to_owned(),
             columns: (0..columns).map(name).collect(),
             rows: (0..rows).map(name).collect(),
-            value: Axis::linear("Node-local", Unit::Share),
+            value: ChartAxis::linear("Node-local", AxisUnit::Share),
             values: values.chunks(columns).map(<[f64]>::to_vec).collect(),
         };
         chart.draw().inline()

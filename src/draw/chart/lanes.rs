@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::scale::Scale;
-use super::sheet::{Area, MARGIN, Sheet, WIDTH};
+use super::scale::AxisScale;
+use super::sheet::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::text::{At, SIZE, clean, shorten, width};
 
 /// How high all lanes together are where they are many.
@@ -64,7 +64,7 @@ impl Lanes<'_> {
     }
 
     /// Draws the names of the rows and the axis; returns where the lanes are.
-    pub(super) fn draw(&self, sheet: &mut Sheet, x: &Scale) -> Area {
+    pub(super) fn draw(&self, sheet: &mut ChartSheet, x: &AxisScale) -> PlotArea {
         let lane = (HEIGHT / self.count() as f64).clamp(1.8, 20.0);
         let labels = if self.shared == 1 { self.labels(lane) } else { Vec::new() };
         let widest = |names: &mut dyn Iterator<Item = &str>| {
@@ -73,7 +73,7 @@ impl Lanes<'_> {
         let groups = widest(&mut self.rows.iter().map(|row| row.group.as_str()));
         let names = widest(&mut labels.iter().map(|(_, name)| name.as_str()));
         let top = sheet.below + 6.0;
-        let area = Area {
+        let area = PlotArea {
             left: MARGIN + groups + names,
             right: WIDTH - 2.0 * MARGIN,
             top,
@@ -92,7 +92,7 @@ impl Lanes<'_> {
     }
 
     /// The ground of the rows that stand out.
-    fn ground(&self, area: &Area, lane: f64) -> Markup {
+    fn ground(&self, area: &PlotArea, lane: f64) -> Markup {
         if self.shared != 1 {
             return Markup::default();
         }
@@ -135,7 +135,7 @@ impl Lanes<'_> {
     }
 
     /// The names of the groups beside their first lanes, and lines between them.
-    fn groups(&self, area: &Area, lane: f64) -> Markup {
+    fn groups(&self, area: &PlotArea, lane: f64) -> Markup {
         let mut first = 0;
         let mut free = f64::NEG_INFINITY;
         let mut texts = Vec::new();

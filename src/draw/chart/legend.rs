@@ -7,7 +7,7 @@ use super::text::{At, LEADING, shorten, width};
 
 /// A sign and what it stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(super) struct LegendKey {
     name: String,
     sign: Markup,
 }
@@ -21,7 +21,7 @@ const LONGEST: f64 = 220.0;
 /// A legend of more rows would leave no attention for the data.
 const ROWS: usize = 4;
 
-impl Key {
+impl LegendKey {
     /// Returns the key of a line: as its series is drawn, or of the class `dash` or `dots`.
     pub(super) fn line(name: &str, series: usize, other: Option<&str>) -> Self {
         let class = other.map_or(stroke(series).to_owned(), |other| format!("line {other}"));
@@ -55,7 +55,7 @@ impl Key {
 /// Draws the keys in rows from `left` and `top`; returns the height that they take.
 ///
 /// One key explains nothing unless it has a name; where there are too many, their number is told.
-pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64) {
+pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn series_without_names_need_no_legend() {
-        let (_, height) = draw(&[Key::line("", 0, None)], 0.0, 0.0, 696.0);
+        let (_, height) = draw(&[LegendKey::line("", 0, None)], 0.0, 0.0, 696.0);
         assert_eq!(height, 0.0);
     }
 }

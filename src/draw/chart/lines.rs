@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
-use super::legend::Key;
+use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
-use super::published::{self, Mark};
-use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::published::{self, PublishedMark};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{At, tip};
 
 /// A marker every so many points at most leaves the line visible.
@@ -15,17 +15,17 @@ const MARKERS: usize = 30;
 
 /// How values change with a number, such as the size of the cluster.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct ValueLines {
     /// What it is about.
     pub caption: Caption,
     /// The number.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// The values.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// The lines, in the order of the legend.
     pub lines: Vec<LineSeries>,
     /// Values to compare with, such as the bounds of a theory.
-    pub references: Vec<Reference>,
+    pub references: Vec<ReferenceLine>,
     /// What the bands are: `95 % confidence`. Told in a note if there is a band.
     pub band: String,
 }
@@ -36,7 +36,7 @@ pub struct LineSeries {
     /// Its name.
     pub name: String,
     /// The points; they are drawn from the smallest x to the largest.
-    pub points: Vec<Point>,
+    pub points: Vec<LinePoint>,
     /// Whether it is computed, not measured: then it is dashed and has no markers.
     pub theory: bool,
     /// What was published of it, as x and value.
@@ -45,7 +45,7 @@ pub struct LineSeries {
 
 /// A value, and the band in which it may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct LinePoint {
     /// The number it is for.
     pub x: f64,
     /// The value.
@@ -56,18 +56,18 @@ pub struct Point {
 
 /// A value at every x.
 #[derive(Clone, Debug)]
-pub struct Reference {
+pub struct ReferenceLine {
     /// Its name.
     pub name: String,
     /// The value.
     pub y: f64,
 }
 
-impl Lines {
+impl ValueLines {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
         let (mut over, mut extent) = (Extent::default(), Extent::default());
-        let mut lines: Vec<Vec<Point>> = Vec::new();
+        let mut lines: Vec<Vec<LinePoint>> = Vec::new();
         for line in &self.lines {
             let mut points = line.points.clone();
             points.retain(|p| over.see(&self.x, p.x) & extent.see(&self.y, p.y));
@@ -81,7 +81,7 @@ impl Lines {
             published.push(points);
         }
         let seen = (over, extent);
-        let levels: Vec<(usize, &Reference)> = self.references.iter().enumerate().collect();
+        let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
         for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
@@ -89,13 +89,13 @@ impl Lines {
         for (_, reference) in &levels {
             extent = extent.include(&self.y, reference.y);
         }
-        let x = Scale::new(&self.x, over, Ends::Round, 7);
-        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let x = AxisScale::new(&self.x, over, Ends::Round, 7);
+        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
 
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         sheet.legend(&self.keys());
         let area = sheet.axes(&x, &y, 300.0);
-        let plot = Plot { chart: self, x: &x, y: &y, area };
+        let plot = LinePlot { chart: self, x: &x, y: &y, area };
         for (number, points) in lines.iter().enumerate() {
             sheet.add(plot.bands(number, points));
         }
@@ -128,14 +128,12 @@ impl Lines {
         (!bands.is_empty()).then(|| format!("Bands: {}.{cut}", self.band))
     }
 
-    fn keys(&self) -> Vec<Key> {
-        let lines = self
-            .lines
-            .iter()
-            .enumerate()
-            .map(|(number, line)| Key::line(&line.name, number, line.theory.then_some("dash")));
+    fn keys(&self) -> Vec<LegendKey> {
+        let lines = self.lines.iter().enumerate().map(|(number, line)| {
+            LegendKey::line(&line.name, number, line.theory.then_some("dash"))
+        });
         let references = self.references.iter().enumerate().map(|(number, reference)| {
-            Key::line(&reference.name, self.lines.len() + number, Some("dots"))
+            LegendKey::line(&reference.name, self.lines.len() + number, Some("dots"))
         });
         let published = self.lines.iter().any(|line| !line.published.is_empty());
         lines.chain(references).chain(published.then(published::ring_key)).collect()
@@ -143,24 +141,24 @@ impl Lines {
 }
 
 /// A chart and where its values stand.
-struct Plot<'a> {
-    chart: &'a Lines,
-    x: &'a Scale,
-    y: &'a Scale,
-    area: Area,
+struct LinePlot<'a> {
+    chart: &'a ValueLines,
+    x: &'a AxisScale,
+    y: &'a AxisScale,
+    area: PlotArea,
 }
 
-impl Plot<'_> {
+impl LinePlot<'_> {
     fn place(&self, x: f64, y: f64) -> Dot {
         (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
     }
 
     /// A band for each run of points that have one. One that a logarithmic axis shows no lower end
     /// of reaches down to the floor and stands apart: joined to its neighbours it would be a spike.
-    fn bands(&self, number: usize, points: &[Point]) -> Markup {
+    fn bands(&self, number: usize, points: &[LinePoint]) -> Markup {
         let name = &self.chart.lines[number].name;
         let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;
-        let ends = |point: &Point| Some(self.chart.y.shows(point.band.filter(sane)?.0));
+        let ends = |point: &LinePoint| Some(self.chart.y.shows(point.band.filter(sane)?.0));
         let runs = points.chunk_by(|a, b| ends(a).is_some() && ends(a) == ends(b));
         html! {
             @for run in runs.filter(|run| ends(&run[0]).is_some()) {
@@ -172,7 +170,7 @@ impl Plot<'_> {
     }
 
     /// Along the upper ends of the bands, and back along the lower ones.
-    fn outline(&self, run: &[Point]) -> Vec<Dot> {
+    fn outline(&self, run: &[LinePoint]) -> Vec<Dot> {
         let end = |end: fn((f64, f64)) -> f64| {
             let ends = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
             let ends: Vec<Dot> = ends.map(|(x, y)| self.place(x, y)).collect();
@@ -183,7 +181,7 @@ impl Plot<'_> {
         thin(&upper, VERTICES).into_iter().chain(lower.into_iter().rev()).collect()
     }
 
-    fn reference(&self, number: usize, reference: &Reference) -> Markup {
+    fn reference(&self, number: usize, reference: &ReferenceLine) -> Markup {
         let y = At(self.area.y(self.y.place(reference.y)));
         let value = self.chart.y.unit.text(reference.y);
         html! {
@@ -194,7 +192,7 @@ impl Plot<'_> {
         }
     }
 
-    fn line(&self, number: usize, points: &[Point]) -> Markup {
+    fn line(&self, number: usize, points: &[LinePoint]) -> Markup {
         let line = &self.chart.lines[number];
         let places: Vec<Dot> = points.iter().map(|point| self.place(point.x, point.y)).collect();
         let class = if line.theory { "line dash" } else { stroke(number) };
@@ -214,8 +212,8 @@ impl Plot<'_> {
     }
 
     fn published(&self, number: usize, points: &[(f64, f64)]) -> Markup {
-        let Lines { x: over, y: of, lines, .. } = self.chart;
-        let mark = |(x, y): &(f64, f64)| Mark {
+        let ValueLines { x: over, y: of, lines, .. } = self.chart;
+        let mark = |(x, y): &(f64, f64)| PublishedMark {
             place: self.place(*x, *y),
             told: format!(
                 "{}, {}, published: {}",
@@ -227,8 +225,8 @@ impl Plot<'_> {
         published::rings(number, &points.iter().map(mark).collect::<Vec<_>>())
     }
 
-    fn told(&self, line: &LineSeries, point: &Point) -> String {
-        let Lines { x, y, .. } = self.chart;
+    fn told(&self, line: &LineSeries, point: &LinePoint) -> String {
+        let ValueLines { x, y, .. } = self.chart;
         let value = format!("{}, {}: {}", line.name, x.unit.text(point.x), y.unit.text(point.y));
         match point.band {
             Some((low, high)) => {
@@ -241,22 +239,22 @@ impl Plot<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
-    fn draw(points: Vec<Point>, theory: bool) -> String {
+    fn draw(points: Vec<LinePoint>, theory: bool) -> String {
         let lines = vec![LineSeries {
             name: "hfsp".to_owned(),
             points,
             theory,
             published: vec![(20.0, 60.0)],
         }];
-        let chart = Lines {
+        let chart = ValueLines {
             caption: Caption::default(),
-            x: Axis::linear("Nodes", Unit::Count),
-            y: Axis::log("Mean sojourn time", Unit::Seconds),
+            x: ChartAxis::linear("Nodes", AxisUnit::Count),
+            y: ChartAxis::log("Mean sojourn time", AxisUnit::Seconds),
             lines,
-            references: vec![Reference { name: "bound".to_owned(), y: 30.0 }],
+            references: vec![ReferenceLine { name: "bound".to_owned(), y: 30.0 }],
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()
@@ -264,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_point_tells_its_value_and_band() {
-        let svg = draw(vec![Point { x: 10.0, y: 90.0, band: Some((80.0, 100.0)) }], false);
+        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: Some((80.0, 100.0)) }], false);
         assert!(svg.contains("hfsp, 10: 1 min 30 s (1 min 20 s to 1 min 40 s)"), "{svg}");
         assert!(svg.contains("Bands: 95 % confidence."));
     }
@@ -272,13 +270,16 @@ mod tests {
     #[test]
     fn a_band_below_zero_ends_at_the_foot_of_a_logarithmic_axis() {
         let band = Some((-5.0, 100.0));
-        let svg = draw(vec![Point { x: 1.0, y: 9.0, band }, Point { x: 2.0, y: 9.0, band }], false);
+        let svg = draw(
+            vec![LinePoint { x: 1.0, y: 9.0, band }, LinePoint { x: 2.0, y: 9.0, band }],
+            false,
+        );
         assert!(svg.contains("class=\"band c-0\""), "{svg}");
     }
 
     #[test]
     fn a_band_without_a_foot_is_no_spike_between_its_neighbours() {
-        let point = |x, low| Point { x, y: 9.0, band: Some((low, 100.0)) };
+        let point = |x, low| LinePoint { x, y: 9.0, band: Some((low, 100.0)) };
         let spike = [point(1.0, 5.0), point(2.0, -5.0), point(3.0, 5.0), point(4.0, 5.0)];
         let svg = draw(spike.into(), false);
         assert_eq!(svg.matches("class=\"band c-0\"").count(), 3, "{svg}");
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_was_published_stands_in_hollow_marks_and_in_the_legend() {
-        let svg = draw(vec![Point { x: 10.0, y: 90.0, band: None }], false);
+        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: None }], false);
         assert!(svg.contains("hfsp, 20, published: 1 min"), "{svg}");
         // Once on the chart and once in the legend.
         assert_eq!(svg.matches("class=\"ring\"").count(), 2, "{svg}");
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn theory_is_dashed_and_has_no_markers() {
-        let svg = draw(vec![Point { x: 1.0, y: 9.0, band: None }], true);
+        let svg = draw(vec![LinePoint { x: 1.0, y: 9.0, band: None }], true);
         assert!(svg.contains("line dash") && !svg.contains("class=\"mark\""), "{svg}");
         assert!(!svg.contains("Bands"));
     }

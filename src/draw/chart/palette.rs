@@ -35,7 +35,7 @@ const ROLES: [(&str, &str, &str); 12] = [
 /// How a series looks: its place among the series of a chart, or among the names of a page. Its
 /// colour, its marker and its hatch follow from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Look(pub usize);
+pub struct SeriesLook(pub usize);
 
 /// The names of a page in an order: each has one look, in whichever chart it stands.
 ///
@@ -47,7 +47,7 @@ pub struct Looks {
     names: IndexSet<String>,
 }
 
-impl Look {
+impl SeriesLook {
     /// Returns whether no look before it has the same colour.
     pub(super) fn has_own_colour(self) -> bool {
         self.0 < COLOURS
@@ -61,8 +61,8 @@ impl Looks {
     }
 
     /// Returns the look of a name. One that was never added has the look behind all others.
-    pub fn of(&self, name: &str) -> Look {
-        Look(self.names.get_index_of(name).unwrap_or(self.names.len()))
+    pub fn of(&self, name: &str) -> SeriesLook {
+        SeriesLook(self.names.get_index_of(name).unwrap_or(self.names.len()))
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn colour(series: usize) -> String {
 
 /// Returns the class of the colour of marks too small for anything but a colour: looks behind the
 /// first eight are grey together.
-pub(super) fn few_colour(look: Look) -> String {
+pub(super) fn few_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 
@@ -287,7 +287,7 @@ mod tests {
         looks.add(["ann", "bob"]);
         looks.add(["carl", "ann"]);
         let all = ["ann", "bob", "carl", "dora"].map(|name| looks.of(name));
-        assert_eq!(all, [0, 1, 2, 3].map(Look));
+        assert_eq!(all, [0, 1, 2, 3].map(SeriesLook));
     }
 
     #[test]

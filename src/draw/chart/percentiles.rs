@@ -7,10 +7,10 @@ use hdrhistogram::Histogram;
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
-use super::legend::Key;
+use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
-use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
 use mumakil_base::units::tell::significant;
 
@@ -20,7 +20,7 @@ pub struct Percentiles {
     /// What it is about.
     pub caption: Caption,
     /// What the histograms measure.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// The histograms, in the order of the legend.
     pub curves: Vec<Curve>,
 }
@@ -38,7 +38,7 @@ impl Curve {
     /// Returns the curve of a histogram of microseconds, in seconds: finer towards the rare values, as
     /// far as there are measurements. What has no place on the axis is left out, such as what took
     /// no time at all on a logarithmic one.
-    pub fn of(name: String, histogram: &Histogram<u64>, y: &Axis) -> Self {
+    pub fn of(name: String, histogram: &Histogram<u64>, y: &ChartAxis) -> Self {
         const PER_NINE: RangeInclusive<i32> = 0..=80;
         let finest = 1.0 / histogram.len() as f64;
         let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
@@ -59,11 +59,11 @@ impl Percentiles {
             extent.see(&self.y, *value);
             last = if *share < 1.0 { last.max(*share) } else { last };
         }
-        let x = Scale::nines(last);
-        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let x = AxisScale::nines(last);
+        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
 
-        let mut sheet = Sheet::new(&self.caption);
-        let name = |(i, curve): (usize, &Curve)| Key::line(&curve.name, i, None);
+        let mut sheet = ChartSheet::new(&self.caption);
+        let name = |(i, curve): (usize, &Curve)| LegendKey::line(&curve.name, i, None);
         sheet.legend(&self.curves.iter().enumerate().map(name).collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         for (number, curve) in self.curves.iter().enumerate() {
@@ -76,7 +76,13 @@ impl Percentiles {
         sheet.finish()
     }
 
-    fn curve(&self, number: usize, curve: &Curve, (x, y): (&Scale, &Scale), area: &Area) -> Markup {
+    fn curve(
+        &self,
+        number: usize,
+        curve: &Curve,
+        (x, y): (&AxisScale, &AxisScale),
+        area: &PlotArea,
+    ) -> Markup {
         let shown =
             |(share, value): &&(f64, f64)| (0.0..=1.0).contains(share) && self.y.shows(*value);
         let mut points: Vec<(f64, f64)> = curve.points.iter().filter(shown).copied().collect();
@@ -113,15 +119,15 @@ impl Percentiles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     #[test]
     fn a_curve_is_finer_towards_the_rare_values_and_ends_with_the_measurements() {
         let mut histogram = Histogram::<u64>::new(3).unwrap();
         [0, 1_000, 2_000, 3_000_000].iter().for_each(|micros| histogram.record(*micros).unwrap());
-        let curve = |y: Axis| Curve::of("x".to_owned(), &histogram, &y).points;
-        let linear = curve(Axis::linear("Wait", Unit::Seconds));
+        let curve = |y: ChartAxis| Curve::of("x".to_owned(), &histogram, &y).points;
+        let linear = curve(ChartAxis::linear("Wait", AxisUnit::Seconds));
         assert_eq!(
             (linear[0], linear.len()),
             ((0.0, 0.0), 8),
@@ -129,7 +135,7 @@ mod tests {
         );
         assert!(linear[7].0 == 1.0 && (linear[7].1 - 3.0).abs() < 0.01, "{linear:?}");
         assert!(linear[6].0 < 0.75, "one of four is not measured more finely: {linear:?}");
-        let log = curve(Axis::log("Wait", Unit::Seconds));
+        let log = curve(ChartAxis::log("Wait", AxisUnit::Seconds));
         assert!(log.len() < linear.len() && log.iter().all(|(_, value)| 0.0 < *value), "{log:?}");
     }
 
@@ -137,7 +143,7 @@ mod tests {
     fn the_axis_has_as_many_nines_as_the_data() {
         let points = vec![(0.0, 1e-3), (0.5, 2e-3), (0.99, 0.1), (0.9995, 2.0), (1.0, 3.0)];
         let curves = vec![Curve { name: "fair".to_owned(), points }];
-        let y = Axis::log("Round trip", Unit::Seconds);
+        let y = ChartAxis::log("Round trip", AxisUnit::Seconds);
         let svg = Percentiles { caption: Caption::default(), y, curves }.draw().inline();
         assert!(svg.contains(">99.9<") && !svg.contains(">99.99<"), "{svg}");
         assert!(svg.contains("fair: 99 % at most 100 ms"), "{svg}");

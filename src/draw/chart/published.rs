@@ -7,35 +7,35 @@
 use maud::{Markup, html};
 
 use super::curve::Dot;
-use super::legend::Key;
+use super::legend::LegendKey;
 use super::palette::{colour, marker};
 use super::text::{At, tip};
 
 /// Where a published value stands, and what it says when it is pointed at.
-pub(super) struct Mark {
+pub(super) struct PublishedMark {
     pub(super) place: Dot,
     pub(super) told: String,
 }
 
 /// Returns the key of rings, where there are any.
-pub(super) fn ring_key() -> Key {
+pub(super) fn ring_key() -> LegendKey {
     let sign = html! { g class="c-ink" { (ring(0, 14.0, 0.0)) } };
-    Key::sign("published", sign)
+    LegendKey::sign("published", sign)
 }
 
 /// Returns the key of diamonds, where there are any.
-pub(super) fn diamond_key() -> Key {
-    Key::sign("published", diamond((14.0, 0.0)))
+pub(super) fn diamond_key() -> LegendKey {
+    LegendKey::sign("published", diamond((14.0, 0.0)))
 }
 
 /// Draws what was published of a line, in the colour and with the shape of its markers.
-pub(super) fn rings(series: usize, marks: &[Mark]) -> Markup {
+pub(super) fn rings(series: usize, marks: &[PublishedMark]) -> Markup {
     if marks.is_empty() {
         return Markup::default();
     }
     html! {
         g class=(colour(series)) {
-            @for Mark { place: (x, y), told } in marks {
+            @for PublishedMark { place: (x, y), told } in marks {
                 g { (tip(told)) (ring(series, *x, *y)) }
             }
         }
@@ -43,7 +43,7 @@ pub(super) fn rings(series: usize, marks: &[Mark]) -> Markup {
 }
 
 /// Draws what was published of bars.
-pub(super) fn diamonds(marks: &[Mark]) -> Markup {
+pub(super) fn diamonds(marks: &[PublishedMark]) -> Markup {
     html! { @for mark in marks { g { (tip(&mark.told)) (diamond(mark.place)) } } }
 }
 

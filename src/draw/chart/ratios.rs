@@ -7,12 +7,12 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
-use super::legend::Key;
+use super::legend::LegendKey;
 use super::palette::{colour, marker};
-use super::scale::{Axis, Extent, Scale, is_number};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::scale::{AxisScale, ChartAxis, Extent, is_number};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{At, tip};
-use super::unit::Unit;
+use super::unit::AxisUnit;
 
 /// Ratios of pairs, side by side for each of several groups.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Ratio {
 impl Ratios {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
-        let axis = Axis::log(&*self.y, Unit::Ratio);
+        let axis = ChartAxis::log(&*self.y, AxisUnit::Ratio);
         let mut seen = Extent::default();
         let mut marks: Vec<(usize, usize, &Ratio)> = Vec::new();
         for (series, RatioSeries { ratios, .. }) in self.series.iter().enumerate() {
@@ -73,9 +73,9 @@ impl Ratios {
         for (low, high) in marks.iter().filter_map(|(.., ratio)| sane(ratio)) {
             extent = extent.include(&axis, low).include(&axis, high);
         }
-        let y = Scale::ratios(&axis, extent, 6);
+        let y = AxisScale::ratios(&axis, extent, 6);
 
-        let mut sheet = Sheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption);
         sheet.legend(&self.keys(&marks));
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
@@ -100,7 +100,7 @@ impl Ratios {
     }
 
     /// The pairs, and what the two looks say, where there are both names and marks.
-    fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<Key> {
+    fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<LegendKey> {
         let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
         let pairs = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
         let pair = |(number, series): (usize, &RatioSeries)| {
@@ -109,12 +109,12 @@ impl Ratios {
                     (band(true)) g class="mark" { (marker(number, 14.0, 0.0)) }
                 }
             };
-            Key::sign(&series.name, sign)
+            LegendKey::sign(&series.name, sign)
         };
         let undecided = marks.iter().any(|(.., ratio)| !ratio.decided).then(|| {
             let sign =
                 html! { g class="c-soft" { (band(false)) path class="rule" d="M4 0H24" {} } };
-            Key::sign("undecided", sign)
+            LegendKey::sign("undecided", sign)
         });
         pairs.map(pair).chain(undecided).collect()
     }
@@ -124,8 +124,8 @@ impl Ratios {
         (group, series): (usize, usize),
         ratio: &Ratio,
         groups: &Groups,
-        y: &Scale,
-        area: &Area,
+        y: &AxisScale,
+        area: &PlotArea,
     ) -> Markup {
         let wide = (groups.mark() * 0.8).clamp(2.0, 22.0);
         let middle = groups.left(group, series) + groups.mark() / 2.0;

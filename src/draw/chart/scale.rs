@@ -1,7 +1,7 @@
 //! From values to places on an axis.
 
 use super::tick::{self, Tick, Ticks};
-use super::unit::Unit;
+use super::unit::AxisUnit;
 
 /// How the values of an axis are spaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,23 +15,23 @@ pub enum Spacing {
 
 /// What an axis shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct ChartAxis {
     /// What is measured, without its unit: `Sojourn time`.
     pub title: String,
     /// The unit of the values.
-    pub unit: Unit,
+    pub unit: AxisUnit,
     /// How they are spaced.
     pub spacing: Spacing,
 }
 
-impl Axis {
+impl ChartAxis {
     /// Returns a linear axis.
-    pub fn linear(title: impl Into<String>, unit: Unit) -> Self {
+    pub fn linear(title: impl Into<String>, unit: AxisUnit) -> Self {
         Self { title: title.into(), unit, spacing: Spacing::Linear }
     }
 
     /// Returns a logarithmic axis.
-    pub fn log(title: impl Into<String>, unit: Unit) -> Self {
+    pub fn log(title: impl Into<String>, unit: AxisUnit) -> Self {
         Self { title: title.into(), unit, spacing: Spacing::Log }
     }
 
@@ -56,7 +56,7 @@ pub(super) struct Extent {
 
 impl Extent {
     /// Takes in a value if `axis` shows it; returns whether it does.
-    pub(super) fn see(&mut self, axis: &Axis, value: f64) -> bool {
+    pub(super) fn see(&mut self, axis: &ChartAxis, value: f64) -> bool {
         if axis.shows(value) {
             let (low, high) = self.range.unwrap_or((value, value));
             self.range = Some((low.min(value), high.max(value)));
@@ -71,7 +71,7 @@ impl Extent {
     }
 
     /// Takes in a value of no mark, such as the zero under a bar; no note speaks of it.
-    pub(super) fn include(mut self, axis: &Axis, value: f64) -> Self {
+    pub(super) fn include(mut self, axis: &ChartAxis, value: f64) -> Self {
         if axis.shows(value) {
             self.see(axis, value);
         }
@@ -84,7 +84,7 @@ impl Extent {
     }
 
     /// Returns what the reader must know of the values that are not drawn.
-    pub(super) fn notes(&self, axis: &Axis) -> impl Iterator<Item = String> {
+    pub(super) fn notes(&self, axis: &ChartAxis) -> impl Iterator<Item = String> {
         let title = &axis.title;
         let note = |count: usize, what: String| {
             (0 < count).then(|| match count {
@@ -127,7 +127,7 @@ pub(super) enum Ends {
 
 /// An axis that knows its ends and its ticks.
 #[derive(Clone, Debug)]
-pub(super) struct Scale {
+pub(super) struct AxisScale {
     warp: Warp,
     low: f64,
     high: f64,
@@ -137,21 +137,21 @@ pub(super) struct Scale {
     pub(super) title: String,
 }
 
-impl Scale {
+impl AxisScale {
     /// Returns the values at its ends.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
     /// Returns an axis with about as many labelled ticks as asked for.
-    pub(super) fn new(axis: &Axis, extent: Extent, ends: Ends, ticks: usize) -> Self {
+    pub(super) fn new(axis: &ChartAxis, extent: Extent, ends: Ends, ticks: usize) -> Self {
         match axis.spacing {
             Spacing::Linear => Self::linear(axis, extent, ends, ticks),
             Spacing::Log => Self::log(axis, extent, ends, ticks),
         }
     }
 
-    fn linear(axis: &Axis, extent: Extent, ends: Ends, count: usize) -> Self {
+    fn linear(axis: &ChartAxis, extent: Extent, ends: Ends, count: usize) -> Self {
         let (mut low, mut high) = linear_ends(extent.range.unwrap_or((0.0, 1.0)), ends);
         let step = tick::step(axis.unit, (high - low) / count as f64);
         if ends == Ends::Round {
@@ -162,7 +162,7 @@ impl Scale {
         Self::with(Warp::Linear, (low, high), ticks, &axis.title)
     }
 
-    fn log(axis: &Axis, extent: Extent, ends: Ends, count: usize) -> Self {
+    fn log(axis: &ChartAxis, extent: Extent, ends: Ends, count: usize) -> Self {
         let (mut low, mut high) = extent.range.unwrap_or((1.0, 10.0));
         if high < low * 1.1 {
             (low, high) = (low / 2.0, high * 2.0);
@@ -176,7 +176,7 @@ impl Scale {
 
     /// Returns a logarithmic axis of ratios: within a factor of three its ticks are even steps, and it
     /// shows differences of a few thousandths.
-    pub(super) fn ratios(axis: &Axis, extent: Extent, count: usize) -> Self {
+    pub(super) fn ratios(axis: &ChartAxis, extent: Extent, count: usize) -> Self {
         let (low, high) = extent.range.unwrap_or((0.5, 2.0));
         if low * 3.0 < high {
             return Self::log(axis, extent, Ends::Round, count);
@@ -255,16 +255,16 @@ mod tests {
 
     use super::*;
 
-    fn scale(axis: &Axis, values: &[f64]) -> Scale {
+    fn scale(axis: &ChartAxis, values: &[f64]) -> AxisScale {
         let mut extent = Extent::default();
         for value in values {
             extent.see(axis, *value);
         }
-        Scale::new(axis, extent, Ends::Round, 6)
+        AxisScale::new(axis, extent, Ends::Round, 6)
     }
 
-    fn linear(values: &[f64]) -> Scale {
-        scale(&Axis::linear("", Unit::Plain), values)
+    fn linear(values: &[f64]) -> AxisScale {
+        scale(&ChartAxis::linear("", AxisUnit::Plain), values)
     }
 
     #[test]
@@ -286,13 +286,13 @@ mod tests {
         assert_eq!(linear(&[7.0, 7.0]).place(7.0), 0.875);
         assert_eq!(linear(&[]).place(0.5), 0.5);
         assert_eq!(linear(&[0.0]).place(0.0), 0.0);
-        let minute = scale(&Axis::log("", Unit::Seconds), &[60.0]).place(60.0);
+        let minute = scale(&ChartAxis::log("", AxisUnit::Seconds), &[60.0]).place(60.0);
         assert!((minute - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn an_axis_says_what_it_leaves_out() {
-        let axis = Axis::log("Wait", Unit::Seconds);
+        let axis = ChartAxis::log("Wait", AxisUnit::Seconds);
         let mut extent = Extent::default();
         for value in [1.0, 0.0, -3.0, f64::NAN] {
             extent.see(&axis, value);
@@ -310,9 +310,9 @@ mod tests {
     #[test]
     fn ratios_near_one_fill_their_axis_and_far_ones_have_one_too() {
         let of = |low, high| {
-            let axis = Axis::log("", Unit::Ratio);
+            let axis = ChartAxis::log("", AxisUnit::Ratio);
             let extent = Extent::default().include(&axis, low).include(&axis, high);
-            let scale = Scale::ratios(&axis, extent, 6);
+            let scale = AxisScale::ratios(&axis, extent, 6);
             let labels = scale.ticks.iter().filter_map(|tick| tick.label.clone());
             (labels.collect::<Vec<_>>().join(" "), scale)
         };
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn each_nine_of_a_percentile_is_equally_long() {
-        let scale = Scale::nines(0.999);
+        let scale = AxisScale::nines(0.999);
         let places = [0.0, 0.9, 0.99, 0.999].map(|share| (scale.place(share) * 300.0).round());
         assert_eq!(places, [0.0, 100.0, 200.0, 300.0]);
         assert_eq!(scale.place(1.0), 1.0);
@@ -338,7 +338,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             let spacing = if log { Spacing::Log } else { Spacing::Linear };
-            let axis = Axis { title: String::new(), unit: Unit::Plain, spacing };
+            let axis = ChartAxis { title: String::new(), unit: AxisUnit::Plain, spacing };
             let scale = scale(&axis, &values);
             let mut shown: Vec<f64> = values.into_iter().filter(|value| axis.shows(*value)).collect();
             shown.sort_by(f64::total_cmp);

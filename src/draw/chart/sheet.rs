@@ -2,9 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::legend::{self, Key};
+use super::legend::{self, LegendKey};
 use super::palette::{Hatches, style};
-use super::scale::Scale;
+use super::scale::AxisScale;
 use super::text::{At, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
@@ -74,14 +74,14 @@ impl Drawing {
 
 /// The rectangle in which the marks are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
+pub(super) struct PlotArea {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
 }
 
-impl Area {
+impl PlotArea {
     /// Returns the x of a place from 0, left, to 1, right.
     pub(super) fn x(&self, place: f64) -> f64 {
         self.left + place * self.width()
@@ -103,7 +103,7 @@ impl Area {
 
 /// A drawing in the making.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
@@ -113,7 +113,7 @@ pub(super) struct Sheet {
     notes: Vec<String>,
 }
 
-impl Sheet {
+impl ChartSheet {
     /// Returns a sheet with its title.
     pub(super) fn new(caption: &Caption) -> Self {
         let mut sheet = Self {
@@ -151,27 +151,39 @@ impl Sheet {
     }
 
     /// Draws the legend.
-    pub(super) fn legend(&mut self, keys: &[Key]) {
+    pub(super) fn legend(&mut self, keys: &[LegendKey]) {
         let (markup, height) = legend::draw(keys, MARGIN, self.below, WIDTH - 2.0 * MARGIN);
         self.add(markup);
         self.below += height;
     }
 
     /// Draws both axes and their grid; what follows stands beneath.
-    pub(super) fn axes(&mut self, x: &Scale, y: &Scale, height: f64) -> Area {
+    pub(super) fn axes(&mut self, x: &AxisScale, y: &AxisScale, height: f64) -> PlotArea {
         self.axes_within(x, y, height, Self::widest(y))
     }
 
     /// Draws both axes, with so much room for the labels of the y axis: with the same room, plots
     /// stand exactly one above the other.
-    pub(super) fn axes_within(&mut self, x: &Scale, y: &Scale, height: f64, widest: f64) -> Area {
+    pub(super) fn axes_within(
+        &mut self,
+        x: &AxisScale,
+        y: &AxisScale,
+        height: f64,
+        widest: f64,
+    ) -> PlotArea {
         let area = self.y_axis_within(y, height, overhang(x), widest);
         self.x_axis(x, &area);
         area
     }
 
     /// Draws the axes of a low plot whose x axis is that of the plot beneath it.
-    pub(super) fn strip(&mut self, x: &Scale, y: &Scale, height: f64, widest: f64) -> Area {
+    pub(super) fn strip(
+        &mut self,
+        x: &AxisScale,
+        y: &AxisScale,
+        height: f64,
+        widest: f64,
+    ) -> PlotArea {
         let area = self.y_axis_within(y, height, overhang(x), widest);
         self.add(html! { path class="thin c-grid" d=(grid(x, &area)) {} });
         self.below += 10.0;
@@ -179,20 +191,26 @@ impl Sheet {
     }
 
     /// Returns how wide the widest label of a y axis is.
-    pub(super) fn widest(y: &Scale) -> f64 {
+    pub(super) fn widest(y: &AxisScale) -> f64 {
         labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max)
     }
 
     /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
-    pub(super) fn y_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
+    pub(super) fn y_axis(&mut self, y: &AxisScale, height: f64, overhang: f64) -> PlotArea {
         self.y_axis_within(y, height, overhang, Self::widest(y))
     }
 
-    fn y_axis_within(&mut self, y: &Scale, height: f64, overhang: f64, widest: f64) -> Area {
+    fn y_axis_within(
+        &mut self,
+        y: &AxisScale,
+        height: f64,
+        overhang: f64,
+        widest: f64,
+    ) -> PlotArea {
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
         let right = WIDTH - MARGIN.max(overhang);
-        let area = Area { left, right, top, bottom: top + height };
+        let area = PlotArea { left, right, top, bottom: top + height };
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
         let level = |labelled: bool, to: f64| -> String {
             let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
@@ -218,7 +236,7 @@ impl Sheet {
     }
 
     /// Draws the x axis with its grid, under the plot.
-    pub(super) fn x_axis(&mut self, x: &Scale, area: &Area) {
+    pub(super) fn x_axis(&mut self, x: &AxisScale, area: &PlotArea) {
         let place = |tick: &Tick| area.x(x.place(tick.value));
         let title = fit(&x.title, area.width());
         self.add(html! { g class="x c-soft" {
@@ -235,7 +253,7 @@ impl Sheet {
     }
 
     /// Says in an empty plot that it is empty.
-    pub(super) fn nothing(&mut self, area: &Area) {
+    pub(super) fn nothing(&mut self, area: &PlotArea) {
         let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
         self.add(html! {
             text class="c-soft" text-anchor="middle" x=(At(x)) y=(At(y)) { "Nothing to show" }
@@ -259,12 +277,12 @@ impl Sheet {
 }
 
 /// Returns the labelled ticks.
-fn labels(scale: &Scale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
+fn labels(scale: &AxisScale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
     scale.ticks.iter().filter_map(|tick| Some((tick, tick.label.as_deref()?)))
 }
 
 /// Returns the grid of an x axis.
-fn grid(x: &Scale, area: &Area) -> String {
+fn grid(x: &AxisScale, area: &PlotArea) -> String {
     let (top, bottom) = (At(area.top), At(area.bottom));
     let line =
         |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(area.x(x.place(tick.value))));
@@ -272,12 +290,12 @@ fn grid(x: &Scale, area: &Area) -> String {
 }
 
 /// Returns how far the last label of an x axis reaches beyond the plot.
-fn overhang(x: &Scale) -> f64 {
+fn overhang(x: &AxisScale) -> f64 {
     labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0)
 }
 
 /// Returns the labelled ticks of an x axis whose labels do not touch.
-fn apart<'a>(x: &'a Scale, area: &Area) -> Vec<(&'a Tick, &'a str)> {
+fn apart<'a>(x: &'a AxisScale, area: &PlotArea) -> Vec<(&'a Tick, &'a str)> {
     let mut free = f64::NEG_INFINITY;
     let mut chosen = Vec::new();
     for (tick, label) in labels(x) {
@@ -291,7 +309,7 @@ fn apart<'a>(x: &'a Scale, area: &Area) -> Vec<(&'a Tick, &'a str)> {
 }
 
 /// Returns the baseline of an x axis with its ticks, the labelled ones longer.
-fn ticks(x: &Scale, area: &Area) -> String {
+fn ticks(x: &AxisScale, area: &PlotArea) -> String {
     let bottom = At(area.bottom);
     let mut path = format!("M{} {bottom}H{}", At(area.left), At(area.right));
     for tick in &x.ticks {
@@ -321,7 +339,7 @@ mod tests {
     #[test]
     fn only_a_file_of_its_own_brings_style_and_paper() {
         let caption = Caption { id: "a".to_owned(), title: "<A>".to_owned(), ..Caption::default() };
-        let drawing = Sheet::new(&caption).finish();
+        let drawing = ChartSheet::new(&caption).finish();
         assert!(drawing.svg().contains("<style>"));
         assert!(!drawing.inline().contains("<style>"));
         assert!(drawing.inline().contains("<title id=\"a-title\">&lt;A&gt;</title>"));

@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::curve::{Dot, path, stairs};
-use super::legend::Key;
-use super::palette::{COLOURS, Hatches, Look, colour};
-use super::scale::{Axis, Ends, Extent, Scale, is_number};
-use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::steps::Steps;
+use super::legend::LegendKey;
+use super::palette::{COLOURS, Hatches, SeriesLook, colour};
+use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
+use super::steps::ChartSteps;
 use super::text::{At, tip};
 
 /// Up to so many steps are drawn exactly; more are averaged over so many intervals.
@@ -26,15 +26,15 @@ pub struct Stack {
     /// What it is about.
     pub caption: Caption,
     /// Time.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// What is shared, such as map slots.
-    pub y: Axis,
+    pub y: ChartAxis,
     /// The layers, from the bottom up. The smallest are merged if there are more than colours.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<StackLayer>,
     /// How much there is to share; drawn as a dashed line.
-    pub capacity: Option<Layer>,
+    pub capacity: Option<StackLayer>,
     /// What waits in the strip above, such as waiting maps. Without this there is no strip.
-    pub waiting: Option<Axis>,
+    pub waiting: Option<ChartAxis>,
     /// When it ends.
     pub until: f64,
     /// An instant that is marked, and what it is.
@@ -43,11 +43,11 @@ pub struct Stack {
 
 /// A value over time, under a name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layer {
+pub struct StackLayer {
     /// The name.
     pub name: String,
     /// How it looks.
-    pub look: Look,
+    pub look: SeriesLook,
     /// A time, and the value from then on; zero before the first.
     pub steps: Vec<(f64, f64)>,
     /// The same of what waits.
@@ -60,7 +60,7 @@ pub struct Layer {
 struct Drawn {
     name: String,
     colour: String,
-    key: Key,
+    key: LegendKey,
     fill: String,
     means: Vec<f64>,
     waiting: Vec<f64>,
@@ -73,12 +73,13 @@ const HEIGHT: (f64, f64) = (300.0, 76.0);
 impl Stack {
     /// Returns the chart. Values below zero count as zero.
     pub fn draw(&self) -> Drawing {
-        let mut sheet = Sheet::new(&self.caption);
-        let steps = |of: fn(&Layer) -> &Vec<(f64, f64)>| -> Vec<Steps> {
-            self.layers.iter().map(|layer| Steps::new(of(layer))).collect()
+        let mut sheet = ChartSheet::new(&self.caption);
+        let steps = |of: fn(&StackLayer) -> &Vec<(f64, f64)>| -> Vec<ChartSteps> {
+            self.layers.iter().map(|layer| ChartSteps::new(of(layer))).collect()
         };
         let (held, waiting) = (steps(|layer| &layer.steps), steps(|layer| &layer.waiting));
-        let capacity = self.capacity.as_ref().map(|layer| (&layer.name, Steps::new(&layer.steps)));
+        let capacity =
+            self.capacity.as_ref().map(|layer| (&layer.name, ChartSteps::new(&layer.steps)));
         let all = held.iter().chain(&waiting).chain(capacity.iter().map(|of| &of.1));
         let (edges, averaged) = self.edges(all);
         let [means, waiting] = [held, waiting]
@@ -101,12 +102,12 @@ impl Stack {
             let highest = line.iter().flatten().copied().fold(0.0, f64::max);
             extent = extent.include(&self.y, highest);
         }
-        let x = Scale::new(&self.x, time, Ends::Exact, 8);
-        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let x = AxisScale::new(&self.x, time, Ends::Exact, 8);
+        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
 
         sheet.hatches(self.layers.iter().map(|layer| layer.look.0));
         let line = capacity.as_ref().map(|(name, _)| {
-            Key::sign(
+            LegendKey::sign(
                 name,
                 html! {
                     path class="line dash" d="M0 0H28" {}
@@ -114,7 +115,7 @@ impl Stack {
             )
         });
         let promise = (!promises.is_empty()).then(|| {
-            Key::sign(
+            LegendKey::sign(
                 "minimum share",
                 html! {
                     path class="line least" d="M0 0H28" {}
@@ -124,14 +125,15 @@ impl Stack {
         let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
         let strip = self.strip(&drawn, intervals);
-        let widest = strip.iter().map(|(_, y)| Sheet::widest(y)).fold(Sheet::widest(&y), f64::max);
+        let widest =
+            strip.iter().map(|(_, y)| ChartSheet::widest(y)).fold(ChartSheet::widest(&y), f64::max);
         if let Some((axis, y)) = strip {
             let area = sheet.strip(&x, &y, HEIGHT.1, widest);
-            let plot = Plot { edges: &edges, x: x.clone(), y, area };
+            let plot = StackPlot { edges: &edges, x: x.clone(), y, area };
             plot.stacked(&mut sheet, &drawn, |layer| &layer.waiting, axis);
         }
         let area = sheet.axes_within(&x, &y, HEIGHT.0, widest);
-        let plot = Plot { edges: &edges, x, y, area };
+        let plot = StackPlot { edges: &edges, x, y, area };
         plot.stacked(&mut sheet, &drawn, |layer| &layer.means, &self.y);
         for (layer, line) in &promises {
             sheet.add(plot.promise(layer, line, &self.y));
@@ -159,7 +161,7 @@ impl Stack {
 
     /// Returns the times between which values are drawn, and how long the intervals are if they
     /// are not simply those of the steps.
-    fn edges<'a>(&self, layers: impl Iterator<Item = &'a Steps>) -> (Vec<f64>, Option<f64>) {
+    fn edges<'a>(&self, layers: impl Iterator<Item = &'a ChartSteps>) -> (Vec<f64>, Option<f64>) {
         let mut edges: Vec<f64> =
             layers.flat_map(|layer| &layer.steps).map(|step| step.0).collect();
         edges.sort_by(f64::total_cmp);
@@ -178,7 +180,7 @@ impl Stack {
     }
 
     /// Returns the scale of what waits, if anything does, and its axis.
-    fn strip(&self, drawn: &[Drawn], intervals: usize) -> Option<(&Axis, Scale)> {
+    fn strip(&self, drawn: &[Drawn], intervals: usize) -> Option<(&ChartAxis, AxisScale)> {
         let axis = self.waiting.as_ref()?;
         let mut extent = Extent::default().include(axis, 0.0);
         let totals = totals(drawn.iter().map(|layer| &layer.waiting), intervals);
@@ -188,7 +190,7 @@ impl Stack {
         for total in totals {
             extent = extent.include(axis, total);
         }
-        Some((axis, Scale::new(axis, extent, Ends::Round, 2)))
+        Some((axis, AxisScale::new(axis, extent, Ends::Round, 2)))
     }
 
     /// Returns the layers in their order; beyond eight the smallest are merged on top.
@@ -206,11 +208,11 @@ impl Stack {
         by_size.sort_unstable();
         rest.sort_unstable();
         let own = by_size.into_iter().map(|layer| {
-            let Layer { name, look: Look(number), promised, .. } = &self.layers[layer];
+            let StackLayer { name, look: SeriesLook(number), promised, .. } = &self.layers[layer];
             Drawn {
                 name: name.clone(),
                 colour: colour(*number),
-                key: Key::area(name, *number, hatches),
+                key: LegendKey::area(name, *number, hatches),
                 fill: hatches.fill(*number),
                 means: means[layer].clone(),
                 waiting: waiting[layer].clone(),
@@ -220,7 +222,7 @@ impl Stack {
         let mut drawn: Vec<Drawn> = own.collect();
         if !rest.is_empty() {
             let name = format!("others ({})", rest.len());
-            let key = Key::sign(
+            let key = LegendKey::sign(
                 &name,
                 html! {
                     rect class="c-soft area edge" y="-7" width="28" height="14" {}
@@ -237,21 +239,21 @@ impl Stack {
 }
 
 /// Where the values stand.
-struct Plot<'a> {
+struct StackPlot<'a> {
     edges: &'a [f64],
-    x: Scale,
-    y: Scale,
-    area: Area,
+    x: AxisScale,
+    y: AxisScale,
+    area: PlotArea,
 }
 
-impl Plot<'_> {
+impl StackPlot<'_> {
     /// Draws the layers one upon the other.
     fn stacked(
         &self,
-        sheet: &mut Sheet,
+        sheet: &mut ChartSheet,
         layers: &[Drawn],
         of: fn(&Drawn) -> &Vec<f64>,
-        axis: &Axis,
+        axis: &ChartAxis,
     ) {
         let mut below = vec![0.0; self.edges.len().saturating_sub(1)];
         for layer in layers {
@@ -265,7 +267,7 @@ impl Plot<'_> {
         &self,
         layer: &Drawn,
         means: &[f64],
-        axis: &Axis,
+        axis: &ChartAxis,
         (below, above): (&[f64], &[f64]),
     ) -> Markup {
         let highest = means.iter().copied().fold(0.0, f64::max);
@@ -284,7 +286,7 @@ impl Plot<'_> {
     }
 
     /// Draws what a layer was promised, where that is in force.
-    fn promise(&self, layer: &Drawn, line: &[Option<f64>], axis: &Axis) -> Markup {
+    fn promise(&self, layer: &Drawn, line: &[Option<f64>], axis: &ChartAxis) -> Markup {
         let mut d = String::new();
         let mut before = None;
         for (interval, level) in self.edges.windows(2).zip(line) {
@@ -326,7 +328,7 @@ impl Plot<'_> {
     }
 }
 
-fn positive(steps: &Steps, edges: &[f64]) -> Vec<f64> {
+fn positive(steps: &ChartSteps, edges: &[f64]) -> Vec<f64> {
     steps.means(edges).into_iter().map(|mean| mean.max(0.0)).collect()
 }
 
@@ -361,31 +363,31 @@ fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
-    fn stack(layers: Vec<Layer>) -> String {
+    fn stack(layers: Vec<StackLayer>) -> String {
         let chart = Stack {
             caption: Caption::default(),
-            x: Axis::linear("Time", Unit::Seconds),
-            y: Axis::linear("Map slots", Unit::Count),
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
+            y: ChartAxis::linear("Map slots", AxisUnit::Count),
             layers,
             capacity: None,
-            waiting: Some(Axis::linear("Maps that wait", Unit::Count)),
+            waiting: Some(ChartAxis::linear("Maps that wait", AxisUnit::Count)),
             until: 100.0,
             mark: None,
         };
         chart.draw().inline()
     }
 
-    fn layer(name: &str, steps: &[(f64, f64)]) -> Layer {
-        Layer { name: name.to_owned(), steps: steps.to_vec(), ..Layer::default() }
+    fn layer(name: &str, steps: &[(f64, f64)]) -> StackLayer {
+        StackLayer { name: name.to_owned(), steps: steps.to_vec(), ..StackLayer::default() }
     }
 
     #[test]
     fn what_waits_has_a_strip_of_its_own_over_the_same_time() {
         let waiting = vec![(0.0, 900.0), (50.0, 0.0)];
-        let svg = stack(vec![Layer { waiting, ..layer("one", &[(0.0, 4.0)]) }]);
+        let svg = stack(vec![StackLayer { waiting, ..layer("one", &[(0.0, 4.0)]) }]);
         assert!(svg.contains("one: mean 450, at most 900"), "{svg}");
         assert!(svg.contains("one: mean 4, at most 4") && svg.contains("Maps that wait"), "{svg}");
         assert!(!stack(vec![layer("one", &[(0.0, 4.0)])]).contains("Maps that wait"));
@@ -396,7 +398,7 @@ mod tests {
         let drawn = |means: [f64; 3], waiting: [f64; 3], promised| Drawn {
             name: String::new(),
             colour: String::new(),
-            key: Key::sign("", Markup::default()),
+            key: LegendKey::sign("", Markup::default()),
             fill: String::new(),
             means: means.into(),
             waiting: waiting.into(),
@@ -413,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_told() {
-        let promised = Layer { promised: Some(5.0), ..layer("a", &[(0.0, 2.0)]) };
+        let promised = StackLayer { promised: Some(5.0), ..layer("a", &[(0.0, 2.0)]) };
         let svg = stack(vec![promised]);
         assert!(svg.contains("a: minimum share 5") && svg.contains(">minimum share<"), "{svg}");
     }
@@ -435,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_layer_is_as_large_as_it_is_high_and_long() {
-        let mut layers: Vec<Layer> =
+        let mut layers: Vec<StackLayer> =
             (1..=8).map(|i| layer(&format!("long {i}"), &[(0.0, 10.0)])).collect();
         layers.push(layer("burst", &[(40.0, 60.0), (41.0, 90.0), (42.0, 60.0), (43.0, 0.0)]));
         let svg = stack(layers);

@@ -4,12 +4,12 @@ use super::scale::is_number;
 
 /// A value over time: zero before the first step, then each step's value until the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct ChartSteps {
     /// In the order of time.
     pub(super) steps: Vec<(f64, f64)>,
 }
 
-impl Steps {
+impl ChartSteps {
     /// Returns the function with these steps (time, value), in any order; of two at the same time
     /// the later one holds. Steps that are no numbers are left out.
     pub(super) fn new(steps: &[(f64, f64)]) -> Self {
@@ -47,14 +47,14 @@ mod tests {
 
     #[test]
     fn a_mean_weighs_values_by_their_time() {
-        let steps = Steps::new(&[(0.0, 2.0), (3.0, 6.0)]);
+        let steps = ChartSteps::new(&[(0.0, 2.0), (3.0, 6.0)]);
         assert_eq!(steps.means(&[0.0, 4.0, 8.0]), [3.0, 6.0]);
     }
 
     #[test]
     fn before_the_first_step_is_nothing() {
-        assert_eq!(Steps::new(&[(2.0, 8.0)]).means(&[0.0, 4.0]), [4.0]);
-        assert_eq!(Steps::new(&[(2.0, 8.0)]).means(&[3.0, 4.0]), [8.0]);
+        assert_eq!(ChartSteps::new(&[(2.0, 8.0)]).means(&[0.0, 4.0]), [4.0]);
+        assert_eq!(ChartSteps::new(&[(2.0, 8.0)]).means(&[3.0, 4.0]), [8.0]);
     }
 
     proptest! {
@@ -65,7 +65,7 @@ mod tests {
             let steps: Vec<(f64, f64)> =
                 steps.into_iter().map(|(time, value)| (time.into(), value.into())).collect();
             let edges: Vec<f64> = steps.iter().map(|step| step.0).collect();
-            let means = Steps::new(&steps).means(&edges);
+            let means = ChartSteps::new(&steps).means(&edges);
             prop_assert!(means.iter().zip(&steps).all(|(mean, step)| *mean == step.1));
         }
     }

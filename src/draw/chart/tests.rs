@@ -91,14 +91,14 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![Just("<&\">'".to_owned()), ".{0,12}", "[ -~]{0,200}", Just(String::new())]
 }
 
-fn unit() -> impl Strategy<Value = Unit> {
-    use Unit::{Bytes, Count, Plain, Ratio, Seconds, Share};
+fn unit() -> impl Strategy<Value = AxisUnit> {
+    use AxisUnit::{Bytes, Count, Plain, Ratio, Seconds, Share};
     prop::sample::select(vec![Plain, Count, Ratio, Share, Seconds, Bytes])
 }
 
-fn axis() -> impl Strategy<Value = Axis> {
+fn axis() -> impl Strategy<Value = ChartAxis> {
     (name(), unit(), any::<bool>()).prop_map(|(title, unit, log)| {
-        if log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
+        if log { ChartAxis::log(title, unit) } else { ChartAxis::linear(title, unit) }
     })
 }
 
@@ -115,13 +115,13 @@ fn interval() -> impl Strategy<Value = Option<(f64, f64)>> {
     prop::option::of((number(), number()))
 }
 
-fn layer() -> impl Strategy<Value = Layer> {
+fn layer() -> impl Strategy<Value = StackLayer> {
     let steps = || vec((number(), number()), 0..30);
     let promised = prop::option::of(number());
     (name(), 0usize..70, steps(), steps(), promised).prop_map(
-        |(name, look, steps, waiting, promised)| Layer {
+        |(name, look, steps, waiting, promised)| StackLayer {
             name,
-            look: Look(look),
+            look: SeriesLook(look),
             steps,
             waiting,
             promised,
@@ -135,7 +135,7 @@ prop_compose! {
         first in 0usize..70,
     ) -> Drawing {
         let sample = |(look, (name, values, published))| {
-            Sample { name, values, look: Look(look), published }
+            EcdfSample { name, values, look: SeriesLook(look), published }
         };
         let samples = (first..).zip(samples).map(sample).collect();
         Ecdf { caption, x, of, samples }.draw()
@@ -146,7 +146,7 @@ prop_compose! {
     fn line()(name in name(), theory in any::<bool>(),
         points in vec((number(), number(), interval()), 0..50),
         published in vec((number(), number()), 0..5)) -> LineSeries {
-        let points = points.into_iter().map(|(x, y, band)| Point { x, y, band }).collect();
+        let points = points.into_iter().map(|(x, y, band)| LinePoint { x, y, band }).collect();
         LineSeries { name, points, theory, published }
     }
 }
@@ -154,8 +154,8 @@ prop_compose! {
 prop_compose! {
     fn lines()(caption in caption(), x in axis(), y in axis(), band in name(),
         lines in vec(line(), 0..12), references in vec((name(), number()), 0..3)) -> Drawing {
-        let references = references.into_iter().map(|(name, y)| Reference { name, y }).collect();
-        Lines { caption, x, y, lines, references, band }.draw()
+        let references = references.into_iter().map(|(name, y)| ReferenceLine { name, y }).collect();
+        ValueLines { caption, x, y, lines, references, band }.draw()
     }
 }
 
@@ -200,7 +200,7 @@ prop_compose! {
         series in vec((name(), vec(vec(number(), 0..30), 0..9)), 0..12),
         looks in vec(0usize..70, 0..9)) -> Drawing {
         let series = series.into_iter().map(|(name, samples)| BoxSeries { name, samples });
-        let looks = looks.into_iter().map(Look).collect();
+        let looks = looks.into_iter().map(SeriesLook).collect();
         Boxes { caption, y, x, groups, series: series.collect(), looks }.draw()
     }
 }
@@ -224,7 +224,7 @@ prop_compose! {
 prop_compose! {
     fn bar()(row in 0usize..40, owner in 0usize..4, fate in 0usize..4, start in number(),
         length in number(), name in name(), number in name()) -> GanttBar {
-        let fate = [Fate::Succeeded, Fate::Running, Fate::Killed, Fate::Failed][fate];
+        let fate = [BarFate::Succeeded, BarFate::Running, BarFate::Killed, BarFate::Failed][fate];
         GanttBar { row, owner, fate, start, end: start + length, name, number }
     }
 }
@@ -239,7 +239,7 @@ fn rows() -> impl Strategy<Value = Vec<GanttRow>> {
 
 fn owners() -> impl Strategy<Value = Vec<BarOwner>> {
     vec((name(), 0usize..20), 0..4).prop_map(|owners| {
-        let owner = |(name, look)| BarOwner { name, look: Look(look) };
+        let owner = |(name, look)| BarOwner { name, look: SeriesLook(look) };
         owners.into_iter().map(owner).collect()
     })
 }
@@ -302,22 +302,22 @@ fn a_fault_in_a_drawing_is_found() {
 #[test]
 fn an_empty_chart_says_so() {
     let caption = Caption::default();
-    let x = Axis::log("Wait", Unit::Seconds);
+    let x = ChartAxis::log("Wait", AxisUnit::Seconds);
     let svg = Ecdf { caption, x, of: "jobs".to_owned(), samples: Vec::new() }.draw().inline();
     assert!(svg.contains("Nothing to show"));
 }
 
 #[test]
 fn a_hundred_series_have_a_legend_of_a_few_rows() {
-    let sample = |i: u32| Sample {
+    let sample = |i: u32| EcdfSample {
         name: format!("policy-{i}"),
         values: vec![f64::from(i), 9.0],
-        look: Look(i as usize),
+        look: SeriesLook(i as usize),
         published: Vec::new(),
     };
     let chart = Ecdf {
         caption: Caption::default(),
-        x: Axis::linear("Wait", Unit::Seconds),
+        x: ChartAxis::linear("Wait", AxisUnit::Seconds),
         of: "jobs".to_owned(),
         samples: (0..100).map(sample).collect(),
     };

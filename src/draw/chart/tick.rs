@@ -4,7 +4,7 @@
 //! sizes, the same within KiB, MiB and so on. On a logarithmic one: decades, the round times of a
 //! clock, or powers of two, with minor ticks between.
 
-use super::unit::Unit;
+use super::unit::AxisUnit;
 use mumakil_base::units::tell::{grouped, power, significant};
 
 /// A tick; a minor one has no label.
@@ -22,20 +22,20 @@ pub(super) struct Ticks {
 }
 
 /// Returns the smallest sensible step that is not smaller than `least`.
-pub(super) fn step(unit: Unit, least: f64) -> f64 {
+pub(super) fn step(unit: AxisUnit, least: f64) -> f64 {
     const CLOCK: [f64; 20] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0,
         7_200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0,
     ];
     match unit {
-        Unit::Plain | Unit::Ratio | Unit::Share => decimal(least),
-        Unit::Count => decimal(least).max(1.0),
-        Unit::Seconds if least <= 0.5 => decimal(least),
-        Unit::Seconds => {
+        AxisUnit::Plain | AxisUnit::Ratio | AxisUnit::Share => decimal(least),
+        AxisUnit::Count => decimal(least).max(1.0),
+        AxisUnit::Seconds if least <= 0.5 => decimal(least),
+        AxisUnit::Seconds => {
             let known = CLOCK.into_iter().find(|step| least <= *step);
             known.unwrap_or_else(|| decimal(least / 86_400.0) * 86_400.0)
         }
-        Unit::Bytes => {
+        AxisUnit::Bytes => {
             let part = unit.of_ticks(least).size;
             let within = decimal(least / part);
             // 1,000 KiB would be an odd step.
@@ -52,7 +52,7 @@ fn decimal(least: f64) -> f64 {
 }
 
 /// Returns the ticks at the multiples of `step` from `low` to `high`.
-pub(super) fn linear(unit: Unit, low: f64, high: f64, step: f64) -> Ticks {
+pub(super) fn linear(unit: AxisUnit, low: f64, high: f64, step: f64) -> Ticks {
     let part = unit.of_ticks(step);
     let unit = part.name;
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
@@ -72,20 +72,20 @@ pub(super) fn linear(unit: Unit, low: f64, high: f64, step: f64) -> Ticks {
 
 /// How much a mark on a logarithmic axis matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum TickRank {
     Major,
     Middle,
     Minor,
 }
 
 /// Returns the ticks of a logarithmic axis, at most `most` of them with a label.
-pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, most: usize) -> Ticks {
+pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, most: usize) -> Ticks {
     let near = |value: f64| low * (1.0 - 1e-9) <= value && value <= high * (1.0 + 1e-9);
     let mut marks = marks(unit, low, high);
     marks.retain(|(value, _)| near(*value));
     let count = |rank| marks.iter().filter(|(_, other)| *other <= rank).count();
-    let ranks = [Rank::Major, Rank::Middle, Rank::Minor];
-    let labelled = ranks.into_iter().find(|rank| 3 <= count(*rank)).unwrap_or(Rank::Minor);
+    let ranks = [TickRank::Major, TickRank::Middle, TickRank::Minor];
+    let labelled = ranks.into_iter().find(|rank| 3 <= count(*rank)).unwrap_or(TickRank::Minor);
     if count(labelled) < 2 {
         // Less than a factor of two: there decades are no help.
         return linear(unit, low, high, step(unit, (high - low) / most as f64));
@@ -106,29 +106,29 @@ pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, most: usize) -> Ticks
     Ticks { ticks, unit: "" }
 }
 
-fn log_label(unit: Unit, value: f64) -> String {
+fn log_label(unit: AxisUnit, value: f64) -> String {
     match unit {
-        Unit::Plain | Unit::Count if !(1e-4..1e6).contains(&value) => power(value),
-        Unit::Plain | Unit::Count => significant(value, 3),
+        AxisUnit::Plain | AxisUnit::Count if !(1e-4..1e6).contains(&value) => power(value),
+        AxisUnit::Plain | AxisUnit::Count => significant(value, 3),
         _ => unit.text(value),
     }
 }
 
 /// Returns round values around `low` to `high`, in their order.
-fn marks(unit: Unit, low: f64, high: f64) -> Vec<(f64, Rank)> {
+fn marks(unit: AxisUnit, low: f64, high: f64) -> Vec<(f64, TickRank)> {
     match unit {
-        Unit::Bytes => powers_of_two(low, high),
-        Unit::Seconds => clock(low, high),
+        AxisUnit::Bytes => powers_of_two(low, high),
+        AxisUnit::Seconds => clock(low, high),
         _ => decades(low, high),
     }
 }
 
-fn decades(low: f64, high: f64) -> Vec<(f64, Rank)> {
+fn decades(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let (first, last) = (low.log10().floor() as i32 - 1, high.log10().ceil() as i32 + 1);
     let rank = |m| match m {
-        1 => Rank::Major,
-        2 | 5 => Rank::Middle,
-        _ => Rank::Minor,
+        1 => TickRank::Major,
+        2 | 5 => TickRank::Middle,
+        _ => TickRank::Minor,
     };
     // Parsed rather than multiplied, so that 10⁻³ is the nearest number to it.
     let value = |m, e| format!("{m}e{e}").parse().expect("digits are a number");
@@ -136,27 +136,27 @@ fn decades(low: f64, high: f64) -> Vec<(f64, Rank)> {
     (first..=last).flat_map(decade).collect()
 }
 
-fn powers_of_two(low: f64, high: f64) -> Vec<(f64, Rank)> {
+fn powers_of_two(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let (first, last) = (low.log2().floor() as i32 - 1, high.log2().ceil() as i32 + 1);
     let rank = |e: i32| match e {
-        e if e.rem_euclid(10) == 0 => Rank::Major,
-        e if e.rem_euclid(2) == 0 => Rank::Middle,
-        _ => Rank::Minor,
+        e if e.rem_euclid(10) == 0 => TickRank::Major,
+        e if e.rem_euclid(2) == 0 => TickRank::Middle,
+        _ => TickRank::Minor,
     };
     (first.max(0)..=last).map(|e| (2f64.powi(e), rank(e))).collect()
 }
 
 /// Decades below ten seconds; above, the round times of a clock and a calendar.
-fn clock(low: f64, high: f64) -> Vec<(f64, Rank)> {
+fn clock(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let mut marks = decades(low.min(10.0), 10.0);
     marks.retain(|(value, _)| *value < 10.0);
     let major = [10.0, 60.0, 600.0, 3_600.0, 36_000.0];
     let middle = [30.0, 120.0, 300.0, 1_800.0, 7_200.0, 18_000.0];
     let minor = [20.0, 40.0, 50.0, 180.0, 240.0, 360.0, 420.0, 480.0, 540.0];
     let late = [1_200.0, 2_400.0, 3_000.0, 10_800.0, 14_400.0, 21_600.0, 25_200.0, 28_800.0];
-    marks.extend(major.map(|value| (value, Rank::Major)));
-    marks.extend(middle.map(|value| (value, Rank::Middle)));
-    marks.extend(minor.into_iter().chain(late).map(|value| (value, Rank::Minor)));
+    marks.extend(major.map(|value| (value, TickRank::Major)));
+    marks.extend(middle.map(|value| (value, TickRank::Middle)));
+    marks.extend(minor.into_iter().chain(late).map(|value| (value, TickRank::Minor)));
     let days = decades(1.0, (high / 86_400.0).max(1.0)).into_iter();
     marks.extend(days.filter(|(day, _)| 1.0 <= *day).map(|(day, rank)| (day * 86_400.0, rank)));
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -164,7 +164,7 @@ fn clock(low: f64, high: f64) -> Vec<(f64, Rank)> {
 }
 
 /// Returns the round values next to `low`, downwards, and next to `high`, upwards.
-pub(super) fn round_outwards(unit: Unit, low: f64, high: f64) -> (f64, f64) {
+pub(super) fn round_outwards(unit: AxisUnit, low: f64, high: f64) -> (f64, f64) {
     let marks = marks(unit, low, high);
     let values = || marks.iter().map(|mark| mark.0);
     let below = values().rev().find(|value| *value <= low * (1.0 + 1e-9)).unwrap_or(low);
@@ -186,67 +186,68 @@ mod tests {
 
     #[test]
     fn linear_steps_are_one_two_or_five() {
-        let steps = [0.7, 1.3, 2.1, 5.0, 0.03].map(|least| step(Unit::Plain, least));
+        let steps = [0.7, 1.3, 2.1, 5.0, 0.03].map(|least| step(AxisUnit::Plain, least));
         assert_eq!(steps, [1.0, 2.0, 5.0, 5.0, 0.05]);
-        assert_eq!(step(Unit::Count, 0.2), 1.0, "there is no half job");
+        assert_eq!(step(AxisUnit::Count, 0.2), 1.0, "there is no half job");
     }
 
     #[test]
     fn time_is_stepped_as_on_a_clock() {
-        let steps = [0.03, 7.0, 45.0, 700.0, 4_000.0, 500_000.0].map(|l| step(Unit::Seconds, l));
+        let steps =
+            [0.03, 7.0, 45.0, 700.0, 4_000.0, 500_000.0].map(|l| step(AxisUnit::Seconds, l));
         assert_eq!(steps, [0.05, 10.0, 60.0, 1_200.0, 7_200.0, 864_000.0]);
     }
 
     #[test]
     fn labels_of_a_linear_axis_share_one_unit() {
-        let ticks = linear(Unit::Seconds, 0.0, 1_800.0, 300.0);
+        let ticks = linear(AxisUnit::Seconds, 0.0, 1_800.0, 300.0);
         assert_eq!((labels(&ticks).as_str(), ticks.unit), ("0 5 10 15 20 25 30", "min"));
-        let ticks = linear(Unit::Bytes, 0.0, 1_536.0 * 1_048_576.0, 512.0 * 1_048_576.0);
+        let ticks = linear(AxisUnit::Bytes, 0.0, 1_536.0 * 1_048_576.0, 512.0 * 1_048_576.0);
         assert_eq!((labels(&ticks).as_str(), ticks.unit), ("0 512 1,024 1,536", "MiB"));
-        let ticks = linear(Unit::Share, 0.0, 0.1, 0.02);
+        let ticks = linear(AxisUnit::Share, 0.0, 0.1, 0.02);
         assert_eq!((labels(&ticks).as_str(), ticks.unit), ("0 2 4 6 8 10", "%"));
     }
 
     #[test]
     fn very_small_steps_are_written_as_powers_of_ten() {
-        let ticks = linear(Unit::Plain, -2e-7, 2e-7, 1e-7);
+        let ticks = linear(AxisUnit::Plain, -2e-7, 2e-7, 1e-7);
         assert_eq!(labels(&ticks), "−2×10⁻⁷ −10⁻⁷ 0 10⁻⁷ 2×10⁻⁷");
-        assert_eq!(labels(&linear(Unit::Plain, 0.0, 4e-5, 2e-5)), "0.00000 0.00002 0.00004");
+        assert_eq!(labels(&linear(AxisUnit::Plain, 0.0, 4e-5, 2e-5)), "0.00000 0.00002 0.00004");
     }
 
     #[test]
     fn decades_are_labelled_and_the_rest_is_minor() {
-        let ticks = logarithmic(Unit::Count, 1.0, 2e6, 8);
+        let ticks = logarithmic(AxisUnit::Count, 1.0, 2e6, 8);
         assert_eq!(labels(&ticks), "1 10 100 1,000 10,000 100,000 10⁶");
         assert_eq!(ticks.ticks.len(), 6 * 9 + 2);
-        let wide = logarithmic(Unit::Count, 1.0, 1e20, 8);
+        let wide = logarithmic(AxisUnit::Count, 1.0, 1e20, 8);
         assert_eq!(labels(&wide), "1 1,000 10⁶ 10⁹ 10¹² 10¹⁵ 10¹⁸");
         assert_eq!(wide.ticks.len(), 7, "crowded minor ticks are left out");
-        assert_eq!(labels(&logarithmic(Unit::Plain, 1.0, 50.0, 8)), "1 2 5 10 20 50");
+        assert_eq!(labels(&logarithmic(AxisUnit::Plain, 1.0, 50.0, 8)), "1 2 5 10 20 50");
     }
 
     #[test]
     fn a_logarithmic_time_axis_counts_minutes_and_hours() {
-        let ticks = logarithmic(Unit::Seconds, 1.0, 40_000.0, 8);
+        let ticks = logarithmic(AxisUnit::Seconds, 1.0, 40_000.0, 8);
         assert_eq!(labels(&ticks), "1 s 10 s 1 min 10 min 1 h 10 h");
     }
 
     #[test]
     fn sizes_double() {
-        let ticks = logarithmic(Unit::Bytes, 1024.0, 65_536.0, 8);
+        let ticks = logarithmic(AxisUnit::Bytes, 1024.0, 65_536.0, 8);
         assert_eq!(labels(&ticks), "1 KiB 4 KiB 16 KiB 64 KiB");
     }
 
     #[test]
     fn a_narrow_logarithmic_axis_has_linear_ticks() {
-        assert_eq!(labels(&logarithmic(Unit::Plain, 101.0, 103.0, 2)), "101 102 103");
+        assert_eq!(labels(&logarithmic(AxisUnit::Plain, 101.0, 103.0, 2)), "101 102 103");
     }
 
     proptest! {
         #[test]
         fn ticks_stand_inside_in_order_and_are_few(low in -1e6f64..1e6, width in 1e-3f64..1e9) {
             let high = low + width;
-            let ticks = linear(Unit::Plain, low, high, step(Unit::Plain, width / 6.0)).ticks;
+            let ticks = linear(AxisUnit::Plain, low, high, step(AxisUnit::Plain, width / 6.0)).ticks;
             prop_assert!((1..=7).contains(&ticks.len()), "{ticks:?}");
             prop_assert!(ticks.is_sorted_by(|a, b| a.value < b.value && a.label != b.label));
         }

@@ -4,8 +4,8 @@
 use maud::{Markup, html};
 
 use super::lanes::Lanes;
-use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::Area;
+use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::sheet::PlotArea;
 use super::text::At;
 
 /// Milliseconds, unless the times are too far apart.
@@ -17,7 +17,7 @@ const MOST: f64 = 1e9;
 /// Times as whole units from the first one on.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
-    pub(super) x: Scale,
+    pub(super) x: AxisScale,
     first: f64,
     per_second: f64,
     /// How many units there are.
@@ -25,8 +25,8 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    pub(super) fn new(axis: &Axis, extent: Extent) -> Self {
-        let x = Scale::new(axis, extent, Ends::Exact, 8);
+    pub(super) fn new(axis: &ChartAxis, extent: Extent) -> Self {
+        let x = AxisScale::new(axis, extent, Ends::Exact, 8);
         let (first, last) = x.ends();
         let per_second = PER_SECOND.min(MOST / (last - first));
         Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
@@ -44,7 +44,7 @@ impl Timed {
     }
 
     /// Returns the plot with these marks, of which each lane is one high.
-    pub(super) fn plot(&self, area: &Area, lanes: &Lanes<'_>, marks: Markup) -> Markup {
+    pub(super) fn plot(&self, area: &PlotArea, lanes: &Lanes<'_>, marks: Markup) -> Markup {
         html! {
             svg class="time" x=(At(area.left)) y=(At(area.top)) width=(At(area.width()))
                 height=(At(area.height())) preserveAspectRatio="none"
@@ -61,11 +61,11 @@ impl Timed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unit::Unit;
+    use super::super::unit::AxisUnit;
     use super::*;
 
     fn timed(times: [f64; 2]) -> Timed {
-        let axis = Axis::linear("Time", Unit::Seconds);
+        let axis = ChartAxis::linear("Time", AxisUnit::Seconds);
         let mut extent = Extent::default();
         times.iter().for_each(|time| _ = extent.see(&axis, *time));
         Timed::new(&axis, extent)

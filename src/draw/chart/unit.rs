@@ -5,7 +5,7 @@ use mumakil_base::units::tell::{self, Detail, significant};
 
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// A number without a unit.
     Plain,
     /// How many: ticks stand at whole numbers only.
@@ -26,7 +26,7 @@ const fn named(size: f64, name: &'static str) -> NamedUnit {
     NamedUnit { size, name }
 }
 
-impl Unit {
+impl AxisUnit {
     /// Returns the value as a reader wants it beside a mark: `1 min 30 s`, `97.2 %`, `12.4 GiB`.
     pub fn text(self, value: f64) -> String {
         if value.is_nan() {
@@ -66,13 +66,14 @@ fn signed(value: f64, told: fn(f64) -> String) -> String {
 mod tests {
     use super::*;
 
-    fn texts<const N: usize>(unit: Unit, values: [f64; N]) -> [String; N] {
+    fn texts<const N: usize>(unit: AxisUnit, values: [f64; N]) -> [String; N] {
         values.map(|value| unit.text(value))
     }
 
     #[test]
     fn times_are_read_in_the_units_of_people() {
-        let times = texts(Unit::Seconds, [0.0, 3.4e-4, 0.25, 2.5, 90.0, 60.0, 3_725.0, 1e5, -61.0]);
+        let times =
+            texts(AxisUnit::Seconds, [0.0, 3.4e-4, 0.25, 2.5, 90.0, 60.0, 3_725.0, 1e5, -61.0]);
         assert_eq!(
             times.join(", "),
             "0 s, 340 µs, 250 ms, 2.5 s, 1 min 30 s, 1 min, 1 h 02 min, 1 d 04 h, −1 min 01 s"
@@ -81,24 +82,24 @@ mod tests {
 
     #[test]
     fn sizes_and_shares_have_three_digits() {
-        assert_eq!(Unit::Bytes.text(13_314_398_618.0), "12.4 GiB");
-        assert_eq!(Unit::Bytes.text(1_000.0), "1,000 B");
-        assert_eq!(Unit::Share.text(0.9724), "97.2 %");
-        assert_eq!(Unit::Share.text(1.0), "100 %");
-        assert_eq!(Unit::Ratio.text(1.254), "1.25×");
+        assert_eq!(AxisUnit::Bytes.text(13_314_398_618.0), "12.4 GiB");
+        assert_eq!(AxisUnit::Bytes.text(1_000.0), "1,000 B");
+        assert_eq!(AxisUnit::Share.text(0.9724), "97.2 %");
+        assert_eq!(AxisUnit::Share.text(1.0), "100 %");
+        assert_eq!(AxisUnit::Ratio.text(1.254), "1.25×");
     }
 
     #[test]
     fn counts_keep_every_digit() {
-        assert_eq!(Unit::Count.text(24_442.0), "24,442");
-        assert_eq!(Unit::Count.text(-8_123_456.0), "−8,123,456");
-        assert_eq!(Unit::Count.text(12.5), "12.5");
+        assert_eq!(AxisUnit::Count.text(24_442.0), "24,442");
+        assert_eq!(AxisUnit::Count.text(-8_123_456.0), "−8,123,456");
+        assert_eq!(AxisUnit::Count.text(12.5), "12.5");
     }
 
     #[test]
     fn numbers_without_measure_are_powers() {
-        assert_eq!(Unit::Plain.text(1e18), "10¹⁸");
-        assert_eq!(Unit::Plain.text(-2.5e-12), "−2.5×10⁻¹²");
-        assert_eq!(Unit::Plain.text(f64::NAN), "–");
+        assert_eq!(AxisUnit::Plain.text(1e18), "10¹⁸");
+        assert_eq!(AxisUnit::Plain.text(-2.5e-12), "−2.5×10⁻¹²");
+        assert_eq!(AxisUnit::Plain.text(f64::NAN), "–");
     }
 }

@@ -5,8 +5,11 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{Beside, Block, Headline, Judged, Judgement, Page, PageCell, PageTable, Section};
-use crate::chart::{Drawing, Look, style};
+use super::{
+    Headline, HtmlPage, JudgedExpectation, Judgement, PageBlock, PageCell, PageTable,
+    PublishedComparison, Section,
+};
+use crate::chart::{Drawing, SeriesLook, style};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -14,7 +17,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// A cell with more than so many bytes breaks its lines.
 const LONG: usize = 48;
 
-pub(super) fn page(page: &Page) -> Markup {
+pub(super) fn page(page: &HtmlPage) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -72,31 +75,31 @@ fn section(place: usize, section: &Section) -> Markup {
     }
 }
 
-fn block(block: &Block) -> Markup {
+fn block(block: &PageBlock) -> Markup {
     match block {
-        Block::Headlines(numbers) => {
+        PageBlock::Headlines(numbers) => {
             html! { dl.numbers { @for one in numbers { (headline(one)) } } }
         }
-        Block::Text(text) => html! { p { (prose(text)) } },
-        Block::Warnings(warnings) => html! {
+        PageBlock::Text(text) => html! { p { (prose(text)) } },
+        PageBlock::Warnings(warnings) => html! {
             ul.warnings role="note" aria-label="Warnings" {
                 @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
             }
         },
-        Block::Sentences(sentences) => html! {
+        PageBlock::Sentences(sentences) => html! {
             ul.sentences { @for one in sentences { li { (prose(one)) } } }
         },
-        Block::Verdicts(verdicts) => {
+        PageBlock::Verdicts(verdicts) => {
             html! { ul.verdicts { @for one in verdicts { (verdict(one)) } } }
         }
-        Block::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
-        Block::Key(key) => html! {
+        PageBlock::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
+        PageBlock::Key(key) => html! {
             ul.key {
                 @for (look, name) in key { li { span.mk { (sample(*look)) } " " (name) } }
             }
         },
-        Block::Table(content) => table(content),
-        Block::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
+        PageBlock::Table(content) => table(content),
+        PageBlock::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
     }
 }
 
@@ -110,7 +113,7 @@ fn headline(headline: &Headline) -> Markup {
     }
 }
 
-fn verdict(verdict: &Judged) -> Markup {
+fn verdict(verdict: &JudgedExpectation) -> Markup {
     let fact = |word: &str, value: &Option<String>| {
         html! {
             @if let Some(value) = value { span.fact { span.label { (word) } " " (value) } " " }
@@ -151,12 +154,12 @@ fn verdict(verdict: &Judged) -> Markup {
 }
 
 /// A small table, for what is to be compared should stand in a column.
-fn beside(figures: &[Beside]) -> Markup {
+fn beside(figures: &[PublishedComparison]) -> Markup {
     html! {
         table.beside {
             thead { tr { th {} th { "published" } th { "ours" } th { "difference" } } }
             tbody {
-                @for Beside { what, published, ours, difference } in figures {
+                @for PublishedComparison { what, published, ours, difference } in figures {
                     tr { th { (what) } td { (published) } td { (ours) } td { (difference) } }
                 }
             }
@@ -216,7 +219,7 @@ fn table(table: &PageTable) -> Markup {
 }
 
 /// A small square in a colour.
-fn sample(look: Look) -> Markup {
+fn sample(look: SeriesLook) -> Markup {
     html! { i class=(format!("c-{}", look.0)) {} }
 }
 
@@ -264,26 +267,26 @@ fn prose(text: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Column, Page};
+    use super::super::{HtmlPage, PageColumn};
     use super::*;
 
     const NASTY: &str = "</script><b>\"&'";
 
-    fn html(block: Block) -> String {
+    fn html(block: PageBlock) -> String {
         super::block(&block).into_string()
     }
 
     #[test]
     fn every_text_is_escaped() {
         let nasty = || NASTY.to_owned();
-        let verdict = Judged {
+        let verdict = JudgedExpectation {
             judgement: Judgement::Holds,
             class: None,
             expectation: nasty(),
             expression: Some(nasty()),
             published: Some(nasty()),
             measured: Some(nasty()),
-            figures: vec![Beside {
+            figures: vec![PublishedComparison {
                 what: nasty(),
                 published: nasty(),
                 ours: nasty(),
@@ -293,20 +296,20 @@ mod tests {
         };
         let table = PageTable {
             caption: nasty(),
-            columns: vec![Column::text(NASTY)],
+            columns: vec![PageColumn::text(NASTY)],
             rows: vec![vec![PageCell::text(NASTY)]],
         };
         let blocks = vec![
-            Block::Headlines(vec![Headline { label: nasty(), value: nasty(), note: nasty() }]),
-            Block::Text(nasty()),
-            Block::Warnings(vec![nasty()]),
-            Block::Sentences(vec![nasty()]),
-            Block::Verdicts(vec![verdict]),
-            Block::Table(table),
-            Block::Code(nasty()),
+            PageBlock::Headlines(vec![Headline { label: nasty(), value: nasty(), note: nasty() }]),
+            PageBlock::Text(nasty()),
+            PageBlock::Warnings(vec![nasty()]),
+            PageBlock::Sentences(vec![nasty()]),
+            PageBlock::Verdicts(vec![verdict]),
+            PageBlock::Table(table),
+            PageBlock::Code(nasty()),
         ];
         let sections = vec![Section { title: nasty(), blocks }; 3];
-        let page = Page { title: nasty(), subtitle: nasty(), sections, version: nasty() };
+        let page = HtmlPage { title: nasty(), subtitle: nasty(), sections, version: nasty() };
         let html = page.html();
         assert!(!html.contains("<b>") && !html.contains("\"&'"), "{html}");
         assert_eq!(html.matches("</script>").count(), 1);
@@ -314,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_policy_allows_the_one_script() {
-        let html = Page::default().html();
+        let html = HtmlPage::default().html();
         let script = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
         let hash = BASE64_STANDARD.encode(Sha256::digest(script));
         assert!(
@@ -326,16 +329,16 @@ mod tests {
 
     #[test]
     fn a_cell_sorts_by_its_value_and_shows_its_text() {
-        let columns = vec![Column::number("Sojourn", Some("s"))];
+        let columns = vec![PageColumn::number("Sojourn", Some("s"))];
         let rows = vec![vec![PageCell::number(61.5, "1 min 02 s")], vec![PageCell::unknown()]];
-        let table = html(Block::Table(PageTable { caption: "Jobs".to_owned(), columns, rows }));
+        let table = html(PageBlock::Table(PageTable { caption: "Jobs".to_owned(), columns, rows }));
         assert!(table.contains(r#"<td class="n" data-value="61.5">1 min 02 s</td>"#), "{table}");
         assert!(table.contains(r#"<td class="n">–</td>"#), "{table}");
     }
 
     #[test]
     fn a_verdict_has_a_sign_and_a_word() {
-        let verdict = Judged {
+        let verdict = JudgedExpectation {
             judgement: Judgement::KnownGap,
             class: Some("setting"),
             expectation: "enough is local".to_owned(),
@@ -345,7 +348,7 @@ mod tests {
             figures: Vec::new(),
             note: None,
         };
-        let verdict = html(Block::Verdicts(vec![verdict]));
+        let verdict = html(PageBlock::Verdicts(vec![verdict]));
         assert!(verdict.contains("≈") && verdict.contains("known gap (setting)"), "{verdict}");
         assert!(
             verdict.contains(r#"<code class="that">locality.node &gt;= 0.98</code>"#),

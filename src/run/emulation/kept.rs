@@ -9,7 +9,7 @@ use crate::output::{Digest, Perf, RunFolder};
 use crate::record::{Alone, Chains, Watcher};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::Stop;
-use mumakil_draw::page::Page;
+use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, Expr, Space, Verdict};
 use mumakil_scenario::scenario::{ClockSpec, Registry, SchedulerChoice};
 use mumakil_scenario::workload::{Submission, Way};
@@ -116,7 +116,7 @@ impl Prepared {
         emulated: &Emulated,
         verdicts: &[Verdict],
         digest: Digest,
-    ) -> Result<Page, EmulationError> {
+    ) -> Result<HtmlPage, EmulationError> {
         let left_out = self.workload.left_out.iter().map(ToString::to_string);
         let warnings = emulated.warnings.iter().map(ToString::to_string).chain(left_out);
         let is_virtual = self.scenario.clock == ClockSpec::Virtual;

@@ -32,8 +32,8 @@ use super::results::RunResults;
 use crate::record::{NodeLabel, Summary};
 use mumakil_base::units::tell::counted;
 use mumakil_core::cluster::Topology;
-use mumakil_draw::chart::{Drawing, Unit};
-use mumakil_draw::page::{Block, Page, Section};
+use mumakil_draw::chart::{AxisUnit, Drawing};
+use mumakil_draw::page::{HtmlPage, PageBlock, Section};
 use mumakil_results::expect::Verdict;
 use mumakil_results::results::{ReadError, RunJobs};
 use mumakil_scenario::scenario::{Registry, Scenario};
@@ -46,7 +46,7 @@ pub use verdicts::verdicts;
 
 /// Makes blocks of the page: of what the report is made of, of the run's jobs, and of how the page
 /// tells them apart and colours them. It returns none if what it would show was not recorded.
-type Make = fn(&RunReport<'_>, &RunJobs, &Parties) -> Result<Vec<Block>, ReadError>;
+type Make = fn(&RunReport<'_>, &RunJobs, &Parties) -> Result<Vec<PageBlock>, ReadError>;
 
 /// The page from top to bottom: the title of each section, and what is in it. A section in which
 /// there is nothing is left out.
@@ -90,18 +90,20 @@ impl RunReport<'_> {
     ///
     /// # Errors
     /// If the run's files cannot be read.
-    pub fn page(&self) -> Result<Page, ReadError> {
+    pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
         let parties = Parties::of([&jobs.all[..]]).with_classes(&jobs.all);
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
-            let mut blocks: Vec<Block> = Vec::new();
+            let mut blocks: Vec<PageBlock> = Vec::new();
             for make in makes {
                 for block in make(self, &jobs, &parties)? {
                     match (blocks.last_mut(), block) {
                         // Charts stand beside one another, whoever made them.
-                        (Some(Block::Charts(charts)), Block::Charts(more)) => charts.extend(more),
+                        (Some(PageBlock::Charts(charts)), PageBlock::Charts(more)) => {
+                            charts.extend(more)
+                        }
                         (_, block) => blocks.push(block),
                     }
                 }
@@ -110,7 +112,7 @@ impl RunReport<'_> {
                 sections.push(Section::new(title, blocks));
             }
         }
-        Ok(Page {
+        Ok(HtmlPage {
             title: summary.scenario.clone(),
             subtitle: format!(
                 "{} · {} · {} · seed {} · clock {}",
@@ -127,11 +129,11 @@ impl RunReport<'_> {
 }
 
 /// Returns the charts beside one another, if there are any.
-fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<Block> {
+fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<PageBlock> {
     let drawings: Vec<Drawing> = drawings.into_iter().collect();
-    if drawings.is_empty() { Vec::new() } else { vec![Block::Charts(drawings)] }
+    if drawings.is_empty() { Vec::new() } else { vec![PageBlock::Charts(drawings)] }
 }
 
 fn count(count: impl Into<f64>) -> String {
-    Unit::Count.text(count.into())
+    AxisUnit::Count.text(count.into())
 }

@@ -15,7 +15,7 @@ use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_base::units::tell::{count, counted, significant};
-use mumakil_draw::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
+use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use mumakil_results::expect::{Figure, in_words};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file, write_json};
@@ -115,26 +115,26 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
+fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.comparisons.is_empty() {
         sections.push(Section::new("Compared", compared(findings)));
     }
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
-        sections.push(Section::new("Expectations", vec![Block::Verdicts(verdicts)]));
+        sections.push(Section::new("Expectations", vec![PageBlock::Verdicts(verdicts)]));
     }
     if !pictures.is_empty() {
         sections.push(Section::new("Charts", charts(pictures)));
     }
-    let mut numbers = vec![Block::Table(cells(sheet, findings))];
+    let mut numbers = vec![PageBlock::Table(cells(sheet, findings))];
     if !findings.comparisons.is_empty() {
-        numbers.push(Block::Table(comparisons(sheet, findings)));
+        numbers.push(PageBlock::Table(comparisons(sheet, findings)));
     }
     sections.push(Section::new("Numbers", numbers));
     let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
-    sections.push(Section::new("How to repeat it", vec![Block::Code(repeat)]));
-    Page {
+    sections.push(Section::new("How to repeat it", vec![PageBlock::Code(repeat)]));
+    HtmlPage {
         title: sheet.study.clone(),
         subtitle: format!("A study of {} runs", sheet.runs().count()),
         sections,
@@ -143,13 +143,13 @@ fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
 }
 
 /// Returns the charts, each of which something was published with a table of it and ours.
-pub(crate) fn charts(pictures: &[Picture]) -> Vec<Block> {
+pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     // What stands side by side is not torn apart for a table.
     for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
-        blocks.push(Block::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
+        blocks.push(PageBlock::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
         let tables = run.iter().filter(|picture| !picture.figures.is_empty());
-        blocks.extend(tables.map(|picture| Block::Table(figures(picture))));
+        blocks.extend(tables.map(|picture| PageBlock::Table(figures(picture))));
     }
     blocks
 }
@@ -167,16 +167,16 @@ fn figures(picture: &Picture) -> PageTable {
     PageTable {
         caption: format!("{}: published and ours", picture.drawing.title()),
         columns: vec![
-            Column::text("of"),
-            Column::number("published", None),
-            Column::number("ours", None),
-            Column::text("difference"),
+            PageColumn::text("of"),
+            PageColumn::number("published", None),
+            PageColumn::number("ours", None),
+            PageColumn::text("difference"),
         ],
         rows: picture.figures.iter().map(row).collect(),
     }
 }
 
-fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
+fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<PageBlock> {
     let headline = |label: &str, value: usize, note: String| Headline {
         label: label.to_owned(),
         value: value.to_string(),
@@ -185,33 +185,33 @@ fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
     let axes = sheet.axes.iter().map(|axis| format!("{} × {}", axis.values.len(), axis.short()));
     let mut blocks = Vec::new();
     if !sheet.description.is_empty() {
-        blocks.push(Block::Text(sheet.description.clone()));
+        blocks.push(PageBlock::Text(sheet.description.clone()));
     }
-    blocks.push(Block::Headlines(vec![
+    blocks.push(PageBlock::Headlines(vec![
         headline("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
         headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
         headline("runs", sheet.runs().count(), String::new()),
     ]));
     let warnings = findings.warnings();
     if !warnings.is_empty() {
-        blocks.push(Block::Warnings(warnings));
+        blocks.push(PageBlock::Warnings(warnings));
     }
     blocks
 }
 
 /// Returns what the comparisons come to in words, and the seeds to look at.
-fn compared(findings: &Findings) -> Vec<Block> {
+fn compared(findings: &Findings) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let all = findings.comparisons.len();
     for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
         .chunk_by(|one, other| one.metric == other.metric)
     {
-        blocks.push(Block::Text(format!("`{}`", of_metric[0].metric)));
-        blocks.push(Block::Sentences(of_metric.iter().map(|one| one.words.clone()).collect()));
+        blocks.push(PageBlock::Text(format!("`{}`", of_metric[0].metric)));
+        blocks.push(PageBlock::Sentences(of_metric.iter().map(|one| one.words.clone()).collect()));
     }
     if MOST_SENTENCES < all {
         let more = count((all - MOST_SENTENCES) as u64);
-        blocks.push(Block::Text(format!("… and {more} more in the table below.")));
+        blocks.push(PageBlock::Text(format!("… and {more} more in the table below.")));
     }
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
@@ -221,12 +221,12 @@ fn compared(findings: &Findings) -> Vec<Block> {
         format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
     });
     if !oddities.is_empty() {
-        blocks.push(Block::Warnings(leads.collect()));
+        blocks.push(PageBlock::Warnings(leads.collect()));
     }
     if MOST_ODDITIES < oddities.len() {
         let more = count((oddities.len() - MOST_ODDITIES) as u64);
         let told = format!("… and {more} more seeds that stand apart, in `{COMPARISONS}`.");
-        blocks.push(Block::Text(told));
+        blocks.push(PageBlock::Text(told));
     }
     blocks
 }
@@ -239,14 +239,14 @@ pub fn run_path(run: &str) -> String {
 fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
-            Column::number(&axis.field, None)
+            PageColumn::number(&axis.field, None)
         } else {
-            Column::text(&axis.field)
+            PageColumn::text(&axis.field)
         }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
-        let mean = Column::number(in_words(&metric.text), None).over(&metric.text);
-        [mean, Column::text("95 % interval")]
+        let mean = PageColumn::number(in_words(&metric.text), None).over(&metric.text);
+        [mean, PageColumn::text("95 % interval")]
     });
     let space = sheet.space();
     let row = |(number, cell): (usize, &crate::plan::sheet::SheetCell)| {
@@ -272,15 +272,15 @@ fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
 
 fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
-    let others = others.map(|(_, axis)| Column::text(axis.field.clone()));
-    let columns = [Column::text("metric")].into_iter().chain(others).chain([
-        Column::text("compared"),
-        Column::number("difference", None),
-        Column::text("95 % interval"),
-        Column::number("ratio", None),
-        Column::text("95 % interval"),
-        Column::number("p", None),
-        Column::text("which is"),
+    let others = others.map(|(_, axis)| PageColumn::text(axis.field.clone()));
+    let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
+        PageColumn::text("compared"),
+        PageColumn::number("difference", None),
+        PageColumn::text("95 % interval"),
+        PageColumn::number("ratio", None),
+        PageColumn::text("95 % interval"),
+        PageColumn::number("p", None),
+        PageColumn::text("which is"),
     ]);
     let seeds = sheet.seeds.len();
     let row = |found: &Comparison| {

@@ -4,7 +4,7 @@ use super::Picture;
 use super::published::Point;
 use crate::plan::compared::Against;
 use mumakil_base::statistics::{Band, Estimate, interval};
-use mumakil_draw::chart::{self, Axis, Bar, Caption, Lines};
+use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
 use mumakil_results::expect::{Figure, Plan, Runs, Space, Unit, in_words};
 use mumakil_results::results::ReadError;
 
@@ -170,7 +170,7 @@ impl Canvas<'_> {
     }
 
     /// Returns the axis of the values of its expressions, which are of one unit.
-    pub(super) fn axis(&self) -> Axis {
+    pub(super) fn axis(&self) -> ChartAxis {
         let unit = self.asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
         let title = match (self.asked, unit) {
             ([asked], _) => &*in_words(asked.text),
@@ -180,15 +180,18 @@ impl Canvas<'_> {
             _ => "Value",
         };
         let unit = chart_unit(unit);
-        if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
+        if self.log { ChartAxis::log(title, unit) } else { ChartAxis::linear(title, unit) }
     }
 
     /// Returns a chart of nothing.
     pub(super) fn nothing(&self) -> Picture {
         let caption = self.caption.clone();
-        let (x, y) = (Axis::linear("", chart::Unit::Plain), Axis::linear("", chart::Unit::Plain));
+        let (x, y) = (
+            ChartAxis::linear("", chart::AxisUnit::Plain),
+            ChartAxis::linear("", chart::AxisUnit::Plain),
+        );
         let (lines, references, band) = (Vec::new(), Vec::new(), String::new());
-        Lines { caption, x, y, lines, references, band }.draw().into()
+        ValueLines { caption, x, y, lines, references, band }.draw().into()
     }
 }
 
@@ -220,11 +223,11 @@ pub(super) fn named(name: &str, label: &str) -> String {
 }
 
 /// Returns the unit in which a chart shows numbers of a unit.
-pub(super) fn chart_unit(unit: Unit) -> chart::Unit {
+pub(super) fn chart_unit(unit: Unit) -> chart::AxisUnit {
     match unit {
-        Unit::SHARE => chart::Unit::Share,
-        Unit::TIME => chart::Unit::Seconds,
-        Unit::BYTES => chart::Unit::Bytes,
-        _ => chart::Unit::Plain,
+        Unit::SHARE => chart::AxisUnit::Share,
+        Unit::TIME => chart::AxisUnit::Seconds,
+        Unit::BYTES => chart::AxisUnit::Bytes,
+        _ => chart::AxisUnit::Plain,
     }
 }

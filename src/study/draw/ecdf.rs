@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::{Asked, Canvas, named};
 use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
-use mumakil_draw::chart::{Ecdf, Look, Sample};
+use mumakil_draw::chart::{Ecdf, EcdfSample, SeriesLook};
 use mumakil_results::expect::Unit;
 use mumakil_results::results::{AttemptRow, ReadError};
 
@@ -38,8 +38,8 @@ impl Kind for Distribution<'_> {
                     let ours = share_at_most(&values, point.at);
                     figures.push(canvas.figure(&name, point, Unit::SHARE, ours));
                 }
-                let look = Look(samples.len());
-                samples.push(Sample { name, values, look, published });
+                let look = SeriesLook(samples.len());
+                samples.push(EcdfSample { name, values, look, published });
             }
         }
         let chart = Ecdf {

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
 use super::kind::{Footing, Kind, Nature, Shown, Use};
-use mumakil_draw::chart::{self, Axis, LineSeries, Lines, Point};
+use mumakil_draw::chart::{self, ChartAxis, LinePoint, LineSeries, ValueLines};
 use mumakil_results::results::ReadError;
 
 pub(super) struct LineChart<'c>(pub(super) &'c str);
@@ -35,21 +35,24 @@ impl Kind for LineChart<'_> {
                 let Some((x, _)) = value.number else { continue };
                 let cell = canvas.at(&[by, Some((over, place))]);
                 let Some(bar) = canvas.estimate(&canvas.asked[0], &cell)? else { continue };
-                points.push(Point { x, y: bar.value, band: bar.whisker });
+                points.push(LinePoint { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { self.0.to_owned() } else { name };
             let mut published = Vec::new();
             for point in canvas.published(number) {
                 published.push((point.at, point.number.value));
-                let ours = points.iter().find(|ours: &&Point| ours.x == point.at);
+                let ours = points.iter().find(|ours: &&LinePoint| ours.x == point.at);
                 let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
                 figures.push(canvas.figure(&name, point, unit, ours));
             }
             lines.push(LineSeries { name, points, theory: false, published });
         }
-        let chart = Lines {
+        let chart = ValueLines {
             caption: canvas.caption.clone(),
-            x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, chart_unit)),
+            x: ChartAxis::linear(
+                &*axis.path,
+                axis.unit().map_or(chart::AxisUnit::Plain, chart_unit),
+            ),
             y: canvas.axis(),
             lines,
             references: Vec::new(),

@@ -10,7 +10,9 @@ use crate::conclude::report::{Concluded, charts};
 use crate::plan::sheet::Sheet;
 use crate::run::store;
 use mumakil_base::files::REPORT;
-use mumakil_draw::page::{Block, Column, Headline, Judgement, Page, PageCell, PageTable, Section};
+use mumakil_draw::page::{
+    Headline, HtmlPage, Judgement, PageBlock, PageCell, PageColumn, PageTable, Section,
+};
 use mumakil_results::expect::{Figure, GapClass};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file};
@@ -177,23 +179,24 @@ pub fn check(folder: &Path) -> Result<(), OutputError> {
     Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
 }
 
-fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
+fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> HtmlPage {
     let tally = Tally::of(rows);
     let headline = |verdict, label: &str| Headline {
         label: label.to_owned(),
         value: tally.count(verdict).to_string(),
         note: if verdict == Judgement::KnownGap { tally.classes() } else { String::new() },
     };
-    let headlines = Block::Headlines(vec![
+    let headlines = PageBlock::Headlines(vec![
         headline(Judgement::Holds, "hold"),
         headline(Judgement::Fails, "fail"),
         headline(Judgement::KnownGap, "known gaps"),
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);
-    let told = Block::Text(format!("{tally}."));
-    let verdicts = Section::new("Verdicts", vec![headlines, told, Block::Table(overview(rows))]);
-    Page {
+    let told = PageBlock::Text(format!("{tally}."));
+    let verdicts =
+        Section::new("Verdicts", vec![headlines, told, PageBlock::Table(overview(rows))]);
+    HtmlPage {
         title: "The papers' experiments".to_owned(),
         subtitle: "What was published, and what Mumakil measures".to_owned(),
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
@@ -207,7 +210,7 @@ fn overview(rows: &[VerdictRow]) -> PageTable {
         caption: "What was published, and ours".to_owned(),
         // The verdict before what may be long, for narrow screens cut tables on the right.
         columns: ["id", "verdict", "what", "published", "ours", "difference"]
-            .map(Column::text)
+            .map(PageColumn::text)
             .into(),
         rows: Vec::new(),
     };
@@ -233,14 +236,14 @@ fn overview(rows: &[VerdictRow]) -> PageTable {
 fn section(experiment: &Repeated) -> Section {
     let mut blocks = Vec::new();
     if !experiment.published.is_empty() {
-        blocks.push(Block::Text(format!("Published: {}.", experiment.published)));
+        blocks.push(PageBlock::Text(format!("Published: {}.", experiment.published)));
     }
     for file in &experiment.files {
         match file {
-            FileOutcome::Skipped(why) => blocks.push(Block::Text(format!("Skipped: {why}."))),
+            FileOutcome::Skipped(why) => blocks.push(PageBlock::Text(format!("Skipped: {why}."))),
             FileOutcome::Run { sheet, concluded } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
-                blocks.push(Block::Verdicts(judged));
+                blocks.push(PageBlock::Verdicts(judged));
                 blocks.extend(charts(&concluded.pictures));
             }
         }

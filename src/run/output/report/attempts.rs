@@ -14,9 +14,9 @@ use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{PerSlot, SlotKind};
 use mumakil_draw::chart::{
-    Axis, BarOwner, Caption, Density, Drawing, Fate, Gantt, GanttBar, GanttRow, Unit,
+    AxisUnit, BarFate, BarOwner, Caption, ChartAxis, Density, Drawing, Gantt, GanttBar, GanttRow,
 };
-use mumakil_draw::page::Block;
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results, RunJobs};
 
 /// Of more attempts the page would be large, and of more slots the lanes too low.
@@ -40,7 +40,7 @@ struct Attempt {
     slot: SlotKind,
     start: f64,
     end: f64,
-    fate: Fate,
+    fate: BarFate,
     suspended: f64,
     /// The number of whom it belongs to.
     owner: usize,
@@ -52,7 +52,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     jobs: &RunJobs,
     parties: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     if !run.scenario.record.tasks {
         return Ok(Vec::new());
     }
@@ -97,7 +97,7 @@ impl Attempts<'_> {
         };
         let chart = Gantt {
             caption: self.caption("The attempts of each slot over time"),
-            x: Axis::linear("Time", Unit::Seconds),
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
             rows,
             shaded: "slots of reduces".to_owned(),
             owners: self.owners(),
@@ -182,10 +182,10 @@ impl Attempts<'_> {
             start,
             end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
             fate: match row.outcome {
-                AttemptEnd::Succeeded => Fate::Succeeded,
-                AttemptEnd::Failed => Fate::Failed,
-                AttemptEnd::Killed => Fate::Killed,
-                AttemptEnd::Lost | AttemptEnd::Unfinished => Fate::Running,
+                AttemptEnd::Succeeded => BarFate::Succeeded,
+                AttemptEnd::Failed => BarFate::Failed,
+                AttemptEnd::Killed => BarFate::Killed,
+                AttemptEnd::Lost | AttemptEnd::Unfinished => BarFate::Running,
             },
             suspended,
             owner: self.parties.number(job),
@@ -240,7 +240,9 @@ impl Attempts<'_> {
 /// Returns how long an attempt was suspended, if it was.
 fn tell_suspended(millis: f64) -> String {
     match millis {
-        span if 0.0 < span => format!(", suspended for {} of it", Unit::Seconds.text(span / 1e3)),
+        span if 0.0 < span => {
+            format!(", suspended for {} of it", AxisUnit::Seconds.text(span / 1e3))
+        }
         _ => String::new(),
     }
 }
@@ -292,7 +294,7 @@ mod tests {
             slot: SlotKind::Map,
             start,
             end,
-            fate: Fate::Running,
+            fate: BarFate::Running,
             suspended: 0.0,
             owner: 0,
             name: String::new(),

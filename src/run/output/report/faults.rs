@@ -7,8 +7,8 @@ use super::slots::{GRAINS, Level};
 use super::{RunReport, charted};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Incident;
-use mumakil_draw::chart::{Axis, Caption, Drawing, Layer, Look, Stack, Unit};
-use mumakil_draw::page::Block;
+use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, SeriesLook, Stack, StackLayer};
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{FaultRow, ReadError, Results, RunJobs, Text};
 
 /// What a node counts as: the first that holds. Who is off counts as nothing else.
@@ -64,7 +64,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     _: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     if !run.results.has_faults() {
         return Ok(Vec::new());
     }
@@ -97,13 +97,13 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
     }
     let states = STATES.iter().zip(levels).enumerate();
     let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
-    let layer = |(place, (name, level)): (usize, (&&str, Level))| Layer {
+    let layer = |(place, (name, level)): (usize, (&&str, Level))| StackLayer {
         name: (*name).to_owned(),
-        look: Look(place),
+        look: SeriesLook(place),
         steps: level.steps,
-        ..Layer::default()
+        ..StackLayer::default()
     };
-    let layers: Vec<Layer> = states.map(layer).collect();
+    let layers: Vec<StackLayer> = states.map(layer).collect();
     if layers.is_empty() {
         return Ok(None);
     }
@@ -117,8 +117,8 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
                     .to_owned(),
             ..Caption::default()
         },
-        x: Axis::linear("Time", Unit::Seconds),
-        y: Axis::linear("Nodes", Unit::Count),
+        x: ChartAxis::linear("Time", AxisUnit::Seconds),
+        y: ChartAxis::linear("Nodes", AxisUnit::Count),
         layers,
         capacity: None,
         waiting: None,

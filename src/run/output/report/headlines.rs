@@ -4,13 +4,13 @@ use std::iter;
 
 use super::count;
 use crate::record::Summary;
-use mumakil_draw::chart::Unit;
+use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::Headline;
 
 /// Returns what is known of them.
 pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
-    let seconds = |value: Option<f64>| value.map(|value| Unit::Seconds.text(value));
-    let share = |value: Option<f64>| value.map(|value| Unit::Share.text(value));
+    let seconds = |value: Option<f64>| value.map(|value| AxisUnit::Seconds.text(value));
+    let share = |value: Option<f64>| value.map(|value| AxisUnit::Share.text(value));
     let locality = &summary.locality;
     let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
         .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));

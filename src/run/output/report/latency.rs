@@ -2,8 +2,8 @@
 
 use super::parties::Parties;
 use super::{RunReport, charted};
-use mumakil_draw::chart::{Axis, Caption, Curve, Percentiles, Unit};
-use mumakil_draw::page::Block;
+use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Curve, Percentiles};
+use mumakil_draw::page::PageBlock;
 use mumakil_results::expect::in_words;
 use mumakil_results::results::{ReadError, RunJobs};
 
@@ -25,7 +25,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     _: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     if !run.scenario.record.histograms {
         return Ok(Vec::new());
     }
@@ -33,7 +33,7 @@ pub(super) fn blocks(
     let histograms = run.results.histograms(is_drawn)?;
     let mut drawings = Vec::new();
     for (id, title, names) in LATENCIES {
-        let y = Axis::log("Virtual time", Unit::Seconds);
+        let y = ChartAxis::log("Virtual time", AxisUnit::Seconds);
         let (mut curves, mut shown) = (Vec::new(), Vec::new());
         for name in names {
             let Some(histogram) = histograms.get(*name) else { continue };

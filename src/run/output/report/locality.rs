@@ -2,8 +2,8 @@
 
 use super::parties::Parties;
 use super::{RunReport, charted};
-use mumakil_draw::chart::{Arrangement, Axis, Bar, BarSeries, Bars, Caption, Unit};
-use mumakil_draw::page::Block;
+use mumakil_draw::chart::{Arrangement, AxisUnit, Bar, BarSeries, Bars, Caption, ChartAxis};
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{ReadError, RunJobs};
 
 /// The sizes by which jobs are grouped: the most maps of each, and its name.
@@ -34,7 +34,7 @@ pub(super) fn blocks(
     _: &RunReport<'_>,
     jobs: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     let shares = locality_by_size(jobs);
     let sizes: Vec<(&str, &[f64; 3])> = SIZES
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn blocks(
                 .to_owned(),
             ..Caption::default()
         },
-        y: Axis::linear("Share of maps", Unit::Share),
+        y: ChartAxis::linear("Share of maps", AxisUnit::Share),
         x: "Maps of the job".to_owned(),
         groups: sizes.iter().map(|(name, _)| (*name).to_owned()).collect(),
         series: ["node", "rack", "off-rack"].into_iter().enumerate().map(series).collect(),

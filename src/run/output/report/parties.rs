@@ -6,7 +6,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use mumakil_draw::chart::{Look, Looks};
+use mumakil_draw::chart::{Looks, SeriesLook};
 use mumakil_results::results::JobRow;
 
 /// So many have a colour that nobody else has; of more jobs than this no chart is by job.
@@ -91,7 +91,7 @@ impl Parties {
     }
 
     /// Returns the look of a name of the page: one of these, or a class.
-    pub fn look(&self, name: &str) -> Look {
+    pub fn look(&self, name: &str) -> SeriesLook {
         self.looks.of(name)
     }
 
@@ -164,7 +164,7 @@ mod tests {
         let looks: IndexSet<usize> =
             ["p", "q", "r", "small", "large"].map(|name| both.look(name).0).into_iter().collect();
         assert_eq!(looks.len(), 5, "no two names have the same look");
-        assert_eq!((both.number(&fair[0]), both.look("q")), (1, Look(1)));
+        assert_eq!((both.number(&fair[0]), both.look("q")), (1, SeriesLook(1)));
     }
 
     #[test]
@@ -179,6 +179,6 @@ mod tests {
     fn runs_get_looks_behind_those_of_pools() {
         let mut parties = Parties::of([&[job("a", "p", "u", 3), job("b", "q", "u", 3)][..]]);
         parties.add(["fifo", "fair"]);
-        assert_eq!(["fifo", "fair"].map(|name| parties.look(name)), [Look(2), Look(3)]);
+        assert_eq!(["fifo", "fair"].map(|name| parties.look(name)), [SeriesLook(2), SeriesLook(3)]);
     }
 }

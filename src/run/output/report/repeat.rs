@@ -3,14 +3,14 @@
 use super::RunReport;
 use super::parties::Parties;
 use mumakil_base::files::RESOLVED;
-use mumakil_draw::page::Block;
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{ReadError, RunJobs};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
     _: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     let promise = match run.digest {
         Some(digest) => format!(
             "In the folder of this report; it gives the same bytes, whose digest is `{digest}`."
@@ -19,5 +19,5 @@ pub(super) fn blocks(
                  `--clock virtual` they are."
             .to_owned(),
     };
-    Ok(vec![Block::Code(format!("mumakil run {RESOLVED}")), Block::Text(promise)])
+    Ok(vec![PageBlock::Code(format!("mumakil run {RESOLVED}")), PageBlock::Text(promise)])
 }

@@ -7,8 +7,8 @@ use super::parties::{Parties, called};
 use super::{RunReport, charted};
 use crate::record::Summary;
 use mumakil_core::mapred::{PerSlot, Promised, SlotKind};
-use mumakil_draw::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
-use mumakil_draw::page::Block;
+use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{ReadError, Results, RunJobs, SlotsRow};
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
@@ -58,7 +58,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     jobs: &RunJobs,
     parties: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     if !run.scenario.record.timeline {
         return Ok(Vec::new());
     }
@@ -113,7 +113,7 @@ impl SlotsOverTime<'_> {
 
     fn stack(&self, kind: SlotKind, levels: &[Levels], caption: Caption) -> Stack {
         let (word, by) = (kind.word(), self.parties.word());
-        let layer = |(name, levels): (&str, &Levels)| Layer {
+        let layer = |(name, levels): (&str, &Levels)| StackLayer {
             name: called(name, by).to_owned(),
             look: self.parties.look(name),
             steps: levels.held.steps.clone(),
@@ -124,7 +124,7 @@ impl SlotsOverTime<'_> {
             let steps = levels.held.steps.iter().chain(&levels.waiting.steps);
             steps.into_iter().any(|step| step.1 != 0.0)
         };
-        let mut layers: Vec<Layer> =
+        let mut layers: Vec<StackLayer> =
             self.parties.names().zip(levels).filter(used).map(layer).collect();
         // Those with a promise stand below, where the ground of their line is steady.
         layers.sort_by_key(|layer| layer.promised.is_none_or(|slots| slots == 0.0));
@@ -137,17 +137,17 @@ impl SlotsOverTime<'_> {
                 ),
                 ..caption
             },
-            x: Axis::linear("Time", Unit::Seconds),
-            y: Axis::linear(format!("Slots held by {word}s"), Unit::Count),
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
+            y: ChartAxis::linear(format!("Slots held by {word}s"), AxisUnit::Count),
             layers,
-            capacity: Some(Layer {
-                name: format!("all {} slots", Unit::Count.text(all)),
+            capacity: Some(StackLayer {
+                name: format!("all {} slots", AxisUnit::Count.text(all)),
                 steps: vec![(0.0, all)],
-                ..Layer::default()
+                ..StackLayer::default()
             }),
-            waiting: Some(Axis::linear(
+            waiting: Some(ChartAxis::linear(
                 format!("{} that wait for a slot", if word == "map" { "Maps" } else { "Reduces" }),
-                Unit::Count,
+                AxisUnit::Count,
             )),
             until: self.until,
             mark: None,

@@ -4,8 +4,10 @@ use indexmap::IndexMap;
 
 use super::parties::{Parties, called};
 use super::{RunReport, charted};
-use mumakil_draw::chart::{Axis, BoxSeries, Boxes, Caption, Drawing, Ecdf, Sample, Unit};
-use mumakil_draw::page::Block;
+use mumakil_draw::chart::{
+    AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,
+};
+use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{ReadError, RunJobs};
 
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
@@ -15,7 +17,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     jobs: &RunJobs,
     parties: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     let mut classes = jobs.sojourns_by_class();
     // In the scenario's order; those that only jobs name come after.
     let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
@@ -30,7 +32,7 @@ pub(super) fn blocks(
         ..Caption::default()
     };
     let several = 1 < classes.len();
-    let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
+    let sample = |(class, values): (&&str, &Vec<f64>)| EcdfSample {
         name: if several { called(class, "class").to_owned() } else { String::new() },
         values: values.clone(),
         look: parties.look(class),
@@ -41,19 +43,19 @@ pub(super) fn blocks(
 }
 
 /// Returns how times of several samples are distributed.
-pub fn distribution(caption: Caption, title: &str, samples: Vec<Sample>) -> Drawing {
+pub fn distribution(caption: Caption, title: &str, samples: Vec<EcdfSample>) -> Drawing {
     let x = axis(title, samples.iter().flat_map(|sample| &sample.values));
     Ecdf { caption, x, of: "jobs".to_owned(), samples }.draw()
 }
 
 /// Returns an axis of times, logarithmic if they differ much.
-fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> Axis {
+fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
     let positive = values.copied().filter(|value| 0.0 < *value);
     let (low, high) =
         positive.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
     match WIDE * low < high {
-        true => Axis::log(title, Unit::Seconds),
-        false => Axis::linear(title, Unit::Seconds),
+        true => ChartAxis::log(title, AxisUnit::Seconds),
+        false => ChartAxis::linear(title, AxisUnit::Seconds),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::parties::Parties;
 use super::{RunReport, count};
-use mumakil_draw::chart::Unit;
-use mumakil_draw::page::{Block, Column, PageCell, PageTable};
+use mumakil_draw::chart::AxisUnit;
+use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::results::{JobRow, ReadError, RunJobs, TableRow};
 
 /// It has so many rows: a page with all of a large trace would be slow.
@@ -13,8 +13,8 @@ pub(super) fn blocks(
     _: &RunReport<'_>,
     jobs: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
-    Ok(vec![Block::Table(table(&jobs.all))])
+) -> Result<Vec<PageBlock>, ReadError> {
+    Ok(vec![PageBlock::Table(table(&jobs.all))])
 }
 
 /// Returns the jobs in the order of their numbers.
@@ -23,20 +23,20 @@ fn table(jobs: &[JobRow]) -> PageTable {
         ..=MOST => "All jobs".to_owned(),
         _ => format!("The first {} jobs; {} has all", count(MOST as f64), JobRow::FILE),
     };
-    let texts = ["Name", "Pool", "Class"].map(Column::text);
+    let texts = ["Name", "Pool", "Class"].map(PageColumn::text);
     let numbers =
         ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
-    let columns = texts.into_iter().chain(numbers.map(|title| Column::number(title, None)));
+    let columns = texts.into_iter().chain(numbers.map(|title| PageColumn::number(title, None)));
     PageTable {
         caption,
-        columns: columns.chain([Column::text("Outcome")]).collect(),
+        columns: columns.chain([PageColumn::text("Outcome")]).collect(),
         rows: jobs.iter().take(MOST).map(row).collect(),
     }
 }
 
 fn row(job: &JobRow) -> Vec<PageCell> {
     let number = |number: u32| PageCell::number(number.into(), count(number));
-    let seconds = |value| PageCell::maybe(value, |seconds| Unit::Seconds.text(seconds));
+    let seconds = |value| PageCell::maybe(value, |seconds| AxisUnit::Seconds.text(seconds));
     let maps: u64 = job.maps_by_distance().iter().sum();
     let local = (0 < maps).then(|| job.node_local as f64 / maps as f64);
     vec![
@@ -48,7 +48,7 @@ fn row(job: &JobRow) -> Vec<PageCell> {
         seconds(Some(job.submit_s())),
         seconds(job.wait_s()),
         seconds(job.sojourn_s()),
-        PageCell::maybe(local, |share| Unit::Share.text(share)),
+        PageCell::maybe(local, |share| AxisUnit::Share.text(share)),
         number(job.failed + job.killed),
         PageCell::text(job.outcome.word()),
     ]

@@ -63,7 +63,7 @@ impl Run {
         Self { folder, scenario: loaded.scenario, summary: summary(), warnings: Vec::new() }
     }
 
-    fn page(&self) -> Page {
+    fn page(&self) -> HtmlPage {
         let place =
             |node: u32| NodeLabel { node: format!("node-{node}"), rack: "rack-0".to_owned() };
         let report = RunReport {

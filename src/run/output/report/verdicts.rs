@@ -2,7 +2,7 @@
 
 use super::parties::Parties;
 use super::{RunReport, counted};
-use mumakil_draw::page::{Beside, Block, Judged, Judgement};
+use mumakil_draw::page::{JudgedExpectation, Judgement, PageBlock, PublishedComparison};
 use mumakil_results::expect::{Expectation, Figure, GapClass, State, Verdict};
 use mumakil_results::results::{ReadError, RunJobs};
 
@@ -10,19 +10,19 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     _: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     Ok(match run.verdicts {
         [] => Vec::new(),
-        found => vec![Block::Verdicts(verdicts(&run.scenario.expect, found))],
+        found => vec![PageBlock::Verdicts(verdicts(&run.scenario.expect, found))],
     })
 }
 
 /// Returns the verdicts beside what was expected.
-pub fn verdicts(expected: &[Expectation], found: &[Verdict]) -> Vec<Judged> {
+pub fn verdicts(expected: &[Expectation], found: &[Verdict]) -> Vec<JudgedExpectation> {
     expected.iter().zip(found).map(|(expected, found)| verdict(expected, found)).collect()
 }
 
-fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
+fn verdict(expected: &Expectation, found: &Verdict) -> JudgedExpectation {
     let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
         format!(
             "holds in {} of {} cells; shown is the worst, {}",
@@ -35,7 +35,7 @@ fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
     let gap = expected.known_gap.as_ref();
     let note: Vec<String> =
         [gap.map(|gap| gap.why.clone()), place, left_out, closed].into_iter().flatten().collect();
-    Judged {
+    JudgedExpectation {
         judgement: match found.state {
             State::Holds => Judgement::Holds,
             State::Fails => Judgement::Fails,
@@ -55,8 +55,8 @@ fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
     }
 }
 
-fn beside(figure: &Figure) -> Beside {
-    Beside {
+fn beside(figure: &Figure) -> PublishedComparison {
+    PublishedComparison {
         what: figure.what.clone(),
         published: figure.published.text.clone(),
         ours: figure.told(),

@@ -2,7 +2,7 @@
 
 use super::counted;
 use mumakil_base::statistics::quantile;
-use mumakil_draw::chart::Unit;
+use mumakil_draw::chart::AxisUnit;
 use mumakil_results::results::{JobEnd, JobRow};
 
 /// So many jobs are named; of the others only their number is.
@@ -46,8 +46,8 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
         "{} starved: waited for a first slot ten times as long as the median job ({}), and up to \
          {}: {}.",
         counted(starved.len() as u64, "job"),
-        Unit::Seconds.text(median),
-        Unit::Seconds.text(longest),
+        AxisUnit::Seconds.text(median),
+        AxisUnit::Seconds.text(longest),
         named(&starved)
     ))
 }

@@ -3,21 +3,21 @@
 use super::parties::Parties;
 use super::{RunReport, count};
 use crate::record::{Fate, WasteSummary};
-use mumakil_draw::chart::Unit;
-use mumakil_draw::page::{Block, Column, PageCell, PageTable};
+use mumakil_draw::chart::AxisUnit;
+use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::results::{ReadError, RunJobs, TableRow, WasteRow};
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
     _: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
-    let mut blocks = vec![Block::Table(table(waste))];
+    let mut blocks = vec![PageBlock::Table(table(waste))];
     if 0 < waste.second_attempts {
         let [launched, won] =
             [waste.second_attempts, waste.second_attempts_won].map(|number| count(number as f64));
-        blocks.push(Block::Text(format!(
+        blocks.push(PageBlock::Text(format!(
             "Slow tasks got {launched} second attempts, of which {won} were the first to end."
         )));
     }
@@ -30,17 +30,17 @@ fn table(waste: &WasteSummary) -> PageTable {
         let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
         vec![
             PageCell::text(fate.word()),
-            PageCell::number(seconds, Unit::Seconds.text(seconds)),
-            PageCell::maybe(share, |share| Unit::Share.text(share)),
+            PageCell::number(seconds, AxisUnit::Seconds.text(seconds)),
+            PageCell::maybe(share, |share| AxisUnit::Share.text(share)),
         ]
     };
     let fates = Fate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
     PageTable {
         caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
         columns: vec![
-            Column::text("Slot time"),
-            Column::number("Slots × time", None),
-            Column::number("Share", None),
+            PageColumn::text("Slot time"),
+            PageColumn::number("Slots × time", None),
+            PageColumn::number("Share", None),
         ],
         rows: fates.map(row).collect(),
     }

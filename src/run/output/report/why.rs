@@ -3,8 +3,8 @@
 use super::parties::Parties;
 use super::{RunReport, count};
 use mumakil_base::units::tell;
-use mumakil_draw::chart::{Look, Unit};
-use mumakil_draw::page::{Block, Column, PageCell, PageTable, Slice};
+use mumakil_draw::chart::{AxisUnit, SeriesLook};
+use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
 use mumakil_results::explain::{Explained, Part, Sum, Told};
 use mumakil_results::results::{ReadError, RunJobs};
 
@@ -17,20 +17,20 @@ const STORIES: usize = 100;
 const MOST_ATTEMPTS: u64 = 100_000;
 
 /// What the parts of a job's time are drawn as, in the order of the key.
-const KINDS: [(&str, Look, &[Part]); 7] = [
-    ("maps", Look(0), &[Part::Mapping]),
-    ("waiting for slots", Look(1), &[Part::FirstMapWait, Part::MapWait, Part::ReduceWait]),
-    ("fetching", Look(5), &[Part::FetchingBehindMaps, Part::Fetching]),
-    ("sorting and reducing", Look(2), &[Part::Sorting, Part::Reducing]),
-    ("heartbeats and commits", Look(4), &[Part::Heartbeats]),
+const KINDS: [(&str, SeriesLook, &[Part]); 7] = [
+    ("maps", SeriesLook(0), &[Part::Mapping]),
+    ("waiting for slots", SeriesLook(1), &[Part::FirstMapWait, Part::MapWait, Part::ReduceWait]),
+    ("fetching", SeriesLook(5), &[Part::FetchingBehindMaps, Part::Fetching]),
+    ("sorting and reducing", SeriesLook(2), &[Part::Sorting, Part::Reducing]),
+    ("heartbeats and commits", SeriesLook(4), &[Part::Heartbeats]),
     (
         "lost: done again, suspended, without the JobTracker",
-        Look(3),
+        SeriesLook(3),
         &[Part::Redone, Part::Unnoticed, Part::Suspended, Part::JobTrackerAway],
     ),
     (
         "initialisation, setup and cleanup",
-        Look(6),
+        SeriesLook(6),
         &[Part::Initialisation, Part::Setup, Part::Cleanup],
     ),
 ];
@@ -39,7 +39,7 @@ pub(super) fn blocks(
     run: &RunReport<'_>,
     jobs: &RunJobs,
     _: &Parties,
-) -> Result<Vec<Block>, ReadError> {
+) -> Result<Vec<PageBlock>, ReadError> {
     if !run.scenario.record.tasks || jobs.all.is_empty() {
         return Ok(Vec::new());
     }
@@ -48,7 +48,7 @@ pub(super) fn blocks(
             "With {} attempts this run is not explained here; `mumakil explain` on its folder does it.",
             count(run.summary.attempts as f64)
         );
-        return Ok(vec![Block::Text(text)]);
+        return Ok(vec![PageBlock::Text(text)]);
     }
     let told = run.results.told()?;
     let holders = told.holders();
@@ -62,10 +62,10 @@ pub(super) fn blocks(
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
-        Block::Text("What all jobs together spent their time on:".to_owned()),
-        Block::Sentences(together),
-        Block::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
-        Block::Table(table(&told, &all)),
+        PageBlock::Text("What all jobs together spent their time on:".to_owned()),
+        PageBlock::Sentences(together),
+        PageBlock::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
+        PageBlock::Table(table(&told, &all)),
     ])
 }
 
@@ -76,11 +76,11 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
         _ => format!("The {} most delayed jobs", count(MOST as f64)),
     };
     let columns = vec![
-        Column::text("Name"),
-        Column::text("Group"),
-        Column::number("Took", None),
-        Column::number("Times undelayed", None),
-        Column::text("What it spent its time on"),
+        PageColumn::text("Name"),
+        PageColumn::text("Group"),
+        PageColumn::number("Took", None),
+        PageColumn::number("Times undelayed", None),
+        PageColumn::text("What it spent its time on"),
     ];
     let rows = all.iter().take(MOST).map(|one| {
         let job = &told.jobs[one.place];
@@ -89,7 +89,7 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
             PageCell::text(told.group_of(job)),
             PageCell::number(
                 one.sojourn_ms as f64,
-                Unit::Seconds.text(one.sojourn_ms as f64 / 1e3),
+                AxisUnit::Seconds.text(one.sojourn_ms as f64 / 1e3),
             ),
             PageCell::number(one.times_undelayed(), tell::times(one.times_undelayed())),
             PageCell::split(slices(&one.sums), story(told, one)),
@@ -110,7 +110,7 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
 /// Returns what a job's time was, kind by kind.
 fn slices(sums: &[Sum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
-    let of = |(name, look, parts): &(&str, Look, &[Part])| {
+    let of = |(name, look, parts): &(&str, SeriesLook, &[Part])| {
         let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
         let share = ms as f64 / total.max(1) as f64;
         let name = format!("{name}: {}", tell::percent(share));
