@@ -8,18 +8,18 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
-use super::finding::{Excerpt, Finding, Spot, clip};
+use super::finding::{Excerpt, Finding, FindingSpot, clip};
 use super::layer::{Lost, find, lay_at};
 use super::locate::{PointAt, locate};
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 use super::read::Problem;
-use super::shape::Shape;
+use super::shape::TreeShape;
 use super::tree;
 
 /// A text, and what lies over it: a stack of layers.
 #[derive(Clone, Debug)]
 pub struct Document {
-    text: Text,
+    text: NamedText,
     /// The layers from the bottom; the text is the first.
     layers: Vec<Layer>,
     /// All of them, laid over each other.
@@ -40,7 +40,7 @@ struct Layer {
 
 /// A text and what stands for its file in messages.
 #[derive(Clone, Debug)]
-struct Text {
+struct NamedText {
     file: Arc<str>,
     text: Arc<str>,
 }
@@ -52,7 +52,7 @@ pub struct Origin(Written);
 #[derive(Clone, Debug)]
 enum Written {
     Argument(Arc<str>),
-    Text(Text, Path),
+    Text(NamedText, Path),
 }
 
 /// Settings of a user that are gone, since another choice or preset has taken the place of theirs.
@@ -96,8 +96,8 @@ impl Layer {
         let (outer, keys) = self.target.0.split_at(self.entry);
         let value = Value::clone(&self.value);
         let tree = keys.iter().rev().fold(value, |value, step| match step {
-            Step::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
-            Step::Index(_) => unreachable!("behind the last entry of a list there are keys"),
+            PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
+            PathStep::Index(_) => unreachable!("behind the last entry of a list there are keys"),
         });
         (Path(outer.to_vec()), tree)
     }
@@ -106,7 +106,7 @@ impl Layer {
     fn without(&self, keys: &[&str]) -> Option<Self> {
         let mut rest = self.clone();
         match self.target.0.first() {
-            Some(Step::Key(key)) if keys.contains(&key.as_str()) => return None,
+            Some(PathStep::Key(key)) if keys.contains(&key.as_str()) => return None,
             Some(_) => {}
             None => {
                 if let Value::Mapping(map) = Arc::make_mut(&mut rest.value) {
@@ -118,7 +118,7 @@ impl Layer {
     }
 
     /// Returns the steps from the target to a node in it.
-    fn inside<'p>(&self, path: &'p Path) -> Option<&'p [Step]> {
+    fn inside<'p>(&self, path: &'p Path) -> Option<&'p [PathStep]> {
         path.0.strip_prefix(&self.target.0[..])
     }
 }
@@ -127,28 +127,28 @@ impl Document {
     /// Reads a text; `file` stands for its file in messages. Keys that stand twice are problems of
     /// the document.
     pub fn read(file: &str, text: &str) -> Result<(Self, Vec<Problem>), Box<Finding>> {
-        let text = Text { file: file.into(), text: text.into() };
+        let text = NamedText { file: file.into(), text: text.into() };
         match tree(&text.text) {
             Ok(tree) => {
                 let problems = tree.doubled.into_iter().map(doubled).collect();
                 let origin = Origin(Written::Text(text.clone(), Path::default()));
                 let layers = [Layer::of(tree.value, origin)];
-                Ok((Self::of(text, layers, &Shape::default()).0, problems))
+                Ok((Self::of(text, layers, &TreeShape::default()).0, problems))
             }
             Err(error) => Err(Box::new(Finding {
                 message: error.message,
                 hint: None,
                 path: String::new(),
-                place: error.at.map_or(Spot::File(file.to_owned()), |at| text.spot(at)),
+                place: error.at.map_or(FindingSpot::File(file.to_owned()), |at| text.spot(at)),
             })),
         }
     }
 
     /// Lays layers over each other, the first of which is of the text; returns what is gone by that.
     fn of(
-        text: Text,
+        text: NamedText,
         layers: impl IntoIterator<Item = Layer>,
-        shape: &Shape,
+        shape: &TreeShape,
     ) -> (Self, Vec<Displaced>) {
         let mut document =
             Self { text, layers: Vec::new(), tree: Value::Null, written: Vec::new() };
@@ -157,7 +157,7 @@ impl Document {
     }
 
     /// Returns what stands at a key as a document of its own: a layer, or a list of them from the bottom.
-    pub fn within(&self, key: &str, shape: &Shape) -> Option<(Self, Vec<Displaced>)> {
+    pub fn within(&self, key: &str, shape: &TreeShape) -> Option<(Self, Vec<Displaced>)> {
         let at = Path::default().key(key);
         let layer = |tree: &Value, at| {
             Layer::of(tree.clone(), Origin(Written::Text(self.text.clone(), at)))
@@ -172,7 +172,7 @@ impl Document {
     }
 
     /// Returns the document without these keys of the root; and what is gone in the rest.
-    pub fn without(&self, keys: &[&str], shape: &Shape) -> (Self, Vec<Displaced>) {
+    pub fn without(&self, keys: &[&str], shape: &TreeShape) -> (Self, Vec<Displaced>) {
         let layers = self.layers.iter().filter_map(|layer| layer.without(keys));
         Self::of(self.text.clone(), layers, shape)
     }
@@ -194,7 +194,7 @@ impl Document {
 
     /// Returns the layers from the bottom, each a tree. What was put into an entry of a list is part of
     /// the layer that has the list.
-    pub fn layers(&self, shape: &Shape) -> Vec<Value> {
+    pub fn layers(&self, shape: &TreeShape) -> Vec<Value> {
         let mut trees: Vec<Value> = Vec::new();
         for layer in &self.layers {
             let (at, over) = layer.tree();
@@ -208,7 +208,7 @@ impl Document {
     }
 
     /// Lays the layers of another document over this one; returns what is gone by that.
-    pub fn lay(&mut self, over: &Self, shape: &Shape) -> Vec<Displaced> {
+    pub fn lay(&mut self, over: &Self, shape: &TreeShape) -> Vec<Displaced> {
         let layers = over.layers.iter().cloned();
         layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
@@ -222,13 +222,13 @@ impl Document {
         path: &Path,
         value: Value,
         origin: Origin,
-        shape: &Shape,
+        shape: &TreeShape,
     ) -> Result<Vec<Displaced>, String> {
         let (target, entry) = find(&self.tree, path, shape)?;
         Ok(self.push(Layer { target, entry, value: Arc::new(value), origin }, shape))
     }
 
-    fn push(&mut self, layer: Layer, shape: &Shape) -> Vec<Displaced> {
+    fn push(&mut self, layer: Layer, shape: &TreeShape) -> Vec<Displaced> {
         let (at, over) = layer.tree();
         let laid = lay_at(&mut self.tree, &at, over, shape);
         let by = layer.origin.name();
@@ -303,11 +303,13 @@ impl Document {
     pub fn finding(&self, problem: Problem) -> Finding {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
-            (Written::Argument(argument), _) => Spot::Argument(argument.to_string()),
+            (Written::Argument(argument), _) => FindingSpot::Argument(argument.to_string()),
             (Written::Text(text, at), Some(inside)) => text.locate(&at.join(inside), problem.part),
             (Written::Text(text, at), None) => text.locate(at, PointAt::Key),
         };
-        if let (Spot::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
+        if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =
+            (&mut place, &problem.within)
+        {
             *column += excerpt.narrow(within);
         }
         Finding {
@@ -319,20 +321,21 @@ impl Document {
     }
 }
 
-impl Text {
-    fn spot(&self, (line, column): (usize, usize)) -> Spot {
+impl NamedText {
+    fn spot(&self, (line, column): (usize, usize)) -> FindingSpot {
         let excerpt = Excerpt::of(&self.text, line, column);
-        Spot::Text { file: self.file.to_string(), line, column, excerpt }
+        FindingSpot::Text { file: self.file.to_string(), line, column, excerpt }
     }
 
-    fn locate(&self, path: &Path, part: PointAt) -> Spot {
-        locate(&self.text, path, part).map_or(Spot::File(self.file.to_string()), |at| self.spot(at))
+    fn locate(&self, path: &Path, part: PointAt) -> FindingSpot {
+        locate(&self.text, path, part)
+            .map_or(FindingSpot::File(self.file.to_string()), |at| self.spot(at))
     }
 }
 
 fn doubled(path: Path) -> Problem {
     let key = match path.0.last() {
-        Some(Step::Key(key)) => key.clone(),
+        Some(PathStep::Key(key)) => key.clone(),
         _ => path.to_string(),
     };
     let problem = Problem::key(path, format!("the key `{key}` stands twice"));
@@ -345,8 +348,8 @@ mod tests {
 
     use super::*;
 
-    fn shape() -> Shape {
-        Shape::of(&json!({ "properties": {
+    fn shape() -> TreeShape {
+        TreeShape::of(&json!({ "properties": {
             "disk": { "properties": { "count": {}, "rate": {} } },
             "policy": { "oneOf": [
                 { "enum": ["fifo"] },

@@ -24,13 +24,13 @@ pub struct Finding {
     /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
     pub path: String,
     /// Where it stands.
-    pub place: Spot,
+    pub place: FindingSpot,
 }
 
 /// Where a mistake stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Spot {
+pub enum FindingSpot {
     /// In its text.
     Text {
         /// The file, or what stands for it.
@@ -145,7 +145,7 @@ impl Finding {
         let path = (PLAIN, format!("{path}{}", self.path));
         let mut lines = vec![vec![(PLAIN, self.message.clone())]];
         match &self.place {
-            Spot::Text { file, line, column, excerpt } => {
+            FindingSpot::Text { file, line, column, excerpt } => {
                 let margin = " ".repeat(line.to_string().len());
                 let place = (PLACE, format!("--> {file}:{line}:{column}"));
                 lines.push(vec![(PLAIN, format!("{margin} ")), place, path]);
@@ -157,7 +157,7 @@ impl Finding {
                 let mark = (MARK, format!("{carets}{hint}"));
                 lines.push(vec![(PLAIN, format!("{margin}  | {before}")), mark]);
             }
-            Spot::Argument(whole) | Spot::File(whole) => {
+            FindingSpot::Argument(whole) | FindingSpot::File(whole) => {
                 let place = (PLACE, format!("--> {whole}"));
                 lines.push(vec![(PLAIN, "  ".to_owned()), place, path]);
                 if let Some(hint) = &self.hint {
@@ -232,9 +232,9 @@ mod tests {
         let excerpt = Excerpt::of("nodes: 0\n", 1, 8);
         let file = "a.yaml".to_owned();
         for place in [
-            Spot::Text { file: file.clone(), line: 1, column: 8, excerpt },
-            Spot::Argument("--set cluster.nodes=0".to_owned()),
-            Spot::File(file),
+            FindingSpot::Text { file: file.clone(), line: 1, column: 8, excerpt },
+            FindingSpot::Argument("--set cluster.nodes=0".to_owned()),
+            FindingSpot::File(file),
         ] {
             let finding = Finding {
                 message: "no nodes".to_owned(),

@@ -11,8 +11,8 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
-use super::shape::Shape;
+use super::path::{Path, PathStep};
+use super::shape::TreeShape;
 
 /// What became of a tree over which another was laid.
 #[derive(Debug, Default)]
@@ -35,12 +35,12 @@ pub(crate) struct Lost {
 }
 
 /// Lays a tree over another one.
-pub fn lay(under: &mut Value, over: Value, shape: &Shape) {
+pub fn lay(under: &mut Value, over: Value, shape: &TreeShape) {
     lay_at(under, &Path::default(), over, shape);
 }
 
 /// Lays a tree over a node of another one, which must be there; tells what became of that.
-pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &Shape) -> Laid {
+pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> Laid {
     let mut laid = Laid::default();
     let node = at.get_mut(tree).expect("a list that a layer brings is there when it is laid");
     laid.lay(node, over, shape.at(at), at);
@@ -54,7 +54,7 @@ pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &Shape) ->
 ///
 /// # Errors
 /// If the path leads nowhere, or there are no keys at all.
-pub(super) fn find(tree: &Value, path: &Path, shape: &Shape) -> Result<(Path, usize), String> {
+pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path, usize), String> {
     if !tree.is_mapping() {
         return Err("nothing can be set where there is no mapping".to_owned());
     }
@@ -70,8 +70,8 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &Shape) -> Result<(Path, us
         match (node, step) {
             (Some(Value::Sequence(list)), step) => {
                 let index = match step {
-                    Step::Index(index) => *index,
-                    Step::Key(key) => {
+                    PathStep::Index(index) => *index,
+                    PathStep::Key(key) => {
                         key.parse().map_err(|_| format!("`{at}` is a list: {key} is no index"))?
                     }
                 };
@@ -83,10 +83,10 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &Shape) -> Result<(Path, us
                 };
                 node = Some(list.get(index).ok_or_else(missing)?);
             }
-            (_, Step::Index(index)) => {
+            (_, PathStep::Index(index)) => {
                 return Err(format!("`{}` is not there: there is no list", at.index(*index)));
             }
-            (_, Step::Key(key)) => {
+            (_, PathStep::Key(key)) => {
                 let (key, more) = shape.at(&at).whole_name(key, behind);
                 steps = &behind[more..];
                 at = at.key(&key);
@@ -98,7 +98,7 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &Shape) -> Result<(Path, us
 }
 
 impl Laid {
-    fn lay(&mut self, under: &mut Value, mut over: Value, shape: &Shape, at: &Path) {
+    fn lay(&mut self, under: &mut Value, mut over: Value, shape: &TreeShape, at: &Path) {
         if !shape.merges(under, &over) {
             return self.replace(under, over, shape, at);
         }
@@ -130,7 +130,7 @@ impl Laid {
 
     /// Takes away what is chosen beside fields, and the name of a preset that brings it, if the upper
     /// layer chooses something else.
-    fn choose(&mut self, under: &mut Mapping, over: &mut Mapping, shape: &Shape, at: &Path) {
+    fn choose(&mut self, under: &mut Mapping, over: &mut Mapping, shape: &TreeShape, at: &Path) {
         let (below, above) = (shape.chosen(under), shape.chosen(over));
         let mut lost = Vec::new();
         if let Some((field, name)) = shape.name_of(under) {
@@ -161,7 +161,7 @@ impl Laid {
         over.retain(|key, _| !is_gone(key));
     }
 
-    fn replace(&mut self, under: &mut Value, over: Value, shape: &Shape, at: &Path) {
+    fn replace(&mut self, under: &mut Value, over: Value, shape: &TreeShape, at: &Path) {
         // Whoever takes something away knows what goes with it.
         if !over.is_null() {
             let inside = shape.settings_lost(under, &over).into_iter();
@@ -183,8 +183,8 @@ mod tests {
     use super::*;
 
     /// A part with fields, a choice of two policies, and a list.
-    fn shape() -> Shape {
-        Shape::of(&json!({ "properties": {
+    fn shape() -> TreeShape {
+        TreeShape::of(&json!({ "properties": {
             "disk": { "properties": { "count": {}, "rate": {} } },
             "policy": { "oneOf": [
                 { "enum": ["fifo"] },

@@ -23,12 +23,12 @@ pub mod testing;
 mod tree;
 
 pub use document::{Displaced, Document, Origin};
-pub use finding::{Excerpt, Finding, Spot, print};
-pub use path::{Path, Step};
+pub use finding::{Excerpt, Finding, FindingSpot, print};
+pub use path::{Path, PathStep};
 pub use read::{MOST, Problem, read, read_whole};
 
 pub use layer::lay;
 pub use node::write;
 pub use only_if::{Conditional, each, is_nothing, only};
-pub use shape::{LateShape, Shape, kept::kept};
+pub use shape::{LateShape, TreeShape, kept::kept};
 pub use tree::read as tree;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 
 /// What of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const FOUND: &str = "\u{1}found\u{1}";
 
 #[derive(Clone, Copy)]
 struct Follow<'p> {
-    steps: &'p [Step],
+    steps: &'p [PathStep],
     part: PointAt,
 }
 
@@ -85,7 +85,7 @@ impl<'de> Visitor<'de> for Follow<'_> {
         let Some((step, steps)) = self.steps.split_first() else {
             return Err(de::Error::custom(FOUND));
         };
-        if let Step::Index(index) = step {
+        if let PathStep::Index(index) = step {
             for _ in 0..*index {
                 if list.next_element::<IgnoredAny>()?.is_none() {
                     return Ok(());
@@ -102,7 +102,9 @@ impl<'de> Visitor<'de> for Follow<'_> {
         };
         let at_the_key = steps.is_empty() && self.part != PointAt::Value;
         let mut skip = usize::from(self.part == PointAt::SecondKey);
-        while let Some(same) = map.next_key_seed(Key { step, raise: at_the_key && skip == 0 })? {
+        while let Some(same) =
+            map.next_key_seed(KeySeed { step, raise: at_the_key && skip == 0 })?
+        {
             if !same {
                 map.next_value::<IgnoredAny>()?;
             } else if at_the_key {
@@ -117,25 +119,25 @@ impl<'de> Visitor<'de> for Follow<'_> {
 }
 
 /// A key: whether it is the one that the path names, raised as an error if it is the target.
-struct Key<'p> {
-    step: &'p Step,
+struct KeySeed<'p> {
+    step: &'p PathStep,
     raise: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
     type Value = bool;
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<bool, D::Error> {
         from.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for KeySeed<'_> {
     type Value = bool;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name as the key")
     }
     fn visit_str<E: de::Error>(self, key: &str) -> Result<bool, E> {
-        let same = matches!(self.step, Step::Key(name) if name == key);
+        let same = matches!(self.step, PathStep::Key(name) if name == key);
         if same && self.raise { Err(E::custom(FOUND)) } else { Ok(same) }
     }
 }

@@ -13,23 +13,23 @@ use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
 use serde_yaml::with::singleton_map_recursive;
 
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 
 /// A node of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'de>(pub(super) &'de Value);
+pub(super) struct TreeNode<'de>(pub(super) &'de Value);
 
 /// What is wrong, and where.
 #[derive(Debug)]
 pub(super) struct Mistake {
-    pub(super) kind: Kind,
+    pub(super) kind: MistakeKind,
     /// The steps from the node to the root.
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 /// A kind of mistake.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum MistakeKind {
     /// A key that is none here, and those that are.
     UnknownField(String, &'static [&'static str]),
     /// A name that is none here, and those that are.
@@ -48,18 +48,18 @@ impl Mistake {
         Path(self.steps.iter().rev().cloned().collect())
     }
 
-    fn inside(mut self, step: Step) -> Self {
+    fn inside(mut self, step: PathStep) -> Self {
         self.steps.push(step);
         self
     }
 
     fn wrong(message: impl Into<String>) -> Self {
-        Kind::Wrong(message.into()).into()
+        MistakeKind::Wrong(message.into()).into()
     }
 }
 
-impl From<Kind> for Mistake {
-    fn from(kind: Kind) -> Self {
+impl From<MistakeKind> for Mistake {
+    fn from(kind: MistakeKind) -> Self {
         Self { kind, steps: Vec::new() }
     }
 }
@@ -83,13 +83,13 @@ impl de::Error for Mistake {
         Self::wrong(format!("invalid value: {}, expected {expected}", words(found)))
     }
     fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
-        Kind::UnknownField(name.to_owned(), known).into()
+        MistakeKind::UnknownField(name.to_owned(), known).into()
     }
     fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
-        Kind::UnknownName(name.to_owned(), known).into()
+        MistakeKind::UnknownName(name.to_owned(), known).into()
     }
     fn missing_field(name: &'static str) -> Self {
-        Kind::Missing(name).into()
+        MistakeKind::Missing(name).into()
     }
 }
 
@@ -110,7 +110,7 @@ pub fn write(value: &impl Serialize) -> Value {
         .expect("what is read from a tree can be written as one")
 }
 
-impl<'de> Node<'de> {
+impl<'de> TreeNode<'de> {
     fn found(self) -> Unexpected<'de> {
         match self.0 {
             Value::Null => Unexpected::Unit,
@@ -136,17 +136,17 @@ impl<'de> Node<'de> {
     }
 
     // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
-    fn list(self) -> Result<List<'de>, Mistake> {
+    fn list(self) -> Result<ListAccess<'de>, Mistake> {
         match self.0 {
-            Value::Sequence(list) => Ok(List { list, next: 0 }),
-            Value::Null => Ok(List { list: &[], next: 0 }),
+            Value::Sequence(list) => Ok(ListAccess { list, next: 0 }),
+            Value::Null => Ok(ListAccess { list: &[], next: 0 }),
             _ => Err(self.refuse("a list")),
         }
     }
 
-    fn list_of(self, len: usize) -> Result<List<'de>, Mistake> {
+    fn list_of(self, len: usize) -> Result<ListAccess<'de>, Mistake> {
         match self.0 {
-            Value::Sequence(list) if list.len() == len => Ok(List { list, next: 0 }),
+            Value::Sequence(list) if list.len() == len => Ok(ListAccess { list, next: 0 }),
             Value::Sequence(list) => {
                 let found = list.len();
                 Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
@@ -164,12 +164,12 @@ impl<'de> Node<'de> {
         Ok(Entries { entries, value: None })
     }
 
-    fn choice(self) -> Result<Choice<'de>, Mistake> {
+    fn choice(self) -> Result<NamedChoice<'de>, Mistake> {
         match self.0 {
-            Value::String(name) => Ok(Choice { name, options: None }),
+            Value::String(name) => Ok(NamedChoice { name, options: None }),
             Value::Mapping(map) => match map.iter().next() {
                 Some((Value::String(name), options)) if map.len() == 1 => {
-                    Ok(Choice { name, options: Some(options) })
+                    Ok(NamedChoice { name, options: Some(options) })
                 }
                 _ => Err(Mistake::wrong(ONE_NAME)),
             },
@@ -194,7 +194,7 @@ macro_rules! typed {
 }
 
 // Most methods are compiled for each type that is read. So what does not depend on the type is above.
-impl<'de> Deserializer<'de> for Node<'de> {
+impl<'de> Deserializer<'de> for TreeNode<'de> {
     type Error = Mistake;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -288,12 +288,12 @@ impl<'de> Deserializer<'de> for Node<'de> {
 const ONE_NAME: &str = "a choice is one name with its options";
 const NO_OPTIONS: &str = "this name takes no options";
 
-struct List<'de> {
+struct ListAccess<'de> {
     list: &'de [Value],
     next: usize,
 }
 
-impl<'de> de::SeqAccess<'de> for List<'de> {
+impl<'de> de::SeqAccess<'de> for ListAccess<'de> {
     type Error = Mistake;
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
@@ -302,8 +302,8 @@ impl<'de> de::SeqAccess<'de> for List<'de> {
         let Some(entry) = self.list.get(self.next) else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        let read = seed.deserialize(Node(entry));
-        read.map(Some).map_err(|mistake| mistake.inside(Step::Index(index)))
+        let read = seed.deserialize(TreeNode(entry));
+        read.map(Some).map_err(|mistake| mistake.inside(PathStep::Index(index)))
     }
     fn size_hint(&self) -> Option<usize> {
         Some(self.list.len() - self.next)
@@ -339,29 +339,29 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
     ) -> Result<Option<K::Value>, Mistake> {
         self.value = self.next();
         let Some((key, _)) = self.value else { return Ok(None) };
-        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(step(key)))
+        seed.deserialize(TreeNode(key)).map(Some).map_err(|mistake| mistake.inside(step(key)))
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
         let (key, value) = self.value.take().expect("a value is asked for after its key");
-        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(step(key)))
+        seed.deserialize(TreeNode(value)).map_err(|mistake| mistake.inside(step(key)))
     }
 }
 
-fn step(key: &Value) -> Step {
-    Step::Key(key.as_str().unwrap_or_default().to_owned())
+fn step(key: &Value) -> PathStep {
+    PathStep::Key(key.as_str().unwrap_or_default().to_owned())
 }
 
 /// A name, with what stands under it.
-struct Choice<'de> {
+struct NamedChoice<'de> {
     name: &'de str,
     options: Option<&'de Value>,
 }
 
-impl<'de> Choice<'de> {
+impl<'de> NamedChoice<'de> {
     fn inside(&self) -> impl Fn(Mistake) -> Mistake + use<'de> {
         let Self { name, options } = *self;
         move |mistake| match options {
-            Some(_) => mistake.inside(Step::Key(name.to_owned())),
+            Some(_) => mistake.inside(PathStep::Key(name.to_owned())),
             None => mistake,
         }
     }
@@ -370,12 +370,12 @@ impl<'de> Choice<'de> {
     fn options(&self) -> Result<&'de Value, Mistake> {
         match self.options {
             Some(options) if !options.is_null() => Ok(options),
-            _ => Err(Kind::Bare(self.name.to_owned()).into()),
+            _ => Err(MistakeKind::Bare(self.name.to_owned()).into()),
         }
     }
 }
 
-impl<'de> de::EnumAccess<'de> for Choice<'de> {
+impl<'de> de::EnumAccess<'de> for NamedChoice<'de> {
     type Error = Mistake;
     type Variant = Self;
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Mistake> {
@@ -384,7 +384,7 @@ impl<'de> de::EnumAccess<'de> for Choice<'de> {
     }
 }
 
-impl<'de> de::VariantAccess<'de> for Choice<'de> {
+impl<'de> de::VariantAccess<'de> for NamedChoice<'de> {
     type Error = Mistake;
     fn unit_variant(self) -> Result<(), Mistake> {
         match self.options {
@@ -393,16 +393,16 @@ impl<'de> de::VariantAccess<'de> for Choice<'de> {
         }
     }
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Mistake> {
-        seed.deserialize(Node(self.options()?)).map_err(self.inside())
+        seed.deserialize(TreeNode(self.options()?)).map_err(self.inside())
     }
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Mistake> {
-        Node(self.options()?).deserialize_tuple(len, visitor).map_err(self.inside())
+        TreeNode(self.options()?).deserialize_tuple(len, visitor).map_err(self.inside())
     }
     fn struct_variant<V: Visitor<'de>>(
         self,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        Node(self.options()?).deserialize_map(visitor).map_err(self.inside())
+        TreeNode(self.options()?).deserialize_map(visitor).map_err(self.inside())
     }
 }

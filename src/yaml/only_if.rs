@@ -22,8 +22,8 @@
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
-use super::shape::{Form, Shape};
+use super::path::{Path, PathStep};
+use super::shape::{MappingForm, TreeShape};
 
 /// A setting that somebody has said and that has an effect only on a condition.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl<'s> Conditional<'s> {
     /// somebody said. What others may add to, such as policies with their options, are trees of their
     /// own.
     pub fn find(
-        shape: &'s Shape,
+        shape: &'s TreeShape,
         tree: &Value,
         at: Path,
         is_said: impl Fn(&Path, &Value) -> bool,
@@ -99,24 +99,24 @@ pub fn each(value: &Json) -> impl Iterator<Item = &Json> {
 struct Finder<'s, 'v, F> {
     is_said: F,
     /// The mappings around, from the outermost.
-    around: Vec<(&'s Shape, &'v Mapping)>,
+    around: Vec<(&'s TreeShape, &'v Mapping)>,
     path: Path,
     found: Vec<Conditional<'s>>,
 }
 
 impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
     /// Looks at what is inside of a value; what is around may say something of fields in it.
-    fn visit(&mut self, shape: &'s Shape, value: &'v Value, of_inside: Option<&'s Json>) {
+    fn visit(&mut self, shape: &'s TreeShape, value: &'v Value, of_inside: Option<&'s Json>) {
         match (&shape.form, value) {
             (_, Value::Sequence(list)) => {
                 let Some(items) = shape.entry().filter(|items| !items.is_plain()) else { return };
                 for (number, entry) in list.iter().enumerate() {
-                    self.path.0.push(Step::Index(number));
+                    self.path.0.push(PathStep::Index(number));
                     self.visit(items, entry, of_inside);
                     self.path.0.pop();
                 }
             }
-            (Form::Choice { may_be_other: true, .. }, _) => {}
+            (MappingForm::Choice { may_be_other: true, .. }, _) => {}
             (_, Value::Mapping(map)) => {
                 self.around.push((shape, map));
                 for (key, value) in map {
@@ -133,12 +133,12 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
 
     fn field(
         &mut self,
-        around: &'s Shape,
+        around: &'s TreeShape,
         key: &str,
         value: &'v Value,
         of_inside: Option<&'s Json>,
     ) {
-        let is_map = |shape: &Shape| matches!(shape.form, Form::Map(_));
+        let is_map = |shape: &TreeShape| matches!(shape.form, MappingForm::Map(_));
         let inside = of_inside.filter(|_| !is_map(around)).and_then(|of| of.get(key));
         let condition = inside.or_else(|| around.only_if(key));
         let mut inner = around.key(key);
@@ -150,7 +150,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
         if inner.is_plain() && condition.is_none() {
             return;
         }
-        self.path.0.push(Step::Key(key.to_owned()));
+        self.path.0.push(PathStep::Key(key.to_owned()));
         let of_inner = condition.and_then(|of| of.get("inside"));
         if let Some(condition) = condition.filter(|_| of_inner.is_none())
             && (self.is_said)(&self.path, value)
@@ -177,7 +177,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
 
     /// Returns what stands at the path of a condition.
     fn said(&self, path: &Path) -> Option<&'v Value> {
-        let Some((Step::Key(first), rest)) = path.0.split_first() else { return None };
+        let Some((PathStep::Key(first), rest)) = path.0.split_first() else { return None };
         let (_, map) = self.around.iter().rev().find(|(shape, _)| shape.has_field(first))?;
         let value = Path(rest.to_vec()).get(map.get(first.as_str())?);
         value.filter(|value| !value.is_null())
@@ -219,7 +219,7 @@ mod tests {
 
     /// Returns where something has no effect, and what is asked for.
     fn idle(tree: &str) -> Vec<String> {
-        let shape = Shape::of(&serde_json::json!({ "properties": {
+        let shape = TreeShape::of(&serde_json::json!({ "properties": {
             "mode": {},
             "size": { "x-only-if": { "mode": "large", "given": { "not": null } } },
             "given": {},

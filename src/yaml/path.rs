@@ -6,7 +6,7 @@ use serde_yaml::Value;
 
 /// One step from a node of the YAML to a node inside of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// To the value of a key.
     Key(String),
     /// To an entry of a list.
@@ -15,7 +15,7 @@ pub enum Step {
 
 /// The steps from a node of the YAML, such as the root, to one inside of it; by default none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Path(pub Vec<Step>);
+pub struct Path(pub Vec<PathStep>);
 
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
@@ -27,10 +27,10 @@ impl Path {
             if key.is_empty() {
                 return None;
             }
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(PathStep::Key(key.to_owned()));
             while !indices.is_empty() {
                 let (index, rest) = indices.strip_prefix('[')?.split_once(']')?;
-                steps.push(Step::Index(index.parse().ok()?));
+                steps.push(PathStep::Index(index.parse().ok()?));
                 indices = rest;
             }
         }
@@ -39,22 +39,22 @@ impl Path {
 
     /// Returns the path of a key inside of this node.
     pub fn key(&self, key: &str) -> Self {
-        self.step(Step::Key(key.to_owned()))
+        self.step(PathStep::Key(key.to_owned()))
     }
 
     /// Returns the path of a list's entry inside of this node.
     pub fn index(&self, index: usize) -> Self {
-        self.step(Step::Index(index))
+        self.step(PathStep::Index(index))
     }
 
-    fn step(&self, step: Step) -> Self {
+    fn step(&self, step: PathStep) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
     }
 
     /// Returns the path of what these steps lead to inside of this node.
-    pub fn join(&self, inside: &[Step]) -> Self {
+    pub fn join(&self, inside: &[PathStep]) -> Self {
         Self([&self.0[..], inside].concat())
     }
 
@@ -64,7 +64,7 @@ impl Path {
     }
 
     /// Returns the node around this one, and the last step; nothing for the root.
-    pub fn split_last(&self) -> Option<(Self, &Step)> {
+    pub fn split_last(&self) -> Option<(Self, &PathStep)> {
         let (last, parents) = self.0.split_last()?;
         Some((Self(parents.to_vec()), last))
     }
@@ -77,16 +77,16 @@ impl Path {
     /// Returns the node at this path.
     pub fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(root, |node, step| match step {
-            Step::Key(key) => node.as_mapping()?.get(key.as_str()),
-            Step::Index(index) => node.as_sequence()?.get(*index),
+            PathStep::Key(key) => node.as_mapping()?.get(key.as_str()),
+            PathStep::Index(index) => node.as_sequence()?.get(*index),
         })
     }
 
     /// Returns the node at this path, to change it.
     pub fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(root, |node, step| match step {
-            Step::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
-            Step::Index(index) => node.as_sequence_mut()?.get_mut(*index),
+            PathStep::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
+            PathStep::Index(index) => node.as_sequence_mut()?.get_mut(*index),
         })
     }
 
@@ -94,8 +94,10 @@ impl Path {
     pub fn remove(&self, root: &mut Value) -> bool {
         let Some((parent, last)) = self.split_last() else { return false };
         match (parent.get_mut(root), last) {
-            (Some(Value::Mapping(map)), Step::Key(key)) => map.shift_remove(key.as_str()).is_some(),
-            (Some(Value::Sequence(list)), Step::Index(index)) if *index < list.len() => {
+            (Some(Value::Mapping(map)), PathStep::Key(key)) => {
+                map.shift_remove(key.as_str()).is_some()
+            }
+            (Some(Value::Sequence(list)), PathStep::Index(index)) if *index < list.len() => {
                 list.remove(*index);
                 true
             }
@@ -108,9 +110,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if number == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Key(key) if number == 0 => f.write_str(key)?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
 use super::locate::PointAt;
-use super::node::{Kind, Mistake, Node};
-use super::path::{Path, Step};
-use super::shape::Shape;
+use super::node::{Mistake, MistakeKind, TreeNode};
+use super::path::{Path, PathStep};
+use super::shape::TreeShape;
 use mumakil_base::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
@@ -85,13 +85,13 @@ impl Problem {
 pub fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
-    shape: &Shape,
+    shape: &TreeShape,
     most: usize,
 ) -> (Option<T>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut repairs = Repairs::default();
     loop {
-        let mistake = match T::deserialize(Node(&root)) {
+        let mistake = match T::deserialize(TreeNode(&root)) {
             Ok(value) => return (Some(value), problems),
             Err(mistake) => mistake,
         };
@@ -99,7 +99,7 @@ pub fn read<T: DeserializeOwned>(
         // What a repair took away is not missing, and what is left around it is not the user's: its
         // mistake has been reported.
         let follows = match mistake.kind {
-            Kind::Missing(field) => repairs.removed.contains(&path.key(field)),
+            MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
             _ => repairs.reached_into(&path),
         };
         if !follows {
@@ -113,9 +113,9 @@ pub fn read<T: DeserializeOwned>(
 
 /// Reads a value that stands by itself; the error is the first mistake.
 pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
-    T::deserialize(Node(root)).map_err(|mistake| {
+    T::deserialize(TreeNode(root)).map_err(|mistake| {
         let path = mistake.path();
-        problem(&mistake, path, &Shape::default())
+        problem(&mistake, path, &TreeShape::default())
     })
 }
 
@@ -144,8 +144,8 @@ impl Repairs {
             }
             if path.remove(root) {
                 match last {
-                    Step::Key(_) => self.removed.push(path),
-                    Step::Index(index) => self.drop_entry(parent, *index),
+                    PathStep::Key(_) => self.removed.push(path),
+                    PathStep::Index(index) => self.drop_entry(parent, *index),
                 }
                 return true;
             }
@@ -158,7 +158,7 @@ impl Repairs {
         // What was noted inside of the entry or of those behind it no longer has its path.
         let stale = |path: &Path| {
             list.contains(path)
-                && matches!(path.0.get(list.0.len()), Some(Step::Index(at)) if *at >= index)
+                && matches!(path.0.get(list.0.len()), Some(PathStep::Index(at)) if *at >= index)
         };
         self.removed.retain(|path| !stale(path));
         self.replaced.retain(|path| !stale(path));
@@ -176,11 +176,11 @@ impl Repairs {
     /// Returns the path that a node had before anything was removed.
     fn original(&self, path: &Path) -> Path {
         let steps = path.0.iter().enumerate().map(|(depth, step)| match step {
-            Step::Index(index) => {
+            PathStep::Index(index) => {
                 let list = Path(path.0[..depth].to_vec());
-                Step::Index(self.dropped.get(&list).map_or(*index, |gone| undo(gone, *index)))
+                PathStep::Index(self.dropped.get(&list).map_or(*index, |gone| undo(gone, *index)))
             }
-            Step::Key(_) => step.clone(),
+            PathStep::Key(_) => step.clone(),
         });
         Path(steps.collect())
     }
@@ -193,24 +193,24 @@ fn undo(dropped: &[usize], index: usize) -> usize {
 
 /// Says a mistake in the words of files. What is known where it stands, the shape tells: it has what
 /// a file may say and the type does not, such as a preset's name.
-fn problem(mistake: &Mistake, path: Path, shape: &Shape) -> Problem {
+fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
     match &mistake.kind {
-        Kind::UnknownField(name, known) => {
+        MistakeKind::UnknownField(name, known) => {
             let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
             let of_shape = shape.at(&around).names();
             let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
             unknown("field", name, &known, path)
         }
-        Kind::UnknownName(name, known) => unknown("name", name, known, path),
-        Kind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
-        Kind::Bare(name) => {
+        MistakeKind::UnknownName(name, known) => unknown("name", name, known, path),
+        MistakeKind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
+        MistakeKind::Bare(name) => {
             let such_as = match shape.at(&path).needed_option(name) {
                 Some(option) => format!(", such as `{option}`"),
                 None => String::new(),
             };
             Problem::value(path, format!("this name needs its options{such_as}"))
         }
-        Kind::Wrong(message) => Problem::value(path, message),
+        MistakeKind::Wrong(message) => Problem::value(path, message),
     }
 }
 
@@ -224,7 +224,7 @@ fn unknown(what: &str, name: &str, known: &[&str], path: Path) -> Problem {
     };
     let message = format!("unknown {what} `{name}`, expected {expected}");
     let problem = match path.0.last() {
-        Some(Step::Key(key)) if key == name => Problem::key(path, message),
+        Some(PathStep::Key(key)) if key == name => Problem::key(path, message),
         _ => Problem::value(path, message),
     };
     problem.nearest(name, known.iter().copied())
@@ -267,12 +267,12 @@ mod tests {
     }
 
     /// What the shape must know of these types for the messages.
-    fn shape() -> Shape {
+    fn shape() -> TreeShape {
         let after = json!({ "properties": { "time": {} }, "required": ["time"] });
         let wake =
             json!({ "oneOf": [{ "enum": ["never"] }, { "properties": { "after": after } }] });
         let piece = json!({ "properties": { "name": {}, "time": {}, "wake": wake } });
-        Shape::of(&json!({ "properties": { "size": {}, "parts": { "items": piece } } }))
+        TreeShape::of(&json!({ "properties": { "size": {}, "parts": { "items": piece } } }))
     }
 
     fn problems(yaml: &str) -> Vec<String> {

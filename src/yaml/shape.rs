@@ -13,31 +13,31 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 
 pub(super) mod kept;
 
 /// What may stand at a node of a tree.
 #[derive(Clone, Debug, Default)]
-pub struct Shape {
+pub struct TreeShape {
     /// What a mapping means here.
-    pub(super) form: Form,
+    pub(super) form: MappingForm,
     /// What the entries of a list are, if one may stand here.
     pub(super) items: Option<Arc<Self>>,
 }
 
 /// A shape that is made when it is first asked for: of all that can be chosen one file names little.
-pub type LateShape = Arc<LazyLock<Shape, Box<dyn FnOnce() -> Shape + Send>>>;
+pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Send>>>;
 
 /// What a mapping means.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Form {
+pub(super) enum MappingForm {
     /// Nothing that is known: no mapping belongs here, or any.
     #[default]
     Free,
     /// Known fields.
     Struct {
-        fields: IndexMap<String, Arc<Shape>>,
+        fields: IndexMap<String, Arc<TreeShape>>,
         /// The conditions of fields that do not always have an effect; see `only_if`.
         only_if: Box<IndexMap<String, Json>>,
         required: Vec<String>,
@@ -45,52 +45,52 @@ pub(super) enum Form {
         /// the others are about, and without it they say nothing.
         named_by: Option<String>,
         /// What is chosen from beside the fields, if anything is.
-        beside: Option<Beside>,
+        beside: Option<SideChoice>,
     },
     /// Free names, all with values of one shape.
-    Map(Arc<Shape>),
+    Map(Arc<TreeShape>),
     /// One of these names, with its options where it takes any.
-    Choice { names: IndexMap<String, Option<Arc<Shape>>>, may_be_other: bool },
-    /// What this is, which [`Shape::made`] looks up.
+    Choice { names: IndexMap<String, Option<Arc<TreeShape>>>, may_be_other: bool },
+    /// What this is, which [`TreeShape::made`] looks up.
     Late(LateShape),
 }
 
 /// A choice beside the fields of a struct: one name with its options, of these or of others that
 /// are not known. Any key that is no field is such a name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Beside {
-    pub(super) names: IndexMap<String, Arc<Shape>>,
+pub(super) struct SideChoice {
+    pub(super) names: IndexMap<String, Arc<TreeShape>>,
     /// What is chosen by naming the struct so: a preset brings it.
     pub(super) brought: IndexMap<String, String>,
 }
 
 /// The shape of what nothing is known of.
-static FREE: Shape = Shape { form: Form::Free, items: None };
+static FREE: TreeShape = TreeShape { form: MappingForm::Free, items: None };
 
-impl Shape {
+impl TreeShape {
     /// Reads the shape of a type from its schema, in which references may stand for types.
     pub fn of(schema: &Json) -> Self {
-        let mut reader = Reader { root: schema, types: IndexMap::new() };
+        let mut reader = SchemaReader { root: schema, types: IndexMap::new() };
         Arc::unwrap_or_clone(reader.shape(schema))
     }
 
     /// Returns the shape of what a path leads to.
     pub fn at(&self, path: &Path) -> &Self {
         path.0.iter().fold(self, |shape, step| match step {
-            Step::Key(key) => shape.key(key),
-            Step::Index(_) => shape.entry().unwrap_or(&FREE),
+            PathStep::Key(key) => shape.key(key),
+            PathStep::Index(_) => shape.entry().unwrap_or(&FREE),
         })
     }
 
     /// Returns the shape of the value of a key.
     pub(super) fn key(&self, key: &str) -> &Self {
         let inner = match &self.form {
-            Form::Free | Form::Late(_) => None,
-            Form::Struct { fields, beside, .. } => {
+            MappingForm::Free | MappingForm::Late(_) => None,
+            MappingForm::Struct { fields, beside, .. } => {
                 fields.get(key).or_else(|| beside.as_ref()?.names.get(key))
             }
-            Form::Map(value) => Some(value),
-            Form::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
+            MappingForm::Map(value) => Some(value),
+            MappingForm::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
         };
         inner.map_or(&FREE, |inner| inner.made())
     }
@@ -98,20 +98,20 @@ impl Shape {
     /// Returns this shape, made if it has not been yet.
     fn made(&self) -> &Self {
         match &self.form {
-            Form::Late(shape) => shape,
+            MappingForm::Late(shape) => shape,
             _ => self,
         }
     }
 
     /// Returns the condition on which a field has an effect, if it has one.
     pub(super) fn only_if(&self, field: &str) -> Option<&Json> {
-        let Form::Struct { only_if, .. } = &self.form else { return None };
+        let MappingForm::Struct { only_if, .. } = &self.form else { return None };
         only_if.get(field)
     }
 
     /// Returns whether a key is a field here.
     pub(super) fn has_field(&self, key: &str) -> bool {
-        matches!(&self.form, Form::Struct { fields, .. } if fields.contains_key(key))
+        matches!(&self.form, MappingForm::Struct { fields, .. } if fields.contains_key(key))
     }
 
     /// Returns the shape of the entries of a list, if one may stand here.
@@ -121,34 +121,38 @@ impl Shape {
 
     /// Returns whether nothing is known of what stands here.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self.form, Form::Free) && self.items.is_none()
+        matches!(self.form, MappingForm::Free) && self.items.is_none()
     }
 
     /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
     pub fn is_named_by(&self, key: &str) -> bool {
-        matches!(&self.form, Form::Struct { named_by: Some(field), .. } if field == key)
+        matches!(&self.form, MappingForm::Struct { named_by: Some(field), .. } if field == key)
     }
 
     /// Returns the names that are known as keys here, or as choices.
     pub fn names(&self) -> Vec<&str> {
         match &self.form {
-            Form::Struct { fields, beside, .. } => {
+            MappingForm::Struct { fields, beside, .. } => {
                 let chosen = beside.iter().flat_map(|beside| beside.names.keys());
                 fields.keys().chain(chosen).map(String::as_str).collect()
             }
-            Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),
-            Form::Free | Form::Map(_) | Form::Late(_) => Vec::new(),
+            MappingForm::Choice { names, .. } => names.keys().map(String::as_str).collect(),
+            MappingForm::Free | MappingForm::Map(_) | MappingForm::Late(_) => Vec::new(),
         }
     }
 
     /// Returns the key that a step of a path names, and how many of the steps behind it are part of
     /// it: a point divides the steps of a path, and some names have one in them. What is known by
     /// itself is never made longer.
-    pub(super) fn whole_name<'s>(&self, key: &'s str, behind: &[Step]) -> (Cow<'s, str>, usize) {
+    pub(super) fn whole_name<'s>(
+        &self,
+        key: &'s str,
+        behind: &[PathStep],
+    ) -> (Cow<'s, str>, usize) {
         let names = if behind.is_empty() { Vec::new() } else { self.names() };
         let mut whole = key.to_owned();
         for (more, step) in (1..).zip(behind) {
-            let Step::Key(part) = step else { break };
+            let PathStep::Key(part) = step else { break };
             whole = format!("{whole}.{part}");
             if !names.contains(&key) && names.contains(&whole.as_str()) {
                 return (whole.into(), more);
@@ -163,8 +167,8 @@ impl Shape {
         while let Some((step, behind)) = steps.split_first() {
             steps = behind;
             at = match step {
-                Step::Index(index) => at.index(*index),
-                Step::Key(key) => {
+                PathStep::Index(index) => at.index(*index),
+                PathStep::Key(key) => {
                     let (key, more) = self.at(&at).whole_name(key, behind);
                     steps = &behind[more..];
                     at.key(&key)
@@ -180,13 +184,13 @@ impl Shape {
     }
 
     pub(super) fn is_choice(&self) -> bool {
-        matches!(self.form, Form::Choice { .. })
+        matches!(self.form, MappingForm::Choice { .. })
     }
 
     /// Returns whether a key is no field but a name that is chosen beside them.
     pub(super) fn is_beside(&self, key: &Value) -> bool {
         let is_field = || key.as_str().is_some_and(|key| self.has_field(key));
-        matches!(&self.form, Form::Struct { beside: Some(_), .. }) && !is_field()
+        matches!(&self.form, MappingForm::Struct { beside: Some(_), .. }) && !is_field()
     }
 
     /// Returns what a mapping chooses beside its fields.
@@ -205,20 +209,20 @@ impl Shape {
 
     /// Returns the field that says what the rest of a mapping is about, and what it says, if it does.
     pub(super) fn name_of<'v>(&self, map: &'v Mapping) -> Option<(&str, &'v Value)> {
-        let Form::Struct { named_by: Some(field), .. } = &self.form else { return None };
+        let MappingForm::Struct { named_by: Some(field), .. } = &self.form else { return None };
         let name = map.get(field.as_str()).filter(|name| !name.is_null())?;
         Some((field, name))
     }
 
     /// Returns what is chosen beside the fields by naming a struct so.
     pub(super) fn brought_by(&self, name: &Value) -> Option<&str> {
-        let Form::Struct { beside: Some(beside), .. } = &self.form else { return None };
+        let MappingForm::Struct { beside: Some(beside), .. } = &self.form else { return None };
         beside.brought.get(name.as_str()?).map(String::as_str)
     }
 
     fn required(&self) -> &[String] {
         match &self.form {
-            Form::Struct { required, .. } => required,
+            MappingForm::Struct { required, .. } => required,
             _ => &[],
         }
     }
@@ -226,14 +230,19 @@ impl Shape {
     /// Returns which of the names of a choice a value has, or what it names of a struct.
     pub(super) fn name_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match (&self.form, value) {
-            (Form::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => map.keys().next(),
-            (Form::Choice { names, may_be_other }, Value::String(name)) => {
+            (MappingForm::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => {
+                map.keys().next()
+            }
+            (MappingForm::Choice { names, may_be_other }, Value::String(name)) => {
                 (*may_be_other || names.contains_key(name)).then_some(value)
             }
-            (Form::Struct { .. }, Value::Mapping(map)) => self.name_of(map).map(|(_, name)| name),
-            (Form::Struct { named_by: Some(_), .. }, Value::String(_) | Value::Number(_)) => {
-                Some(value)
+            (MappingForm::Struct { .. }, Value::Mapping(map)) => {
+                self.name_of(map).map(|(_, name)| name)
             }
+            (
+                MappingForm::Struct { named_by: Some(_), .. },
+                Value::String(_) | Value::Number(_),
+            ) => Some(value),
             _ => None,
         }
     }
@@ -242,7 +251,7 @@ impl Shape {
     pub(super) fn merges(&self, under: &Value, over: &Value) -> bool {
         let name = self.name_in(over);
         match &self.form {
-            Form::Choice { .. } => name.is_some() && name == self.name_in(under),
+            MappingForm::Choice { .. } => name.is_some() && name == self.name_in(under),
             // It says what all the rest is about.
             _ if name.is_some() => false,
             _ => over.is_mapping() && (under.is_mapping() || self.name_in(under).is_some()),
@@ -254,7 +263,7 @@ impl Shape {
         let (key, inner) = match (&self.form, self.name_in(value)) {
             (_, None) => return,
             (_, Some(_)) if value.is_mapping() => return,
-            (Form::Struct { named_by: Some(field), .. }, Some(name)) => {
+            (MappingForm::Struct { named_by: Some(field), .. }, Some(name)) => {
                 (Value::from(field.as_str()), name.clone())
             }
             (_, Some(name)) => (name.clone(), Mapping::new().into()),
@@ -268,15 +277,15 @@ impl Shape {
     pub(super) fn settings_lost(&self, under: &Value, over: &Value) -> Vec<Path> {
         let mapping = |value: &Value| value.as_mapping().cloned().unwrap_or_default();
         let (at, shape, gone, stays) = match (&self.form, self.name_in(under), self.name_in(over)) {
-            (Form::Choice { .. }, Some(Value::String(name)), Some(_)) => {
+            (MappingForm::Choice { .. }, Some(Value::String(name)), Some(_)) => {
                 let options = |of: &Value| of.get(name).map(mapping).unwrap_or_default();
                 (Path::default().key(name), self.key(name), options(under), options(over))
             }
-            (Form::Struct { .. }, _, _) if under.is_mapping() => {
+            (MappingForm::Struct { .. }, _, _) if under.is_mapping() => {
                 (Path::default(), self, mapping(under), mapping(over))
             }
             // A file, say, that holds what is written out now.
-            (Form::Struct { named_by: None, .. }, _, _)
+            (MappingForm::Struct { named_by: None, .. }, _, _)
                 if over.is_mapping() && !under.is_null() =>
             {
                 return vec![Path::default()];
@@ -285,7 +294,7 @@ impl Shape {
         };
         let is_asked_for = |key: &String| {
             shape.required().contains(key)
-                || matches!(&shape.form, Form::Struct { named_by: Some(name), .. } if name == key)
+                || matches!(&shape.form, MappingForm::Struct { named_by: Some(name), .. } if name == key)
         };
         let keys = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
         let keys = keys.filter_map(|(key, _)| key.as_str().map(str::to_owned));
@@ -294,19 +303,19 @@ impl Shape {
 }
 
 /// Reads shapes out of a schema, each type once.
-struct Reader<'s> {
+struct SchemaReader<'s> {
     root: &'s Json,
-    types: IndexMap<&'s str, Arc<Shape>>,
+    types: IndexMap<&'s str, Arc<TreeShape>>,
 }
 
-impl<'s> Reader<'s> {
-    fn shape(&mut self, schema: &'s Json) -> Arc<Shape> {
+impl<'s> SchemaReader<'s> {
+    fn shape(&mut self, schema: &'s Json) -> Arc<TreeShape> {
         if let Some(reference) = schema["$ref"].as_str() {
             return self.named(reference);
         }
-        let mut shape = Shape::default();
+        let mut shape = TreeShape::default();
         if let Some(names) = schema["oneOf"].as_array().and_then(|forms| self.choice(forms)) {
-            shape.form = Form::Choice { names, may_be_other: false };
+            shape.form = MappingForm::Choice { names, may_be_other: false };
         } else if let Some(fields) = schema["properties"].as_object() {
             let only_if = |(key, inner): (&String, &Json)| {
                 Some((key.clone(), inner.get("x-only-if")?.clone()))
@@ -315,9 +324,10 @@ impl<'s> Reader<'s> {
             let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
             let fields = fields.collect();
             let required = strings(&schema["required"]).map(str::to_owned).collect();
-            shape.form = Form::Struct { fields, only_if, required, named_by: None, beside: None };
+            shape.form =
+                MappingForm::Struct { fields, only_if, required, named_by: None, beside: None };
         } else if schema["additionalProperties"].is_object() {
-            shape.form = Form::Map(self.shape(&schema["additionalProperties"]));
+            shape.form = MappingForm::Map(self.shape(&schema["additionalProperties"]));
         }
         if schema["items"].is_object() {
             shape.items = Some(self.shape(&schema["items"]));
@@ -326,13 +336,13 @@ impl<'s> Reader<'s> {
         let forms = ["anyOf", "allOf"].map(|word| schema[word].as_array());
         for form in forms.into_iter().flatten().flatten() {
             let inner = self.shape(form);
-            if !matches!(inner.form, Form::Free) {
+            if !matches!(inner.form, MappingForm::Free) {
                 shape.form = inner.form.clone();
             }
             shape.items = inner.items.clone().or(shape.items);
         }
         let may_be_bare = || forms_of(schema).any(|form| form["type"] == "string");
-        if let Form::Struct { required, named_by, .. } = &mut shape.form
+        if let MappingForm::Struct { required, named_by, .. } = &mut shape.form
             && let [field] = &required[..]
             && may_be_bare()
         {
@@ -341,7 +351,7 @@ impl<'s> Reader<'s> {
         Arc::new(shape)
     }
 
-    fn named(&mut self, reference: &'s str) -> Arc<Shape> {
+    fn named(&mut self, reference: &'s str) -> Arc<TreeShape> {
         if let Some(known) = self.types.get(reference) {
             return Arc::clone(known);
         }
@@ -354,7 +364,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns the names of a choice, if these are the forms of one.
-    fn choice(&mut self, forms: &'s [Json]) -> Option<IndexMap<String, Option<Arc<Shape>>>> {
+    fn choice(&mut self, forms: &'s [Json]) -> Option<IndexMap<String, Option<Arc<TreeShape>>>> {
         let mut names = IndexMap::new();
         for form in forms {
             let bare = strings(&form["enum"]).chain(form["const"].as_str());
@@ -383,7 +393,7 @@ mod tests {
 
     #[test]
     fn forms_of_mappings_are_told_apart() {
-        let shape = Shape::of(&json!({
+        let shape = TreeShape::of(&json!({
             "properties": {
                 "one": { "$ref": "#/$defs/Time" },
                 "named": { "additionalProperties": { "properties": { "x": {} } } },

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
-use super::shape::{Beside, Form, LateShape, Shape};
+use super::shape::{LateShape, MappingForm, SideChoice, TreeShape};
 
-impl Shape {
+impl TreeShape {
     /// Returns a mapping of this shape, made of so much luck: the less there is, the smaller.
     pub fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
         let mut draw = |of: usize| usize::from(luck.next().unwrap_or(0)) % of.max(1);
         let keys: Vec<String> = match &self.form {
-            Form::Struct { .. } | Form::Choice { .. } => {
+            MappingForm::Struct { .. } | MappingForm::Choice { .. } => {
                 self.names().into_iter().map(str::to_owned).collect()
             }
-            Form::Map(_) | Form::Free | Form::Late(_) => {
+            MappingForm::Map(_) | MappingForm::Free | MappingForm::Late(_) => {
                 ["a", "b", "c"].map(str::to_owned).to_vec()
             }
         };
@@ -32,7 +32,9 @@ impl Shape {
         chosen.retain(|key| Some(key) == first.as_ref() || !self.is_beside(&key.as_str().into()));
         let entry = |key: String| {
             let value = match &self.form {
-                Form::Struct { named_by: Some(name), beside: Some(beside), .. } if *name == key => {
+                MappingForm::Struct { named_by: Some(name), beside: Some(beside), .. }
+                    if *name == key =>
+                {
                     let place = usize::from(luck.next().unwrap_or(0)) % (beside.brought.len() + 1);
                     beside
                         .brought
@@ -53,7 +55,7 @@ impl Shape {
             1 => 7.into(),
             2 => vec![Value::from(1)].into(),
             3 => match (&self.form, self.names().last()) {
-                (Form::Choice { .. }, Some(name)) => (*name).into(),
+                (MappingForm::Choice { .. }, Some(name)) => (*name).into(),
                 _ => "x".into(),
             },
             _ => self.some_mapping(luck),
@@ -63,16 +65,19 @@ impl Shape {
     /// Returns the shape of a choice of these names, or of others with options that are not known.
     pub fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
         let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
-        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
+        Self {
+            form: MappingForm::Choice { names: names.collect(), may_be_other: true },
+            items: None,
+        }
     }
 
     fn late(shape: LateShape) -> Arc<Self> {
-        Arc::new(Self { form: Form::Late(shape), items: None })
+        Arc::new(Self { form: MappingForm::Late(shape), items: None })
     }
 
     /// Changes the shape of a field.
     pub fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
-        let Form::Struct { fields, .. } = &mut self.form else {
+        let MappingForm::Struct { fields, .. } = &mut self.form else {
             panic!("`{field}` is to be changed where there are no fields")
         };
         change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
@@ -80,7 +85,7 @@ impl Shape {
 
     /// Makes a bare value short for a mapping with this field, which gives all the others.
     pub fn name_by(&mut self, field: &str) {
-        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
+        if let MappingForm::Struct { fields, required, named_by, .. } = &mut self.form {
             if !fields.contains_key(field) {
                 fields.shift_insert(0, field.to_owned(), Arc::default());
             }
@@ -96,10 +101,10 @@ impl Shape {
         brought: IndexMap<String, String>,
     ) {
         let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
-        let Form::Struct { beside, .. } = &mut self.form else {
+        let MappingForm::Struct { beside, .. } = &mut self.form else {
             panic!("a choice is to stand beside fields where there are none")
         };
-        *beside = Some(Beside { names, brought });
+        *beside = Some(SideChoice { names, brought });
     }
 }
 
@@ -115,7 +120,7 @@ pub struct Writer {
 
 impl Writer {
     /// Keeps a shape under a name.
-    pub fn keep(&mut self, name: &str, shape: &Shape) {
+    pub fn keep(&mut self, name: &str, shape: &TreeShape) {
         let text = self.shape(name.rsplit('.').next().unwrap(), shape);
         assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
     }
@@ -126,7 +131,7 @@ impl Writer {
     }
 
     /// Returns what stands for a shape where it is the value of a key.
-    fn inline(&mut self, key: &str, shape: &Shape) -> String {
+    fn inline(&mut self, key: &str, shape: &TreeShape) -> String {
         let text = self.shape(key, shape);
         if text.len() <= LONGEST_INLINE {
             return text;
@@ -140,12 +145,12 @@ impl Writer {
         format!("@{name}")
     }
 
-    fn shape(&mut self, key: &str, shape: &Shape) -> String {
+    fn shape(&mut self, key: &str, shape: &TreeShape) -> String {
         let mut text = match &shape.form {
-            Form::Free => "-".to_owned(),
-            Form::Late(late) => return self.shape(key, late),
-            Form::Map(value) => format!("<{}>", self.inline(key, value)),
-            Form::Choice { names, may_be_other } => {
+            MappingForm::Free => "-".to_owned(),
+            MappingForm::Late(late) => return self.shape(key, late),
+            MappingForm::Map(value) => format!("<{}>", self.inline(key, value)),
+            MappingForm::Choice { names, may_be_other } => {
                 let mut text = if *may_be_other { "(?" } else { "(" }.to_owned();
                 for (name, shape) in names {
                     text += &format!(" {name}");
@@ -155,7 +160,7 @@ impl Writer {
                 }
                 text + ")"
             }
-            Form::Struct { fields, only_if, required, named_by, beside } => {
+            MappingForm::Struct { fields, only_if, required, named_by, beside } => {
                 let mut text = "{".to_owned();
                 for (name, shape) in fields {
                     let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
@@ -165,7 +170,7 @@ impl Writer {
                     let shape = self.inline(name, shape);
                     text += &if shape == "-" { String::new() } else { format!(":{shape}") };
                 }
-                if let Some(Beside { names, brought }) = beside {
+                if let Some(SideChoice { names, brought }) = beside {
                     text += "|";
                     for (name, shape) in names {
                         text += &format!(" {name}:{}", self.inline(name, shape));

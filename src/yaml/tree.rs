@@ -11,7 +11,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 use super::read::MOST;
 
 /// How deep values may nest. The YAML reader has the same bound, but finds out only after a pass
@@ -20,7 +20,7 @@ const DEEPEST: usize = 128;
 
 /// A document as read.
 #[derive(Debug)]
-pub struct Tree {
+pub struct DocumentTree {
     /// Its values; of a doubled key the first.
     pub value: Value,
     /// Keys that stand twice in a mapping.
@@ -37,14 +37,15 @@ pub struct TreeError {
 }
 
 /// Reads a document. A text without any value is an empty mapping.
-pub fn read(text: &str) -> Result<Tree, TreeError> {
+pub fn read(text: &str) -> Result<DocumentTree, TreeError> {
     refuse_deep_nesting(text)?;
-    let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
-    match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
-        Ok(Value::Null) => Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() }),
-        Ok(value) => Ok(Tree { value, doubled: state.into_inner().doubled }),
+    let state =
+        RefCell::new(ReadState { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
+    match (ValueSeed { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
+        Ok(Value::Null) => Ok(DocumentTree { value: Mapping::new().into(), doubled: Vec::new() }),
+        Ok(value) => Ok(DocumentTree { value, doubled: state.into_inner().doubled }),
         Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
-            Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() })
+            Ok(DocumentTree { value: Mapping::new().into(), doubled: Vec::new() })
         }
         Err(error) => Err(TreeError::of(&error, text)),
     }
@@ -118,13 +119,13 @@ impl TreeError {
 const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
 const PLAIN: &str = "plain YAML, without tags such as `!name`";
 
-struct State {
-    at: Vec<Step>,
+struct ReadState {
+    at: Vec<PathStep>,
     doubled: Vec<Path>,
     budget: usize,
 }
 
-impl State {
+impl ReadState {
     fn spend<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
         self.budget = self.budget.checked_sub(cost).ok_or_else(|| E::custom(TOO_LARGE))?;
         Ok(())
@@ -132,24 +133,24 @@ impl State {
 }
 
 #[derive(Clone, Copy)]
-struct Node<'s> {
-    state: &'s RefCell<State>,
+struct ValueSeed<'s> {
+    state: &'s RefCell<ReadState>,
 }
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         from.deserialize_any(self)
     }
 }
 
-impl Node<'_> {
+impl ValueSeed<'_> {
     fn scalar<E: de::Error>(self, value: Value, len: usize) -> Result<Value, E> {
         self.state.borrow_mut().spend(1 + len)?;
         Ok(value)
     }
 
-    fn inside<T>(self, step: Step, read: impl FnOnce(Self) -> T) -> T {
+    fn inside<T>(self, step: PathStep, read: impl FnOnce(Self) -> T) -> T {
         self.state.borrow_mut().at.push(step);
         let value = read(self);
         self.state.borrow_mut().at.pop();
@@ -157,7 +158,7 @@ impl Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +192,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         self.state.borrow_mut().spend(1)?;
         let mut values = Vec::new();
         while let Some(value) =
-            self.inside(Step::Index(values.len()), |node| list.next_element_seed(node))?
+            self.inside(PathStep::Index(values.len()), |node| list.next_element_seed(node))?
         {
             values.push(value);
         }
@@ -200,8 +201,9 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         self.state.borrow_mut().spend(1)?;
         let mut values = Mapping::new();
-        while let Some(key) = map.next_key_seed(Key(self))? {
-            let value = self.inside(Step::Key(key.clone()), |node| map.next_value_seed(node))?;
+        while let Some(key) = map.next_key_seed(TextKey(self))? {
+            let value =
+                self.inside(PathStep::Key(key.clone()), |node| map.next_value_seed(node))?;
             if values.contains_key(key.as_str()) {
                 let mut state = self.state.borrow_mut();
                 let path = Path(state.at.clone()).key(&key);
@@ -217,16 +219,16 @@ impl<'de> Visitor<'de> for Node<'_> {
 }
 
 /// A key, which is read as the text that it is written with: `2009: …` is the key `2009`.
-struct Key<'s>(Node<'s>);
+struct TextKey<'s>(ValueSeed<'s>);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for TextKey<'_> {
     type Value = String;
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
         from.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for TextKey<'_> {
     type Value = String;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name as the key")

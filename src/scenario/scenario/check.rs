@@ -21,7 +21,7 @@ use mumakil_base::units::{Bytes, Count, Factor, Quantity as _, SimSpan};
 use mumakil_core::cluster::{ClusterSpec, Placement, Topology};
 use mumakil_core::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use mumakil_core::trace::TraceFile;
-use mumakil_yaml::{Displaced, Path, Problem, Step};
+use mumakil_yaml::{Displaced, Path, PathStep, Problem};
 
 /// No attempt is faster than the shortest time there is: with more than so many times the usual speed
 /// one of a second would take less than a microsecond.
@@ -581,7 +581,8 @@ fn options_of(source: &dyn Source) -> Path {
 fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Problem>) {
     let mut told = BTreeSet::new();
     problems.retain_mut(|problem| {
-        let [Step::Key(workload), Step::Key(list), Step::Index(job), ..] = &problem.path.0[..]
+        let [PathStep::Key(workload), PathStep::Key(list), PathStep::Index(job), ..] =
+            &problem.path.0[..]
         else {
             return true;
         };
@@ -686,7 +687,7 @@ fn check_later(
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
     }
     for problem in of_list.problems {
-        let [_, _, Step::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
+        let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
         found.problems.push(Problem { path, ..problem });

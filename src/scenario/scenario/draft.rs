@@ -13,8 +13,8 @@ use super::{
 use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_yaml::{
-    Conditional, Displaced, Document, Finding, MOST, Origin, Path, Problem, Spot, is_nothing, lay,
-    read, tree,
+    Conditional, Displaced, Document, Finding, FindingSpot, MOST, Origin, Path, Problem,
+    is_nothing, lay, read, tree,
 };
 
 /// A scenario that has been read but not understood yet.
@@ -60,7 +60,7 @@ impl Draft {
         match put {
             Ok(displaced) => self.displaced.extend(displaced),
             Err(message) => {
-                let place = Spot::Argument(argument.to_owned());
+                let place = FindingSpot::Argument(argument.to_owned());
                 self.findings.push(Finding { message, hint: None, path: String::new(), place });
             }
         }
@@ -403,7 +403,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use mumakil_yaml::Step;
+    use mumakil_yaml::PathStep;
 
     fn laid(under: &str, over: &str) -> Draft {
         let mut draft = Draft::of("under.yaml", under).unwrap();
@@ -665,12 +665,12 @@ mod tests {
                 value = inner.clone();
             }
             over = path.0.iter().rev().fold(value.clone(), |value, step| match step {
-                Step::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
-                Step::Index(_) => unreachable!("there are only mappings on the way"),
+                PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
+                PathStep::Index(_) => unreachable!("there are only mappings on the way"),
             });
             // Of a list a path means an entry, and a mapping over it does not.
             // A key with a dot in it cannot be told from two.
-            let has_dot = |step: &Step| matches!(step, Step::Key(key) if key.contains('.'));
+            let has_dot = |step: &PathStep| matches!(step, PathStep::Key(key) if key.contains('.'));
             prop_assume!(!path.0.iter().any(has_dot));
             let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);
             prop_assume!(path != Path::default() && !(0..path.0.len()).any(is_list));
@@ -697,7 +697,7 @@ mod tests {
         let draft = laid("{cluster: {racks: 0}}", "\ncluster: {nodes: 0}");
         let place = |path: &str| match draft.finding(Problem::value(Path::of(path), "wrong")).place
         {
-            Spot::Text { file, line, column, .. } => (file, line, column),
+            FindingSpot::Text { file, line, column, .. } => (file, line, column),
             other => panic!("{other:?}"),
         };
         assert_eq!(place("cluster.racks"), ("under.yaml".to_owned(), 1, 19));

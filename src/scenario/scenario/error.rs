@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::LARGEST_FILE;
-use mumakil_yaml::{Finding, Spot, print};
+use mumakil_yaml::{Finding, FindingSpot, print};
 
 /// Why a scenario cannot be run.
 ///
@@ -46,7 +46,7 @@ impl ScenarioError {
     /// Returns the error of these findings, in the order of the text.
     pub fn invalid(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| match finding.place {
-            Spot::Text { line, column, .. } => (line, column),
+            FindingSpot::Text { line, column, .. } => (line, column),
             _ => (0, 0),
         });
         Self::Invalid { findings }

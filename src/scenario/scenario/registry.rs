@@ -25,7 +25,8 @@ use mumakil_policies::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
 use mumakil_yaml::{
-    Conditional, Finding, LateShape, MOST, Path, Problem, Shape, Spot, Step, lay, read, write,
+    Conditional, Finding, FindingSpot, LateShape, MOST, Path, PathStep, Problem, TreeShape, lay,
+    read, write,
 };
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
@@ -63,7 +64,7 @@ struct SourceEntry {
 
 /// Reads the options of a source, of which so many mistakes are looked for; where those are mended
 /// the fallback has what to go on with.
-type ReadSource = fn(Value, &Value, &Shape, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
+type ReadSource = fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
 
 /// No policies; see [`Registry::new`].
 impl Default for Registry {
@@ -81,16 +82,16 @@ pub struct PolicyEntry {
     schema: fn(SchemaGenerator) -> Schema,
     shape: LateShape,
     heeds_bytes: bool,
-    promised: fn(&Value, &Shape, PerSlot<u64>) -> Promised,
+    promised: fn(&Value, &TreeShape, PerSlot<u64>) -> Promised,
     complete: Complete,
     build: Build,
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-type Complete = fn(&Value, &Shape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
+type Complete = fn(&Value, &TreeShape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
-type Build = fn(&Value, &Shape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
+type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
@@ -325,7 +326,7 @@ impl Registry {
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut Problem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
-            [Step::Key(key)] => key.as_str(),
+            [PathStep::Key(key)] => key.as_str(),
             // A policy without options takes none at all.
             [] => written.and_then(Value::as_str).unwrap_or_default(),
             _ => return,
@@ -402,7 +403,7 @@ fn without_place(problems: Vec<Problem>) -> ScenarioError {
         message: problem.message,
         hint: problem.hint,
         path: problem.path.to_string(),
-        place: Spot::File("the chosen policy".to_owned()),
+        place: FindingSpot::File("the chosen policy".to_owned()),
     };
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
@@ -416,7 +417,7 @@ fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
 /// Returns options with every one of them, what is wrong with them, and what seems so.
 fn complete<P: Policy>(
     written: &Value,
-    shape: &Shape,
+    shape: &TreeShape,
     site: &Site<'_>,
 ) -> (Value, Vec<Problem>, Vec<String>) {
     let (options, mut problems) = options_of::<P>(written, shape);
@@ -450,7 +451,7 @@ fn defaults<P: Policy>() -> Value {
     write(&P::Options::default())
 }
 
-fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>, Vec<Problem>) {
+fn options_of<P: Policy>(written: &Value, shape: &TreeShape) -> (Option<P::Options>, Vec<Problem>) {
     let plain = defaults::<P>();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
     if says_nothing {

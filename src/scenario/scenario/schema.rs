@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
-use mumakil_yaml::{LateShape, Shape, kept};
+use mumakil_yaml::{LateShape, TreeShape, kept};
 
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
@@ -38,7 +38,7 @@ pub fn schema(registry: &Registry) -> Value {
 /// Layers are merged before anybody says with which registry the scenario is read, so only of our own
 /// policies and kinds of workload the options are known. Those of others are chosen by their names as
 /// ours are, and their options merged key by key.
-pub fn shape() -> &'static Shape {
+pub fn shape() -> &'static TreeShape {
     static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
     &SHAPE
 }
@@ -54,8 +54,8 @@ pub(super) fn kept_shape(name: &str) -> LateShape {
 const KEPT: &str = include_str!("shapes.txt");
 
 /// Returns the shape of a type, from its schema.
-pub(super) fn shape_of<T: JsonSchema>() -> Shape {
-    Shape::of(referring().into_root_schema_for::<T>().as_value())
+pub(super) fn shape_of<T: JsonSchema>() -> TreeShape {
+    TreeShape::of(referring().into_root_schema_for::<T>().as_value())
 }
 
 /// Each type once, which is quicker than everything in its place.
@@ -199,7 +199,7 @@ mod tests {
     fn made() -> String {
         let mut writer = Writer::default();
         let mut keep = |kind: &str, name: &str, schema: Schema| {
-            let shape = Shape::of(schema.as_value());
+            let shape = TreeShape::of(schema.as_value());
             writer.keep(&format!("{kind}.{name}"), &shape);
             let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
             (name.to_owned(), late)
@@ -217,7 +217,7 @@ mod tests {
         for presets in [HADOOP, CLUSTERS, WORKLOADS] {
             shape.change(presets.key, |of| of.name_by(presets.field));
         }
-        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
+        shape.change("scheduler", |of| *of = TreeShape::open_choice(policies));
         writer.keep("scenario", &shape);
         writer.text()
     }

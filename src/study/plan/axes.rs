@@ -10,7 +10,7 @@ use serde_yaml::{Mapping, Value};
 use mumakil_policies::external;
 use mumakil_results::expect::{self, Space};
 use mumakil_scenario::scenario::shape;
-use mumakil_yaml::{Path, Problem, Step};
+use mumakil_yaml::{Path, PathStep, Problem};
 
 /// An axis has so many values at most.
 const MOST_VALUES: usize = 10_000;
@@ -138,7 +138,7 @@ impl Sweep {
         let puts: Vec<&AxisPut> = puts.collect();
         // Who names a preset begins anew with it.
         let replaced_by = |put: &AxisPut| match put.path.split_last() {
-            Some((around, Step::Key(key))) if shape().at(&around).is_named_by(key) => around,
+            Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => around,
             _ => put.path.clone(),
         };
         let overwrites = |(place, put): (usize, &&AxisPut)| {

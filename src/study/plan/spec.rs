@@ -16,7 +16,7 @@ use mumakil_results::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
 use mumakil_scenario::scenario::{
     Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
 };
-use mumakil_yaml::{MOST, Path, Problem, Shape, read};
+use mumakil_yaml::{MOST, Path, Problem, TreeShape, read};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]
@@ -174,7 +174,7 @@ impl Study {
             KEYS.into_iter().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
         let own: Mapping = own.collect();
         let (keys, mut problems) =
-            read::<Keys>(own.into(), &Mapping::new().into(), &Shape::default(), MOST);
+            read::<Keys>(own.into(), &Mapping::new().into(), &TreeShape::default(), MOST);
         let keys = keys.unwrap_or_default();
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),

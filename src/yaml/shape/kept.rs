@@ -23,65 +23,65 @@ use std::sync::{Arc, LazyLock};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{Beside, Form, LateShape, Shape};
+use super::{LateShape, MappingForm, SideChoice, TreeShape};
 
 /// Returns the shape that a text keeps under a name.
 pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
-        Reader { text, rest: line.expect("the tests keep every shape") }.shape()
+        LineReader { text, rest: line.expect("the tests keep every shape") }.shape()
     })))
 }
 
 /// Reads a line from left to right.
-struct Reader {
+struct LineReader {
     text: &'static str,
     rest: &'static str,
 }
 
 /// A name in a struct or a choice.
-struct Entry {
+struct KeptName {
     name: String,
     is_required: bool,
     names_all: bool,
     only_if: Option<Json>,
-    shape: Option<Arc<Shape>>,
+    shape: Option<Arc<TreeShape>>,
 }
 
-impl Reader {
-    fn shape(&mut self) -> Shape {
+impl LineReader {
+    fn shape(&mut self) -> TreeShape {
         let form = if self.takes("{") {
             self.fields()
         } else if self.takes("(") {
             let may_be_other = self.takes("?");
             let names = self.entries().into_iter().map(|entry| (entry.name, entry.shape)).collect();
             self.must(")");
-            Form::Choice { names, may_be_other }
+            MappingForm::Choice { names, may_be_other }
         } else if self.takes("<") {
             let value = Arc::new(self.shape());
             self.must(">");
-            Form::Map(value)
+            MappingForm::Map(value)
         } else if self.takes("@") {
-            Form::Late(kept(self.text, self.name()))
+            MappingForm::Late(kept(self.text, self.name()))
         } else {
             self.must("-");
-            Form::Free
+            MappingForm::Free
         };
         let items = self.takes("[").then(|| {
             let entry = Arc::new(self.shape());
             self.must("]");
             entry
         });
-        Shape { form, items }
+        TreeShape { form, items }
     }
 
-    fn fields(&mut self) -> Form {
+    fn fields(&mut self) -> MappingForm {
         let mut entries = self.entries();
         let only_if = entries.iter_mut();
         let only_if = only_if.filter_map(|entry| Some((entry.name.clone(), entry.only_if.take()?)));
         let only_if = Box::new(only_if.collect());
-        let of = |is_so: fn(&Entry) -> bool| entries.iter().filter(move |entry| is_so(entry));
-        let names = |entry: &Entry| entry.name.clone();
+        let of = |is_so: fn(&KeptName) -> bool| entries.iter().filter(move |entry| is_so(entry));
+        let names = |entry: &KeptName| entry.name.clone();
         let required = of(|entry| entry.is_required).map(names).collect();
         let named_by = of(|entry| entry.names_all).map(names).next();
         let fields = entries.into_iter().map(|entry| (entry.name, entry.shape.unwrap_or_default()));
@@ -96,19 +96,19 @@ impl Reader {
                 self.must("=");
                 brought.insert(name, self.name());
             }
-            Beside { names, brought }
+            SideChoice { names, brought }
         });
         self.must("}");
-        Form::Struct { fields, only_if, required, named_by, beside }
+        MappingForm::Struct { fields, only_if, required, named_by, beside }
     }
 
-    fn entries(&mut self) -> Vec<Entry> {
+    fn entries(&mut self) -> Vec<KeptName> {
         let mut entries = Vec::new();
         while self.takes(" ") {
             let (name, names_all, is_required) = (self.name(), self.takes("*"), self.takes("!"));
             let only_if = self.takes("?").then(|| self.json());
             let shape = self.takes(":").then(|| Arc::new(self.shape()));
-            entries.push(Entry { name, is_required, names_all, only_if, shape });
+            entries.push(KeptName { name, is_required, names_all, only_if, shape });
         }
         entries
     }
