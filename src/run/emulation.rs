@@ -37,7 +37,7 @@ use mumakil_core::mapred::{
 use mumakil_core::trace::TraceError;
 use mumakil_results::results::ReadError;
 use mumakil_runtime::{
-    self as runtime, Cast, Ending, Links, Opening, Pace, Play, Stopwatch, Transport,
+    self as runtime, Cast, Ending, Links, OpeningMail, Pace, Play, Stopwatch, Transport,
 };
 use mumakil_scenario::fault::{self, Effects};
 use mumakil_scenario::scenario::{
@@ -502,7 +502,7 @@ fn assemble(
     effects: Effects<'_>,
     mut policy: Stopwatch,
     mut successors: Vec<Stopwatch>,
-) -> (Cast, Opening) {
+) -> (Cast, OpeningMail) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
@@ -607,7 +607,7 @@ fn assemble(
 }
 
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
-fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: Opening) -> Opening {
+fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMail) -> OpeningMail {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
     let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
@@ -615,7 +615,7 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: Opening) -
 }
 
 /// Returns what somebody does while the run goes on.
-fn later(scenario: &Scenario, workload: &Workload) -> Opening {
+fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
     let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == Way::Later);
     let submit = |arrival: &Arrival| {
         (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())

@@ -10,7 +10,7 @@ use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
 /// What an actor knows of the drive that it is under.
-pub(super) trait Clock: Unpin + 'static {
+pub(super) trait ActorClock: Unpin + 'static {
     /// Lets the core handle a message that was due at `due`, and takes over what it leaves.
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>);
 }
@@ -44,11 +44,11 @@ impl<M, C> CoreActor<M, C> {
     }
 }
 
-impl<M: Message, C: Clock> Actor for CoreActor<M, C> {
+impl<M: Message, C: ActorClock> Actor for CoreActor<M, C> {
     type Context = Context<Self>;
 }
 
-impl<M: Message, C: Clock> Handler<Delivery<M>> for CoreActor<M, C> {
+impl<M: Message, C: ActorClock> Handler<Delivery<M>> for CoreActor<M, C> {
     type Result = ();
 
     fn handle(&mut self, Delivery { at, msg }: Delivery<M>, _: &mut Self::Context) {
@@ -56,7 +56,7 @@ impl<M: Message, C: Clock> Handler<Delivery<M>> for CoreActor<M, C> {
     }
 }
 
-impl<C: Clock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
+impl<C: ActorClock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
     type Result = MessageResult<HearOut>;
 
     fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {

@@ -73,7 +73,7 @@ pub struct Play {
     /// How messages travel between them.
     pub links: Links,
     /// What sets them going.
-    pub opening: Opening,
+    pub opening: OpeningMail,
     /// Who takes what they see.
     pub events: Box<dyn EventSink>,
     /// When the run ends, if it has not before.
@@ -115,7 +115,7 @@ pub enum Transport {
 }
 
 /// The messages that set a run going.
-pub type Opening = Vec<(SimTime, Mail)>;
+pub type OpeningMail = Vec<(SimTime, Mail)>;
 
 /// What a run was, beside its events.
 #[derive(Clone, Debug)]

@@ -59,9 +59,9 @@ impl Links {
         }
     }
 
-    fn place(&self, of: Address) -> Place {
+    fn place(&self, of: Address) -> LinkPlace {
         let is_in = |others: &[bool]| matches!(of, Address::Tracker(id) if others[id.index()]);
-        Place { is_far: is_in(&self.is_far), is_away: is_in(&self.is_away) }
+        LinkPlace { is_far: is_in(&self.is_far), is_away: is_in(&self.is_away) }
     }
 
     /// Returns whether it is drawn what becomes of a message.
@@ -131,7 +131,7 @@ pub(super) struct Link {
     links: Arc<Links>,
     from: Address,
     /// Where the sender stands.
-    place: Place,
+    place: LinkPlace,
     /// Whether it is drawn what becomes of a message.
     is_faulty: bool,
     rng: Option<Box<ChaCha8Rng>>,
@@ -139,7 +139,7 @@ pub(super) struct Link {
 
 /// Where somebody stands, as seen from the JobTracker: whether in another pod and in another rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct LinkPlace {
     is_far: bool,
     is_away: bool,
 }

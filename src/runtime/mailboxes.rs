@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use actix::{Actor, Addr, System};
 
-use super::actor::{Clock, CoreActor, Delivery};
+use super::actor::{ActorClock, CoreActor, Delivery};
 use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::{Ending, Play, RunStats};
 use mumakil_base::units::SimTime;
@@ -93,7 +93,7 @@ impl Drive for Rc<VirtualClock> {
     }
 }
 
-impl Clock for Rc<VirtualClock> {
+impl ActorClock for Rc<VirtualClock> {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
         self.step(due, msg, body);
         self.deliver_next();

@@ -141,12 +141,12 @@ pub(super) fn see(out: &mut Outbox, now: SimTime, number: u32) {
 }
 
 /// Hands events on, until nobody receives them any more.
-struct Witness {
+struct EventRelay {
     events: Sender<Event>,
     is_broken: bool,
 }
 
-impl EventSink for Witness {
+impl EventSink for EventRelay {
     fn take(&mut self, events: &mut Vec<Event>) {
         for event in events.drain(..) {
             self.is_broken |= self.events.send(event).is_err();
@@ -161,7 +161,7 @@ impl EventSink for Witness {
 /// Returns a sink, and where what it was given is received.
 pub(super) fn witness() -> (Box<dyn EventSink>, Receiver<Event>) {
     let (events, seen) = unbounded();
-    (Box::new(Witness { events, is_broken: false }), seen)
+    (Box::new(EventRelay { events, is_broken: false }), seen)
 }
 
 /// Returns the numbers that were seen, in order.

@@ -19,7 +19,7 @@ use actix::{Actor, Addr, Arbiter, System, SystemRunner};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
-use super::actor::{Clock, CoreActor, Delivery, HearOut};
+use super::actor::{ActorClock, CoreActor, Delivery, HearOut};
 use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
@@ -99,7 +99,7 @@ struct Parcel {
     calm: Option<Calm>,
 }
 
-impl Clock for ScaledClock {
+impl ActorClock for ScaledClock {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
         if self.is_over.get() {
             return;

@@ -30,19 +30,19 @@ pub struct Timers<T> {
     /// The slot that time has reached.
     slot: u64,
     /// What is due in the reached slot, the next one last.
-    due: Vec<Entry<T>>,
+    due: Vec<TimerEntry<T>>,
     /// What is due in the slots after it, to the end of the next block.
-    ring: Vec<Vec<Entry<T>>>,
+    ring: Vec<Vec<TimerEntry<T>>>,
     /// A bit for each slot of the ring: whether it holds something.
     filled: Vec<u64>,
     /// Lists of slots that are used up, with the room that they have.
-    spare: Vec<Vec<Entry<T>>>,
+    spare: Vec<Vec<TimerEntry<T>>>,
     /// What is due in later blocks.
-    far: BTreeMap<u64, Vec<Entry<T>>>,
+    far: BTreeMap<u64, Vec<TimerEntry<T>>>,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct TimerEntry<T> {
     time: SimTime,
     /// Dropped by whoever takes it, or with the queue. With nothing to drop in between, an entry is
     /// put together in its place; else it is on the stack first, in case that a list cannot grow, and the
@@ -72,7 +72,7 @@ impl<T> Timers<T> {
             // Mostly it is the next: what is sent now and arrives soon.
             if self.due.last().is_some_and(|next| next.time <= time) {
                 let at = self.due.partition_point(|other| time < other.time);
-                return self.due.insert(at, Entry { time, what });
+                return self.due.insert(at, TimerEntry { time, what });
             }
             &mut self.due
         } else if slot / BLOCK <= self.slot / BLOCK + 1 {
@@ -80,7 +80,7 @@ impl<T> Timers<T> {
         } else {
             self.far.entry(slot / BLOCK).or_default()
         };
-        list.push(Entry { time, what });
+        list.push(TimerEntry { time, what });
     }
 
     /// Returns when the next thing is due.
@@ -145,7 +145,7 @@ impl<T> Timers<T> {
 
     /// Returns the list of a slot of the ring, to which something is added.
     #[inline(always)]
-    fn slot_list(&mut self, slot: u64) -> &mut Vec<Entry<T>> {
+    fn slot_list(&mut self, slot: u64) -> &mut Vec<TimerEntry<T>> {
         let index = (slot % SLOTS) as usize;
         let list = &mut self.ring[index];
         if list.is_empty() {
