@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use mumakil::cluster::{DiskId, Resources, Sharing, Topology, TrackerId};
+use mumakil::cluster::{DiskId, Resources, SharedResources, Topology, TrackerId};
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::random::{Purpose, stream};
 use mumakil::runtime::Transport;
@@ -126,7 +126,7 @@ fn change_among_reads(scenario: &Scenario, reads: usize) {
     let topology = Topology::new(&scenario.cluster);
     let nodes = topology.len();
     let resources = Resources::new(&scenario.cluster, topology.into());
-    let mut sharing = Sharing::new(resources.capacities().iter().copied());
+    let mut sharing = SharedResources::new(resources.capacities().iter().copied());
     let mut rng = stream(1, Purpose::Source, 0);
     let mut read = || {
         let disk = rng.random_range(0..resources.disks());

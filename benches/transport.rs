@@ -22,7 +22,8 @@ use std::time::Instant;
 
 use mumakil::cluster::TrackerId;
 use mumakil::mapred::{
-    Call, Core, Heartbeat, Mail, Outbox, Reply, Status, Stop, ToInjector, ToJobTracker, ToTracker,
+    Call, Core, Heartbeat, Mail, Outbox, Reply, StopReason, ToInjector, ToJobTracker, ToTracker,
+    TrackerStatus,
 };
 use mumakil::random::Dist;
 use mumakil::runtime::{Cast, Ending, Links, Play, RunStats, Timers, run_bare, run_virtual};
@@ -55,7 +56,7 @@ impl Core for Answering {
 /// Sends heartbeats and lets tasks end.
 struct Beating {
     id: TrackerId,
-    status: Arc<Status>,
+    status: Arc<TrackerStatus>,
 }
 
 impl Core for Beating {
@@ -95,9 +96,9 @@ fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
         let id = TrackerId(index);
         Box::new(Beating {
             id,
-            status: Arc::new(Status {
+            status: Arc::new(TrackerStatus {
                 call: Call { tracker: id, ..Call::default() },
-                ..Status::default()
+                ..TrackerStatus::default()
             }),
         })
     };
@@ -128,7 +129,7 @@ fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
     let (events, time_limit, outlasts) = (Box::new(()), None, false);
     let play = Play { cast, links, opening, events, until: HOUR, time_limit, outlasts, pace: None };
     let (stats, ending) = run(play);
-    assert_eq!(ending, Ending::Stopped(Stop::TimeUp));
+    assert_eq!(ending, Ending::Stopped(StopReason::TimeUp));
     stats.messages
 }
 

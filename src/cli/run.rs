@@ -14,7 +14,7 @@ use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::explain::Explained;
 use crate::files::{REPORT, SUMMARY};
-use crate::mapred::Stop;
+use crate::mapred::StopReason;
 use crate::output::perfetto::{self, Perfetto};
 use crate::output::results::RunResults;
 use crate::output::{AsideFile, RunFolder};
@@ -152,7 +152,7 @@ pub(super) fn tell(
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
         // How far a run comes in real time is the machine's.
-        digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != Stop::TimeLimit)
+        digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != StopReason::TimeLimit)
             .then(|| digest.to_string()),
         elsewhere: emulated.elsewhere,
         violations: violations.map(|found| found.violations().len() as u64 + found.more()),
@@ -203,8 +203,8 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     let left = || counted(prepared.jobs() - u64::from(emulated.ended), "job");
     let (after, policy) = (span(emulated.summary.virtual_s), prepared.scenario.scheduler.title());
     match &emulated.stop {
-        Stop::Done | Stop::TimeUp => Ok(()),
-        Stop::Stalled(stall) => {
+        StopReason::Done | StopReason::TimeUp => Ok(()),
+        StopReason::Stalled(stall) => {
             let lines: String =
                 stall.to_string().lines().map(|line| format!("\n  {line}")).collect();
             let lines = lines + &unsubmitted(&emulated.unsubmitted);
@@ -214,7 +214,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
                 left()
             )))
         }
-        Stop::TimeLimit => Err(Failure::run(format!(
+        StopReason::TimeLimit => Err(Failure::run(format!(
             "the run took as long as --time-limit allows: it came to {after}, with {} left under \
              `{policy}`",
             left()

@@ -16,7 +16,7 @@ pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::{NodeName, RackName};
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Reread, Resources};
-pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
+pub use sharing::{FlowIndex, ResourceCapacity, ResourceId, ResourceUse, SharedResources};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
     NodeCount, PageCacheSpec, Placement, PodSpec, SlotCount, SwapSpec,

@@ -54,10 +54,12 @@ mod traced;
 mod truth;
 mod unfetched;
 
-pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
+pub use cost::{
+    AttemptPlan, Break, Costs, Doom, DoomKind, EffortPart, NodeResource, PhaseEffort, Shared,
+};
 pub use event::{
-    AttemptFact, AttemptState, Counts, Event, Fact, Incident, JobFact, LedgerFact, MemberFact,
-    Order, Outcome, Phases, Role, TrackerFact, WorldFact,
+    AttemptFact, AttemptState, Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Order,
+    Outcome, PhaseTimes, Role, SlotCounts, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;
 pub use hadoop::{
@@ -65,8 +67,8 @@ pub use hadoop::{
     LaunchExpiry, Recovery,
 };
 pub use heartbeat::{
-    Call, Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Phase, Reply, Report,
-    Status,
+    AttemptPhase, Call, Directive, FailedFetch, Heartbeat, LaunchOrder, MapsDone, Missing, Reply,
+    Report, TrackerStatus,
 };
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
@@ -81,7 +83,7 @@ pub use message::{
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
-pub use outbox::{Calm, Core, Letter, Outbox, Stop};
+pub use outbox::{Calm, Core, Letter, Outbox, StopReason};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Reading, Replicas, Which};
 #[doc(hidden)]
@@ -93,8 +95,8 @@ pub use scheduler::{
 pub use spec::{
     Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
 };
-pub use speculation::{Behind, Late, Rates, Rule, Speculation};
-pub use stall::{Held, Stall, Wait, Waiter, Waiting};
+pub use speculation::{Behind, LateOptions, Rates, Rule, Speculation};
+pub use stall::{JobSlots, JobWait, Stall, Wait, Waiter};
 pub use task_tracker::{Manner, TaskTracker};
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 pub use truth::Truth;

@@ -23,6 +23,6 @@ mod words;
 pub use error::{RecordFault, TextPlace, TraceError, clip};
 pub use file::{TraceFile, sha256_of};
 pub use first_few::FirstFew;
-pub use opening::{First, Opening};
+pub use opening::{FirstRecord, Opening};
 pub use records::{Framing, Notes, Record, Records, Strictness, Suspicion};
 pub use text::{LARGEST_ENTRY, LONGEST_LINE, hex};

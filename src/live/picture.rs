@@ -590,7 +590,7 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{AttemptFact, Counts, Holding, Phases, SlotShare, TaskId};
+    use crate::mapred::{AttemptFact, Holding, PhaseTimes, SlotCounts, SlotShare, TaskId};
     use crate::scenario::{self, Registry};
 
     /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
@@ -625,7 +625,7 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
             let holding = Holding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
             let (attempt, tracker, role) = (map(index), TrackerId(tracker), Role::Work);
             let (reason, waited) = (Reason::Share(holding), SimSpan::from_secs(1));
-            let (locality, speculative, counts) = (None, false, Counts::default());
+            let (locality, speculative, counts) = (None, false, SlotCounts::default());
             tell(
                 picture,
                 2,
@@ -654,7 +654,7 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         tell(&mut picture, 9, Fact::Attempt(attempt, tracker, AttemptFact::Suspended));
         assert_eq!(picture.frame().slots, [FREE, 0, FREE, 0, FREE, FREE]);
         tell(&mut picture, 10, Fact::Attempt(attempt, tracker, AttemptFact::Resumed));
-        let (role, outcome, phases) = (Role::Work, Outcome::Killed, Phases::default());
+        let (role, outcome, phases) = (Role::Work, Outcome::Killed, PhaseTimes::default());
         for (index, tracker) in [(0, 0), (1, 0)] {
             let (attempt, tracker) = (map(index), TrackerId(tracker));
             tell(
@@ -673,9 +673,9 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
     fn a_pool_has_what_its_jobs_hold_and_what_its_policy_computed() {
         let (mut picture, prepared) = picture();
         begin(&mut picture, &prepared);
-        let counts = Counts::default();
+        let counts = SlotCounts::default();
         let (attempt, tracker, state) = (map(2), TrackerId(1), AttemptState::Succeeded);
-        let (role, outcome, phases) = (Role::Work, Outcome::Succeeded, Phases::default());
+        let (role, outcome, phases) = (Role::Work, Outcome::Succeeded, PhaseTimes::default());
         tell(
             &mut picture,
             9,

@@ -30,7 +30,7 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
     CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
-    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric,
+    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, StopReason, TaskTracker, ToFabric,
     ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerId, Truth,
     Upkeep,
 };
@@ -80,7 +80,7 @@ pub struct Emulated {
     /// The run in numbers.
     pub summary: Summary,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// How many jobs have ended, in the warm-up too.
     pub ended: u32,
     /// The jobs that were never submitted, by name.
@@ -394,7 +394,7 @@ fn emulate_as(
             warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
                 .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                 .chain((recording.summary.jobs == 0).then_some(nothing))
-                .chain((stop == Stop::Done).then(|| never_due(scenario, stats.end)).flatten())
+                .chain((stop == StopReason::Done).then(|| never_due(scenario, stats.end)).flatten())
                 .collect(),
             stop,
             ended: recording.ended,

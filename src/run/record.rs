@@ -20,7 +20,7 @@ use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Event, Precedence, Stop};
+use mumakil_core::mapred::{Event, Precedence, StopReason};
 
 mod alone;
 mod beats;
@@ -118,7 +118,7 @@ pub struct RunFacts {
     /// The instant at which the run stopped.
     pub ended: SimTime,
     /// Why it stopped, unless it broke down.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
 }
 
 /// Why a run could not be recorded.

@@ -16,7 +16,7 @@ use crate::record::{Books, End, Fate, RecordError, WasteSummary, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Hdfs;
 use mumakil_core::mapred::{
-    Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Stop, WorldFact,
+    Event, Fact, Incident, JobFact, LedgerFact, MemberFact, StopReason, WorldFact,
 };
 
 mod blocks;
@@ -132,14 +132,14 @@ impl Verifier {
     /// A run that could not go on, or had no more time, has jobs left and says so itself. But if
     /// nothing moved any more, the JobTracker must know of all that had happened, and name every job
     /// that is left among those that wait.
-    pub fn check_end(&mut self, at: SimTime, stop: &Stop) {
+    pub fn check_end(&mut self, at: SimTime, stop: &StopReason) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
         match stop {
-            Stop::TimeUp if self.rules.cut_off => {}
-            Stop::Done | Stop::TimeUp => self.jobs.over(&mut check),
-            Stop::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
-            Stop::TimeLimit => {}
+            StopReason::TimeUp if self.rules.cut_off => {}
+            StopReason::Done | StopReason::TimeUp => self.jobs.over(&mut check),
+            StopReason::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
+            StopReason::TimeLimit => {}
         }
     }
 
@@ -196,7 +196,7 @@ impl Watcher for Verifier {
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         let stop = end.run.stop.as_ref();
-        self.check_end(end.run.ended, stop.unwrap_or(&Stop::Done));
+        self.check_end(end.run.ended, stop.unwrap_or(&StopReason::Done));
         if let Some(waste) = end.waste {
             self.check_waste(end.run.ended, waste);
         }

@@ -15,7 +15,7 @@ use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric,
+    Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, StopReason, ToFabric,
     ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerFact,
     TrackerId,
 };
@@ -245,12 +245,12 @@ impl Agenda {
             return None;
         }
         let Some(at) = self.timers.next_time() else {
-            self.end(Ending::Stopped(Stop::Stalled(Box::default())));
+            self.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             return None;
         };
         if self.until < at {
             self.now = self.until;
-            self.end(Ending::Stopped(Stop::TimeUp));
+            self.end(Ending::Stopped(StopReason::TimeUp));
             return None;
         }
         if let Some(pace) = &mut self.witness.pace
@@ -276,7 +276,7 @@ impl Agenda {
     /// Ends the run if it has taken as much real time as it may.
     pub(super) fn look_at_the_wall(&mut self) {
         if self.wall_end.is_some_and(|end| end <= wall_clock()) {
-            self.end(Ending::Stopped(Stop::TimeLimit));
+            self.end(Ending::Stopped(StopReason::TimeLimit));
         }
     }
 
@@ -290,7 +290,7 @@ impl Agenda {
     /// work, so that there is none does not mean that none will come.
     pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
         if self.until <= now {
-            self.end(Ending::Stopped(Stop::TimeUp));
+            self.end(Ending::Stopped(StopReason::TimeUp));
         }
         if self.ending.is_some() {
             return None;

@@ -41,7 +41,7 @@ pub use timers::Timers;
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    Core, Event, Mail, StopReason, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
     ToNature, ToTracker,
 };
 
@@ -132,7 +132,7 @@ pub struct RunStats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// As a core wanted, or because the time was up.
-    Stopped(Stop),
+    Stopped(StopReason),
     /// The policy cannot go on; with its words.
     PolicyFailed(String),
     /// A core panicked.

@@ -106,7 +106,7 @@ mod tests {
     use super::super::rig::{job_tracker, tell, told, witness};
     use super::*;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::{Core, Stop, ToTracker};
+    use mumakil_core::mapred::{Core, StopReason, ToTracker};
 
     #[test]
     fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
@@ -146,7 +146,7 @@ mod tests {
         });
         play.opening = vec![(SimTime::ZERO, recall(0))];
         let (stats, ending) = run_virtual(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())));
+        assert_eq!(ending, Ending::Stopped(StopReason::Stalled(Box::default())));
         assert_eq!(stats.end, SimTime::ZERO + YEAR * 1_000);
     }
 
@@ -156,11 +156,11 @@ mod tests {
         let mut play = Play { events, ..play(0) };
         play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
-            out.stop = (called(&msg) == 1).then_some(Stop::Done);
+            out.stop = (called(&msg) == 1).then_some(StopReason::Done);
         });
         play.opening = [call(0), call(1), call(2), recall(3)].map(|mail| (ms(1), mail)).to_vec();
         let (stats, ending) = run_virtual(play);
-        assert_eq!((stats.messages, ending), (2, Ending::Stopped(Stop::Done)));
+        assert_eq!((stats.messages, ending), (2, Ending::Stopped(StopReason::Done)));
         assert_eq!(seen(&facts), [0, 1]);
     }
 
@@ -169,7 +169,7 @@ mod tests {
         let mut play = Play { until: ms(5), ..play(0) };
         play.opening = vec![(ms(5), call(0)), (ms(5) + MS, call(1))];
         let (stats, ending) = run_virtual(play);
-        assert_eq!(ending, Ending::Stopped(Stop::TimeUp));
+        assert_eq!(ending, Ending::Stopped(StopReason::TimeUp));
         assert_eq!((stats.messages, stats.end), (1, ms(5)));
     }
 }

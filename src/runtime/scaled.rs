@@ -24,7 +24,7 @@ use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Calm, Event, Mail, Message, Outbox, Stop};
+use mumakil_core::mapred::{Calm, Event, Mail, Message, Outbox, StopReason};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
@@ -203,7 +203,7 @@ impl Pacer<'_> {
             self.agenda.look_at_the_wall();
             self.deliver_due();
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
-                self.agenda.end(Ending::Stopped(Stop::Stalled(Box::default())));
+                self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             }
             self.take_parcels();
         }
@@ -412,13 +412,13 @@ mod tests {
             // Every tracker's calls were sent before its remark.
             if remarks == 50 {
                 let _ = begun.recv();
-                out.stop = Some(Stop::Done);
+                out.stop = Some(StopReason::Done);
                 let _ = ends.send(());
             }
         });
         play.opening = (0..50).map(|id| (ms(1), tell(id, 200))).collect();
         let (stats, ending) = factor(1_000.0)(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Done));
+        assert_eq!(ending, Ending::Stopped(StopReason::Done));
         assert_eq!(stats.messages, 50 + 50 * 200 + 50, "all were in their mailboxes");
         assert_eq!(*handled.lock(), 1);
     }
@@ -428,7 +428,7 @@ mod tests {
         let mut play = play(9);
         let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
             core(|_, _, out| {
-                out.stop = Some(Stop::Done);
+                out.stop = Some(StopReason::Done);
                 out.send_after(MS, call(0));
             })
         };
@@ -436,6 +436,6 @@ mod tests {
         play.cast.job_tracker = job_tracker(|_, _, _| panic!("nobody calls when the run is over"));
         play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
         let (_, ending) = factor(1_000.0)(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Done));
+        assert_eq!(ending, Ending::Stopped(StopReason::Done));
     }
 }

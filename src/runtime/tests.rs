@@ -23,7 +23,7 @@ fn a_run_in_which_nothing_is_to_come_has_stalled() {
         let (stats, ending) = run(play(1));
         assert_eq!(
             (stats.messages, ending),
-            (0, Ending::Stopped(Stop::Stalled(Box::default()))),
+            (0, Ending::Stopped(StopReason::Stalled(Box::default()))),
             "{drive}"
         );
     }
@@ -47,7 +47,7 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         })];
         play.opening = vec![(ms(1), call(0))];
         let (stats, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::Stalled(Box::default())), "{drive}");
         assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5], "{drive}");
         assert_eq!(stats.messages, 6 + 5, "{drive}: all but clockwork");
         assert!(ms(11) <= stats.end, "{drive}: {}", stats.end);
@@ -61,7 +61,7 @@ fn calm(trackers: u32) -> Play {
     let mut play = play(1);
     play.cast.job_tracker = job_tracker(move |now, msg, out| {
         if let ToJobTracker::Rest = msg {
-            out.stop = Some(Stop::Stalled(Box::default()));
+            out.stop = Some(StopReason::Stalled(Box::default()));
             return;
         }
         out.calm = Some(Calm { trackers, since: now });
@@ -76,7 +76,7 @@ fn calm(trackers: u32) -> Play {
 fn a_run_in_which_only_rounds_go_on_has_stalled() {
     for (drive, run) in DRIVES {
         let (stats, ending) = run(calm(0));
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::Stalled(Box::default())), "{drive}");
         assert!(stats.end == ms(1) || drive == SCALED, "{}", stats.end);
     }
 }
@@ -87,7 +87,7 @@ fn a_run_has_not_stalled_while_something_is_due_that_moves() {
         let mut play = calm(0);
         play.opening.push((ms(60), tell(0, 1)));
         let (stats, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::Stalled(Box::default())), "{drive}");
         assert!(ms(60) <= stats.end, "{drive}: {}", stats.end);
     }
 }
@@ -102,7 +102,7 @@ fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know(
         })];
         play.opening.push((SimTime::ZERO, tell(0, 1)));
         let (_, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::TimeUp), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::TimeUp), "{drive}");
     }
 }
 
@@ -114,7 +114,7 @@ fn a_run_ends_when_its_real_time_is_up() {
         play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
         play.time_limit = Some(Duration::from_millis(20));
         let (_, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::TimeLimit), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::TimeLimit), "{drive}");
     }
 }
 
@@ -186,11 +186,11 @@ fn a_core_ends_the_run() {
         play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
             out.send_after(MS, call(called(&msg) + 1));
-            out.stop = (called(&msg) == 3).then_some(Stop::Done);
+            out.stop = (called(&msg) == 3).then_some(StopReason::Done);
         });
         play.opening = vec![(ms(1), call(0))];
         let (_, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Done), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::Done), "{drive}");
         assert_eq!(seen(&facts), [0, 1, 2, 3], "{drive}: what it sees last is told");
     }
 }
@@ -199,10 +199,10 @@ fn a_core_ends_the_run() {
 fn clockwork_ends_the_run_as_well() {
     for (drive, run) in DRIVES {
         let mut play = play(1);
-        play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(Stop::Done));
+        play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(StopReason::Done));
         play.opening = vec![(ms(1), recall(0)), (ms(2), call(0))];
         let (_, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Done), "{drive}");
+        assert_eq!(ending, Ending::Stopped(StopReason::Done), "{drive}");
     }
 }
 
@@ -217,7 +217,7 @@ fn a_run_ends_when_its_time_is_up() {
         });
         play.opening = vec![(ms(3), recall(0))];
         let (stats, ending) = run(play);
-        assert_eq!((stats.end, ending), (ms(11), Ending::Stopped(Stop::TimeUp)), "{drive}");
+        assert_eq!((stats.end, ending), (ms(11), Ending::Stopped(StopReason::TimeUp)), "{drive}");
         // At 3, 7 and 11 ms; a busy machine's wall may pass over some.
         let times = seen(&facts).len();
         assert!(times == 3 || drive == SCALED && times < 3, "{drive}: {times}");
@@ -227,7 +227,8 @@ fn a_run_ends_when_its_time_is_up() {
 /// Whatever it is doing: it is told once, last of all, at the instant at which the run has ended.
 #[test]
 fn the_job_tracker_is_heard_out_when_the_run_is_over() {
-    let ends: [fn(&mut Outbox); 2] = [|out| out.stop = Some(Stop::Done), |_| panic!("a failure")];
+    let ends: [fn(&mut Outbox); 2] =
+        [|out| out.stop = Some(StopReason::Done), |_| panic!("a failure")];
     for (drive, run) in DRIVES {
         for (end, told) in ends.into_iter().zip([vec![0, 100], vec![0]]) {
             let (events, facts) = witness();
@@ -280,7 +281,7 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
 #[test]
 fn a_core_that_has_ended_the_run_is_not_called_again() {
     let ends: [fn(&mut Outbox); 2] =
-        [|out| out.stop = Some(Stop::Done), |_| panic!("so ends a run")];
+        [|out| out.stop = Some(StopReason::Done), |_| panic!("so ends a run")];
     for (drive, run) in DRIVES {
         for end in ends {
             let called = Arc::new(AtomicU32::new(0));
@@ -323,7 +324,7 @@ thread_local! {
 #[test]
 fn no_core_and_no_thread_is_left_behind() {
     let endings: [fn(&mut Outbox); 3] =
-        [|_| {}, |out| out.stop = Some(Stop::Done), |_| panic!("so ends a run")];
+        [|_| {}, |out| out.stop = Some(StopReason::Done), |_| panic!("so ends a run")];
     for (drive, run) in DRIVES {
         for end in endings {
             let (cores, threads) = (Arc::new(()), Arc::new(()));
@@ -353,9 +354,9 @@ fn a_thread_runs_one_after_another() {
     for (drive, run) in DRIVES {
         for _ in 0..3 {
             let mut play = play(1);
-            play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(Stop::Done));
+            play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(StopReason::Done));
             play.opening = vec![(ms(1), call(0))];
-            assert_eq!(run(play).1, Ending::Stopped(Stop::Done), "{drive}");
+            assert_eq!(run(play).1, Ending::Stopped(StopReason::Done), "{drive}");
         }
     }
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::{
-    AttemptId, Job, JobChange, JobEvent, Offer, Orders, Policy, Reach, Reason, Scheduler, Stop,
-    View,
+    AttemptId, Job, JobChange, JobEvent, Offer, Orders, Policy, Reach, Reason, Scheduler,
+    StopReason, View,
 };
 use mumakil::random::{ChaCha8Rng, Purpose, stream};
 use mumakil::scenario::{self, Registry};
@@ -108,7 +108,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
     let verifier = run.verifier.expect("the checker was asked for");
     let found: Vec<String> = verifier.violations().iter().map(ToString::to_string).collect();
     assert!(found.is_empty(), "{}\n{yaml}", found.join("\n"));
-    assert_eq!(run.stop, Stop::Done, "{yaml}");
+    assert_eq!(run.stop, StopReason::Done, "{yaml}");
     let summary = run.summary;
     let ended = summary.jobs_succeeded + summary.jobs_failed + summary.jobs_killed;
     assert_eq!(ended, summary.jobs, "{yaml}");
@@ -423,7 +423,7 @@ fn ends(yaml: &str) -> (f64, Vec<u8>) {
     let run = run_into(yaml, Some(folder.path().to_owned()));
     let verifier = run.verifier.unwrap();
     assert!(verifier.violations().is_empty(), "{:?}\n{yaml}", verifier.violations());
-    assert_eq!((run.stop, run.summary.jobs_succeeded), (Stop::Done, 2), "{yaml}");
+    assert_eq!((run.stop, run.summary.jobs_succeeded), (StopReason::Done, 2), "{yaml}");
     let tasks = std::fs::read(folder.path().join("tasks.csv")).unwrap();
     (run.summary.makespan_s.unwrap(), tasks)
 }
@@ -450,7 +450,7 @@ fn slow_machines_and_crashes_make_a_run_longer_and_the_same_each_time() {
 #[test]
 fn a_run_whose_machines_have_all_crashed_for_good_is_given_up() {
     let run = run(&two_jobs("{crashes: {mtbf: 2min}}"));
-    assert!(matches!(run.stop, Stop::Stalled(_)), "{:?}", run.stop);
+    assert!(matches!(run.stop, StopReason::Stalled(_)), "{:?}", run.stop);
 }
 
 #[test]

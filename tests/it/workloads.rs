@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, Prepared};
-use mumakil::mapred::{Input, JobSpec, Stop};
+use mumakil::mapred::{Input, JobSpec, StopReason};
 use mumakil::scenario::{self, Registry};
 use mumakil::workload::Workload;
 
@@ -278,7 +278,7 @@ fn every_workload_runs_to_its_end() {
         let prepared = prepared(preset, 3, sets);
         let options = Options { verify: true, ..Options::default() };
         let run = prepared.emulate(&Registry::builtin(), options).unwrap();
-        assert_eq!(run.stop, Stop::Done, "{preset}");
+        assert_eq!(run.stop, StopReason::Done, "{preset}");
         assert_eq!(run.summary.jobs_succeeded, prepared.jobs(), "{preset}");
         assert_eq!(run.verifier.unwrap().violations().len(), 0, "{preset}");
     }

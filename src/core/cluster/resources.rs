@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use super::{
-    BlockId, Capacity, ClusterSpec, PodId, RackId, ResourceId, Speeds, Topology, TrackerId, Use,
+    BlockId, ClusterSpec, PodId, RackId, ResourceCapacity, ResourceId, ResourceUse, Speeds,
+    Topology, TrackerId,
 };
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 
@@ -21,7 +22,7 @@ pub struct Resources {
     /// The pods that have uplinks: none, if all racks are at one switch.
     pods: u32,
     /// Those of the nodes, node by node, then those of the racks, the pods, and the fabric's.
-    capacities: Arc<[Capacity]>,
+    capacities: Arc<[ResourceCapacity]>,
 }
 
 /// A disk.
@@ -37,7 +38,7 @@ pub struct DiskId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     /// What it uses.
-    pub uses: Arc<[Use]>,
+    pub uses: Arc<[ResourceUse]>,
     /// Its rate alone: bytes a second, or cores.
     pub alone: f64,
     /// What it reads, if that may be in memory; `uses` is for a read from disk.
@@ -54,7 +55,7 @@ pub struct Reread {
     /// How much of it is read, and kept.
     pub bytes: Bytes,
     /// What a read from memory uses.
-    pub uses: Arc<[Use]>,
+    pub uses: Arc<[ResourceUse]>,
 }
 
 impl Demand {
@@ -79,16 +80,16 @@ const OF_A_RACK: u32 = 2;
 impl Resources {
     /// Returns the resources of these nodes.
     pub fn new(spec: &ClusterSpec, topology: Arc<Topology>) -> Self {
-        let rate = |rate: Rate| Capacity::of(rate.bytes_per_s() as f64);
+        let rate = |rate: Rate| ResourceCapacity::of(rate.bytes_per_s() as f64);
         let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
         let disks = spec.disk.count.get();
         // The memory has enough for everybody; what limits a read is the way out of it.
         let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
-        let page_cache = Capacity { total: f64::INFINITY, each: from_memory };
+        let page_cache = ResourceCapacity { total: f64::INFINITY, each: from_memory };
         let mut capacities = Vec::new();
         for (_, node) in topology.nodes() {
             // One attempt computes on one core.
-            capacities.push(Capacity { total: f64::from(node.cores), each: 1.0 });
+            capacities.push(ResourceCapacity { total: f64::from(node.cores), each: 1.0 });
             capacities.extend([nic, nic, page_cache]);
             capacities.extend(std::iter::repeat_n(rate(node.disk), disks as usize));
         }
@@ -101,13 +102,14 @@ impl Resources {
             capacities.extend((0..pods).flat_map(|_| [rate(spec.uplink); 2]));
         }
         let fabric = spec.network.fabric.map(|a_node| a_node.bytes_per_s() as f64);
-        capacities.extend(fabric.map(|a_node| Capacity::of(a_node * f64::from(topology.len()))));
+        capacities
+            .extend(fabric.map(|a_node| ResourceCapacity::of(a_node * f64::from(topology.len()))));
         let has_page_caches = spec.page_cache.is_some();
         Self { topology, disks, has_page_caches, pods, capacities: capacities.into() }
     }
 
     /// Returns how much there is of each, by number.
-    pub fn capacities(&self) -> &[Capacity] {
+    pub fn capacities(&self) -> &[ResourceCapacity] {
         &self.capacities
     }
 
@@ -116,13 +118,13 @@ impl Resources {
         &self,
         node: TrackerId,
         Speeds { cpu, disk, network }: Speeds,
-    ) -> impl Iterator<Item = (ResourceId, Capacity)> {
+    ) -> impl Iterator<Item = (ResourceId, ResourceCapacity)> {
         let disks = (DISKS..DISKS + self.disks).map(move |place| (place, disk));
         let all = [(CORES, cpu), (NIC_IN, network), (NIC_OUT, network)].into_iter().chain(disks);
         all.map(move |(place, speed)| {
             let id = self.of_node(node, place);
-            let Capacity { total, each } = self.capacities[id.index()];
-            (id, Capacity { total: total * speed, each: each * speed })
+            let ResourceCapacity { total, each } = self.capacities[id.index()];
+            (id, ResourceCapacity { total: total * speed, each: each * speed })
         })
     }
 
@@ -164,7 +166,7 @@ impl Resources {
         source: ResourceId,
         from: TrackerId,
         to: TrackerId,
-    ) -> impl Iterator<Item = Use> {
+    ) -> impl Iterator<Item = ResourceUse> {
         let mut uses = vec![source];
         if from != to {
             uses.push(self.of_node(from, NIC_OUT));
@@ -179,7 +181,7 @@ impl Resources {
             uses.push(self.of_node(to, NIC_IN));
             uses.extend(self.fabric());
         }
-        uses.into_iter().map(|resource| Use { resource, weight: 1.0 })
+        uses.into_iter().map(|resource| ResourceUse { resource, weight: 1.0 })
     }
 
     /// Returns what fetching from all nodes alike uses, onto a disk.
@@ -199,20 +201,20 @@ impl Resources {
         let fabric = self.fabric().map(|fabric| (fabric, from_others));
         let uses = uses.into_iter().chain([uplink]).chain(fabric);
         let used = uses.filter(|(_, weight)| 0.0 < *weight);
-        self.demand(used.map(|(resource, weight)| Use { resource, weight }))
+        self.demand(used.map(|(resource, weight)| ResourceUse { resource, weight }))
     }
 
     /// Returns what computing uses on a node; none, if there is a core for every slot.
     pub fn compute(&self, on: TrackerId) -> Option<Demand> {
         let node = self.topology.node(on);
         let is_short = node.cores < node.slots.map + node.slots.reduce;
-        let cores = Use { resource: self.of_node(on, CORES), weight: 1.0 };
+        let cores = ResourceUse { resource: self.of_node(on, CORES), weight: 1.0 };
         is_short.then(|| self.demand([cores]))
     }
 
-    fn demand(&self, uses: impl IntoIterator<Item = Use>) -> Demand {
-        let uses: Arc<[Use]> = uses.into_iter().collect();
-        let alone = |used: &Use| self.capacities[used.resource.index()].alone(used.weight);
+    fn demand(&self, uses: impl IntoIterator<Item = ResourceUse>) -> Demand {
+        let uses: Arc<[ResourceUse]> = uses.into_iter().collect();
+        let alone = |used: &ResourceUse| self.capacities[used.resource.index()].alone(used.weight);
         Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses, reread: None }
     }
 
@@ -242,7 +244,7 @@ impl Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{FileId, PageCacheSpec, PodSpec, Sharing};
+    use crate::cluster::{FileId, PageCacheSpec, PodSpec, SharedResources};
     use mumakil_base::units::Count;
 
     /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
@@ -267,7 +269,7 @@ mod tests {
 
     /// Returns the rates of these demands, in MB/s, all at once.
     fn rates(resources: &Resources, demands: &[Demand]) -> Vec<f64> {
-        let mut sharing = Sharing::new(resources.capacities().iter().copied());
+        let mut sharing = SharedResources::new(resources.capacities().iter().copied());
         let flows: Vec<_> =
             demands.iter().map(|demand| sharing.begin(demand.uses.clone())).collect();
         sharing.settle(|_, _| {});

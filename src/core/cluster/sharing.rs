@@ -20,20 +20,20 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// A resource, by its place in the list that [`Sharing::new`] was given.
+/// A resource, by its place in the list that [`SharedResources::new`] was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceId(pub u32);
 
 /// How much of a resource there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Capacity {
+pub struct ResourceCapacity {
     /// For all flows together.
     pub total: f64,
     /// For one flow: the rate that none exceeds, be it alone or not.
     pub each: f64,
 }
 
-impl Capacity {
+impl ResourceCapacity {
     /// Returns a capacity that one flow may use up.
     pub const fn of(total: f64) -> Self {
         Self { total, each: f64::INFINITY }
@@ -47,7 +47,7 @@ impl Capacity {
 
 /// What a flow uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Use {
+pub struct ResourceUse {
     /// The resource, which a flow names at most once.
     pub resource: ResourceId,
     /// The share of the flow's rate that burdens it; above zero.
@@ -74,7 +74,7 @@ impl FlowIndex {
 
 /// Resources and the flows that share them.
 #[derive(Debug)]
-pub struct Sharing {
+pub struct SharedResources {
     resources: Vec<Resource>,
     flows: Vec<Flow>,
     free: Vec<FlowIndex>,
@@ -89,8 +89,8 @@ pub struct Sharing {
 
 #[derive(Debug)]
 struct Resource {
-    capacity: Capacity,
-    users: Vec<User>,
+    capacity: ResourceCapacity,
+    users: Vec<ResourceUser>,
     /// Whether an awake flow uses it.
     is_met: bool,
     /// What flows leave whose rates are settled.
@@ -101,14 +101,14 @@ struct Resource {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct User {
+struct ResourceUser {
     flow: FlowIndex,
     weight: f64,
 }
 
 #[derive(Debug, Default)]
 struct Flow {
-    uses: Arc<[Use]>,
+    uses: Arc<[ResourceUse]>,
     rate: f64,
     /// The rate before the awake were filled.
     told: f64,
@@ -133,9 +133,9 @@ fn is_below(small: f64, large: f64) -> bool {
     small < large * (1.0 - TOLERANCE)
 }
 
-impl Sharing {
+impl SharedResources {
     /// Returns resources that nobody uses.
-    pub fn new(capacities: impl IntoIterator<Item = Capacity>) -> Self {
+    pub fn new(capacities: impl IntoIterator<Item = ResourceCapacity>) -> Self {
         let resource = |capacity| Resource {
             capacity,
             users: Vec::new(),
@@ -155,14 +155,14 @@ impl Sharing {
     }
 
     /// Adds a flow that uses something; its rate is there when all is settled.
-    pub fn begin(&mut self, uses: Arc<[Use]>) -> FlowIndex {
+    pub fn begin(&mut self, uses: Arc<[ResourceUse]>) -> FlowIndex {
         assert!(!uses.is_empty(), "a flow that uses nothing has no rate");
         let index = self.free.pop().unwrap_or_else(|| {
             self.flows.push(Flow::default());
             FlowIndex(self.flows.len() as u32 - 1)
         });
         for used in &*uses {
-            let user = User { flow: index, weight: used.weight };
+            let user = ResourceUser { flow: index, weight: used.weight };
             self.resources[used.resource.index()].users.push(user);
         }
         self.flows[index.index()] = Flow { uses, ..Flow::default() };
@@ -188,7 +188,7 @@ impl Sharing {
     }
 
     /// Gives a resource another capacity. All who use it wake.
-    pub fn set_capacity(&mut self, id: ResourceId, capacity: Capacity) {
+    pub fn set_capacity(&mut self, id: ResourceId, capacity: ResourceCapacity) {
         self.resources[id.index()].capacity = capacity;
         for place in 0..self.resources[id.index()].users.len() {
             self.wake(self.resources[id.index()].users[place].flow);
@@ -322,7 +322,7 @@ impl Sharing {
 
 impl Flow {
     /// Returns whether a resource keeps it from being faster, because of the others there.
-    fn is_held_by(&self, id: ResourceId, capacity: Capacity) -> bool {
+    fn is_held_by(&self, id: ResourceId, capacity: ResourceCapacity) -> bool {
         self.bottleneck == Some(id) && is_below(self.rate, capacity.each)
     }
 }

@@ -14,12 +14,12 @@ mod shared;
 use std::sync::Arc;
 
 pub use self::doom::{Break, Doom, DoomKind};
-pub use self::effort::{Effort, Means, Part};
+pub use self::effort::{EffortPart, NodeResource, PhaseEffort};
 pub use self::shared::Shared;
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
 use crate::mapred::event::Role;
 use crate::mapred::hadoop::{CommitPending, Hadoop};
-use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder};
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::locality::Locality;
 use crate::mapred::replicas::{Copy, Reading, Replicas};
@@ -49,15 +49,15 @@ pub struct Costs {
 
 /// The phases of one attempt on one node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct AttemptPlan {
     /// Starting the process.
     pub start_up: SimSpan,
     /// Fetching, were all maps done; nothing but for reduces.
-    pub shuffle: Effort,
+    pub shuffle: PhaseEffort,
     /// Merging; nothing but for reduces.
-    pub sort: Effort,
+    pub sort: PhaseEffort,
     /// The work itself: a map's reading, computing and writing, a reduce's computing and writing.
-    pub work: Effort,
+    pub work: PhaseEffort,
     /// Whether the output waits for leave to commit.
     pub commits: bool,
     /// Where the attempt ends badly, if it does.
@@ -69,7 +69,12 @@ pub struct Plan {
 
 impl Costs {
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
-    pub(super) fn open(&self, files: &Replicas, launch: &Launch, on: TrackerId) -> Option<Reading> {
+    pub(super) fn open(
+        &self,
+        files: &Replicas,
+        launch: &LaunchOrder,
+        on: TrackerId,
+    ) -> Option<Reading> {
         let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
         let input = (&*launch.job, launch.attempt.task.index);
         files.open(input, launch.locality, on, &self.topology, rng)
@@ -79,11 +84,11 @@ impl Costs {
     /// where its job has it.
     pub fn plan(
         &self,
-        launch: &Launch,
+        launch: &LaunchOrder,
         tracker: TrackerId,
         node: &Node,
         reading: Option<Reading>,
-    ) -> Plan {
+    ) -> AttemptPlan {
         let from = reading.and_then(|reading| reading.from);
         let mut plan = self.plan_from(launch, tracker, node, from);
         match reading {
@@ -96,23 +101,23 @@ impl Costs {
 
     /// Lets an attempt fail after it has tried for so long to read its input; its tracker may lose
     /// patience before.
-    fn give_up_reading(&self, waits: SimSpan, plan: &mut Plan) {
+    fn give_up_reading(&self, waits: SimSpan, plan: &mut AttemptPlan) {
         let timeout = self.hadoop.task_timeout;
-        plan.work = Effort::default();
+        plan.work = PhaseEffort::default();
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
         // Unless it does not even come so far.
-        if plan.breaks.is_none_or(|it| it.phase != Phase::Start) {
-            plan.breaks = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
+            plan.breaks = Some(Break { phase: AttemptPhase::Work, share: 1.0, hangs: false });
         }
     }
 
     fn plan_from(
         &self,
-        launch: &Launch,
+        launch: &LaunchOrder,
         tracker: TrackerId,
         node: &Node,
         from: Option<Copy>,
-    ) -> Plan {
+    ) -> AttemptPlan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
@@ -127,7 +132,7 @@ impl Costs {
     }
 
     /// Returns the phases of a setup, a cleanup, or the removal of an attempt's output.
-    fn service(&self, launch: &Launch) -> Plan {
+    fn service(&self, launch: &LaunchOrder) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
         let is_setup = task.kind == TaskKind::Setup;
         // A job has one setup, whichever kind of slot it gets.
@@ -141,10 +146,10 @@ impl Costs {
         let mut rng = stream(self.seed, purpose, subject);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
-        Plan {
+        AttemptPlan {
             start_up,
-            shuffle: Effort::default(),
-            sort: Effort::default(),
+            shuffle: PhaseEffort::default(),
+            sort: PhaseEffort::default(),
             work: work.sample(&mut rng).into(),
             commits: false,
             breaks: None,
@@ -154,7 +159,13 @@ impl Costs {
 
     /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
     /// is all that it had to share.
-    fn traced(&self, launch: &Launch, traced: &Traced, tracker: TrackerId, node: &Node) -> Plan {
+    fn traced(
+        &self,
+        launch: &LaunchOrder,
+        traced: &Traced,
+        tracker: TrackerId,
+        node: &Node,
+    ) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
         let draw = || {
             let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
@@ -162,10 +173,10 @@ impl Costs {
         };
         let (times, fails) = launch.drawn.unwrap_or_else(draw);
         let work = match task.kind {
-            TaskKind::Map => Phase::Work,
-            _ => Phase::Reduce,
+            TaskKind::Map => AttemptPhase::Work,
+            _ => AttemptPhase::Reduce,
         };
-        Plan {
+        AttemptPlan {
             start_up: SimSpan::ZERO,
             shuffle: times.shuffle.into(),
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
@@ -187,7 +198,13 @@ impl Costs {
         writes && self.hadoop.commit_pending != CommitPending::None
     }
 
-    fn map(&self, launch: &Launch, tracker: TrackerId, node: &Node, from: Option<Copy>) -> Plan {
+    fn map(
+        &self,
+        launch: &LaunchOrder,
+        tracker: TrackerId,
+        node: &Node,
+        from: Option<Copy>,
+    ) -> AttemptPlan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
@@ -202,20 +219,22 @@ impl Costs {
         // Where it reads, which may be elsewhere than the JobTracker thinks.
         let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
         let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
-            None | Some(Locality::Node) => (node.disk, 1.0, Means::Disk),
-            Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get(), Means::Network),
+            None | Some(Locality::Node) => (node.disk, 1.0, NodeResource::Disk),
+            Some(Locality::Rack) => {
+                (self.rates.rack, job.map.rack_penalty.get(), NodeResource::Network)
+            }
             Some(Locality::OffRack) => {
-                (self.rates.off_rack, job.map.off_rack_penalty.get(), Means::Network)
+                (self.rates.off_rack, job.map.off_rack_penalty.get(), NodeResource::Network)
             }
         };
         // A map given by its time has its reading in it; the penalty stands for the distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
         let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
-        Plan {
+        AttemptPlan {
             start_up,
-            shuffle: Effort::default(),
-            sort: Effort::default(),
+            shuffle: PhaseEffort::default(),
+            sort: PhaseEffort::default(),
             work: self.effort([
                 transfer(read, reads_by, source, || read_rate.time_for(read)),
                 self.computing(computing.ceil_mul(noise * penalty / node.speed.get()), tracker),
@@ -227,7 +246,7 @@ impl Costs {
         }
     }
 
-    fn reduce(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
+    fn reduce(&self, launch: &LaunchOrder, tracker: TrackerId, node: &Node) -> AttemptPlan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
@@ -246,7 +265,7 @@ impl Costs {
             None => self.fetching(fetched, attempt, tracker),
         };
         let slowness = noise / node.speed.get();
-        Plan {
+        AttemptPlan {
             start_up,
             shuffle,
             sort: self.effort([self.computing(sort.ceil_mul(slowness), tracker)]),
@@ -261,34 +280,40 @@ impl Costs {
     }
 
     /// Returns a reduce's fetching from maps that are spread over all nodes alike.
-    fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> Effort {
+    fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> PhaseEffort {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
-        self.effort([transfer(bytes, Means::Network, wires, || {
+        self.effort([transfer(bytes, NodeResource::Network, wires, || {
             self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
         })])
     }
 
-    fn writing(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Part {
+    fn writing(
+        &self,
+        bytes: Bytes,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        node: &Node,
+    ) -> EffortPart {
         let disk = || self.shared.as_ref()?.writing(attempt, tracker);
-        transfer(bytes, Means::Disk, disk, || node.disk.time_for(bytes))
+        transfer(bytes, NodeResource::Disk, disk, || node.disk.time_for(bytes))
     }
 
-    fn computing(&self, alone: SimSpan, tracker: TrackerId) -> Part {
+    fn computing(&self, alone: SimSpan, tracker: TrackerId) -> EffortPart {
         let demand = self.shared.as_ref().and_then(|shared| shared.computing(tracker));
-        Part { alone, by: Means::Cores, demand }
+        EffortPart { alone, by: NodeResource::Cores, demand }
     }
 
-    fn effort<const COUNT: usize>(&self, parts: [Part; COUNT]) -> Effort {
-        Effort::of(parts, self.may_slow_down)
+    fn effort<const COUNT: usize>(&self, parts: [EffortPart; COUNT]) -> PhaseEffort {
+        PhaseEffort::of(parts, self.may_slow_down)
     }
 
     fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
         stream(self.seed, purpose, subject(attempt.task.attempt(0)))
     }
 
-    fn breaks(&self, launch: &Launch, tracker: TrackerId) -> Option<Break> {
+    fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<Break> {
         doom::strike(&self.dooms, self.seed, launch, tracker)
     }
 }
@@ -296,16 +321,16 @@ impl Costs {
 /// Returns the part of moving so much: what it shares, or else its fixed time.
 fn transfer(
     bytes: Bytes,
-    by: Means,
+    by: NodeResource,
     shared: impl FnOnce() -> Option<Demand>,
     fixed: impl FnOnce() -> SimSpan,
-) -> Part {
+) -> EffortPart {
     if bytes == Bytes::ZERO {
-        return Part::fixed(SimSpan::ZERO, by);
+        return EffortPart::fixed(SimSpan::ZERO, by);
     }
     match shared() {
-        Some(demand) => Part { alone: demand.time_for(bytes), by, demand: Some(demand) },
-        None => Part::fixed(fixed(), by),
+        Some(demand) => EffortPart { alone: demand.time_for(bytes), by, demand: Some(demand) },
+        None => EffortPart::fixed(fixed(), by),
     }
 }
 
@@ -356,9 +381,9 @@ mod tests {
         (node(0), costs)
     }
 
-    fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
+    fn launch(job: JobSpec, kind: TaskKind, index: u32) -> LaunchOrder {
         let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
-        Launch::work(attempt, job.into())
+        LaunchOrder::work(attempt, job.into())
     }
 
     #[test]
@@ -380,7 +405,8 @@ mod tests {
         job.map.rate = Some(Rate::from_mb_per_s(100));
         let split = Split { bytes: Bytes::new(100_000_000), holders: [TrackerId(1)].into() };
         job.input = Some(Input::Splits([split].into()));
-        let launch = Launch { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
+        let launch =
+            LaunchOrder { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
         // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
@@ -389,7 +415,7 @@ mod tests {
         let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
         assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));
         let lost = plan(Some(Reading { from: None, waits: secs(9) }));
-        let fails = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        let fails = Some(Break { phase: AttemptPhase::Work, share: 1.0, hangs: false });
         assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
         // After ten minutes its tracker has had enough.
         let long = plan(Some(Reading { from: None, waits: secs(729) }));

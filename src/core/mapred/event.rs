@@ -103,7 +103,7 @@ pub enum LedgerFact {
         /// How long the task could have been launched before it was.
         waited: SimSpan,
         /// What the JobTracker counts for the job and slot kind, after this.
-        counts: Counts,
+        counts: SlotCounts,
     },
     /// The JobTracker has learned of its new state, or has decided it itself.
     ///
@@ -113,7 +113,7 @@ pub enum LedgerFact {
         /// Its new state.
         state: AttemptState,
         /// What the JobTracker counts for the job and slot kind, after this.
-        counts: Counts,
+        counts: SlotCounts,
     },
     /// The JobTracker has decided that it is to end, to stop or to go on; its tracker hears of it
     /// with the next reply, if it still hears anything.
@@ -178,7 +178,7 @@ pub enum AttemptFact {
         /// How it ended.
         outcome: Outcome,
         /// How long its phases took.
-        phases: Phases,
+        phases: PhaseTimes,
     },
 }
 
@@ -341,7 +341,7 @@ impl AttemptState {
 
 /// What the JobTracker counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SlotCounts {
     /// Attempts that it regards as running.
     pub running: u32,
     /// Tasks that wait to be launched.
@@ -350,7 +350,7 @@ pub struct Counts {
 
 /// How long the phases of an attempt took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Phases {
+pub struct PhaseTimes {
     /// From taking a slot to the first phase of the work.
     pub start_up: SimSpan,
     /// Fetching the maps' output; zero but for reduces.

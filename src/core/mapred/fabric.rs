@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::page_cache::PageCache;
-use crate::cluster::{FlowIndex, Reread, Resources, Sharing, Speeds, TrackerId};
+use crate::cluster::{FlowIndex, Reread, Resources, SharedResources, Speeds, TrackerId};
 use crate::mapred::message::{FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToTracker};
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
@@ -24,7 +24,7 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 #[derive(Debug)]
 pub struct Fabric {
     resources: Resources,
-    sharing: Sharing,
+    sharing: SharedResources,
     flows: FxHashMap<FlowId, FlowIndex>,
     /// Whose the flows are, by index.
     owners: Vec<FlowId>,
@@ -45,7 +45,7 @@ impl Fabric {
         Self {
             page_caches: nodes.map(|_| PageCache::default()).collect(),
             reads: FxHashMap::default(),
-            sharing: Sharing::new(resources.capacities().iter().copied()),
+            sharing: SharedResources::new(resources.capacities().iter().copied()),
             flows: FxHashMap::default(),
             owners: Vec::new(),
             resources: resources.clone(),

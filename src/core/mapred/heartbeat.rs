@@ -18,7 +18,7 @@ use mumakil_base::units::SimSpan;
 #[derive(Clone, Debug)]
 pub enum Heartbeat {
     /// One with a whole status.
-    Full(Arc<Status>),
+    Full(Arc<TrackerStatus>),
     /// All is as the last whole status said, but for how far attempts are, and its tracker knows from the
     /// reply that this was heard. None of its attempts fetches, waits for its commit, hangs or has ended.
     AsBefore(Call),
@@ -47,7 +47,7 @@ pub struct Call {
 
 /// What a TaskTracker says with a heartbeat.
 #[derive(Clone, Debug, Default)]
-pub struct Status {
+pub struct TrackerStatus {
     /// Which heartbeat it is.
     pub call: Call,
     /// Whether its process has just started.
@@ -85,7 +85,7 @@ pub struct Report {
     /// Its state.
     pub state: AttemptState,
     /// What it is doing.
-    pub phase: Phase,
+    pub phase: AttemptPhase,
     /// How far it is, from 0 to 1, as it last said.
     pub progress: f32,
     /// How long its process had worked when it said so, or when it ended.
@@ -105,7 +105,7 @@ impl Report {
 
 /// What a running attempt does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum AttemptPhase {
     /// Its process starts.
     Start,
     /// It does a map's, setup's or cleanup's work.
@@ -147,7 +147,7 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub enum Directive {
     /// Start an attempt, as soon as a slot is really free.
-    Launch(Launch),
+    Launch(LaunchOrder),
     /// End an attempt.
     Kill(AttemptId),
     /// Stop an attempt in its tracks, so that its slot is free.
@@ -160,7 +160,7 @@ pub enum Directive {
 
 /// What a tracker needs to know of an attempt that it is to run.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct LaunchOrder {
     /// The attempt.
     pub attempt: AttemptId,
     /// What it does.
@@ -178,7 +178,7 @@ pub struct Launch {
     pub files: Option<Arc<Replicas>>,
 }
 
-impl Launch {
+impl LaunchOrder {
     /// Returns the launch of an attempt that works in one slot, of which nothing else is known.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
         Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }

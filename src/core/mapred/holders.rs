@@ -17,7 +17,7 @@ pub struct Holders([(JobId, u32); NAMED]);
 
 /// What jobs hold of a kind.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HeldSlots {
     /// By the number of the job.
     slots: Vec<u32>,
     /// Those that hold some, with most first.
@@ -33,7 +33,7 @@ impl Holders {
     }
 }
 
-impl Held {
+impl HeldSlots {
     /// Notes that a job holds so many slots more, or fewer.
     pub(super) fn shift(&mut self, job: JobId, slots: i32) {
         if self.slots.len() <= job.index() {
@@ -71,11 +71,11 @@ mod tests {
 
     #[test]
     fn the_three_that_hold_most_are_named() {
-        let mut held = Held::default();
+        let mut held = HeldSlots::default();
         for (job, slots) in [(0, 1), (1, 4), (2, 2), (3, 2), (1, -1)] {
             held.shift(JobId(job), slots);
         }
-        let told = |held: &mut Held| held.first().iter().map(|(job, n)| (job.0, n)).collect();
+        let told = |held: &mut HeldSlots| held.first().iter().map(|(job, n)| (job.0, n)).collect();
         let first: Vec<(u32, u32)> = told(&mut held);
         assert_eq!(first, [(1, 3), (2, 2), (3, 2)]);
         for (job, slots) in [(1, -3), (2, -2)] {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::cluster::{PerSlot, SlotKind, TrackerId};
-use crate::mapred::event::{AttemptState, Counts, Outcome};
+use crate::mapred::event::{AttemptState, Outcome, SlotCounts};
 use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::map_cache::MapCache;
@@ -56,7 +56,7 @@ pub struct Job {
     /// Tasks that are to be tried a second time, the one first that is to be helped first.
     pub(super) slow: PerSlot<Vec<u32>>,
     /// How long tasks took that succeeded on each tracker; only if slow tasks are looked for.
-    pub(super) times_on: PerSlot<BTreeMap<TrackerId, Times>>,
+    pub(super) times_on: PerSlot<BTreeMap<TrackerId, TaskTimeSum>>,
     /// One for a map slot, one for a reduce slot; whichever is launched does it.
     pub(super) setup: [Task; 2],
     pub(super) cleanup: [Task; 2],
@@ -102,7 +102,7 @@ pub struct Tasks {
 /// A task. There may be millions, which are touched in any order.
 #[derive(Debug, Default)]
 pub(super) struct Task {
-    pub(super) stage: Stage,
+    pub(super) stage: TaskStage,
     /// The number of the first attempt.
     pub(super) first: u32,
     /// The number of the next attempt.
@@ -126,7 +126,7 @@ const _: () = assert!(size_of::<Task>() <= 64);
 
 /// Where a task is in its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum TaskStage {
     /// To be launched.
     #[default]
     Waiting,
@@ -195,12 +195,12 @@ pub enum JobChange {
 
 /// How long tasks took.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
+pub(super) struct TaskTimeSum {
     count: u32,
     sum: SimSpan,
 }
 
-impl Times {
+impl TaskTimeSum {
     pub(super) fn add(&mut self, took: SimSpan) {
         self.count += 1;
         self.sum += took;
@@ -372,9 +372,9 @@ impl Job {
     }
 
     /// Returns what events say of the job's counts.
-    pub(super) fn counts(&self, kind: SlotKind) -> Counts {
+    pub(super) fn counts(&self, kind: SlotKind) -> SlotCounts {
         let tasks = self.tasks(kind);
-        Counts { running: tasks.running, pending: self.waiting(kind) }
+        SlotCounts { running: tasks.running, pending: self.waiting(kind) }
     }
 
     /// Returns how many maps no reduce has to wait for any more.

@@ -21,7 +21,7 @@ use crate::mapred::heartbeat::{Call, Heartbeat};
 use crate::mapred::ids::JobId;
 use crate::mapred::ledger::Ledger;
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
-use crate::mapred::outbox::{Core, Outbox, Stop};
+use crate::mapred::outbox::{Core, Outbox, StopReason};
 use crate::mapred::reason::Reason;
 use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
 use crate::mapred::scheduler::{Orders, Scheduler, View};
@@ -61,7 +61,7 @@ pub struct JobTracker {
     /// What has come meanwhile, but for heartbeats: these wait in the line.
     held: Vec<ToJobTracker>,
     /// What its process does. If it is gone, heartbeats find nobody.
-    process: Process,
+    process: ProcessState,
     /// How often its process has died: what an earlier one planned is nobody's.
     deaths: u32,
     /// Whether the policy's own time is planned.
@@ -74,7 +74,7 @@ pub struct JobTracker {
 
 /// What its process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Process {
+enum ProcessState {
     /// It works.
     Works,
     /// It stands still.
@@ -109,7 +109,7 @@ impl JobTracker {
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
-            process: Process::Works,
+            process: ProcessState::Works,
             deaths: 0,
             has_tick: false,
             successors: VecDeque::new(),
@@ -169,20 +169,20 @@ impl JobTracker {
 
     fn pause(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
         match self.process {
-            Process::Works => self.note_process(now, Process::Still, out),
-            Process::Still => {}
+            ProcessState::Works => self.note_process(now, ProcessState::Still, out),
+            ProcessState::Still => {}
             // There is nobody to stand still.
-            Process::Gone => return,
+            ProcessState::Gone => return,
         }
         self.stand_still(now, span, out);
     }
 
-    fn note_process(&mut self, now: SimTime, state: Process, out: &mut Outbox) {
+    fn note_process(&mut self, now: SimTime, state: ProcessState, out: &mut Outbox) {
         self.process = state;
         let incident = match state {
-            Process::Works => Incident::Back,
-            Process::Still => Incident::Pauses,
-            Process::Gone => Incident::Gone,
+            ProcessState::Works => Incident::Back,
+            ProcessState::Still => Incident::Pauses,
+            ProcessState::Gone => Incident::Gone,
         };
         out.emit(now, Fact::befell(None, incident));
     }
@@ -196,14 +196,14 @@ impl JobTracker {
 
     /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
     fn die(&mut self, now: SimTime, span: SimSpan, recovers: bool, out: &mut Outbox) {
-        if self.process == Process::Gone {
+        if self.process == ProcessState::Gone {
             // Its books are as it left them; it is only back later, with the policy of its last start.
             self.follow_policy(now, out);
             return self.stand_still(now, span, out);
         }
         // Whoever stood still does so no more.
         self.stands_until = now;
-        self.note_process(now, Process::Gone, out);
+        self.note_process(now, ProcessState::Gone, out);
         for (_, heartbeat) in self.line.drain(..) {
             refuse(&heartbeat, out);
         }
@@ -239,7 +239,7 @@ impl JobTracker {
         out.emit(now, Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(now, out);
         // Who is gone hears of them when it is back.
-        if self.process != Process::Gone {
+        if self.process != ProcessState::Gone {
             self.ledger.introduce_jobs(now);
         }
         self.ledger.moved_at = now;
@@ -260,13 +260,13 @@ impl JobTracker {
 
     /// Goes on with what has come meanwhile.
     fn wake(&mut self, now: SimTime, out: &mut Outbox) {
-        if now < self.stands_until || self.process == Process::Works {
+        if now < self.stands_until || self.process == ProcessState::Works {
             return;
         }
-        if self.process == Process::Gone {
+        if self.process == ProcessState::Gone {
             self.recover(now, out);
         }
-        self.note_process(now, Process::Works, out);
+        self.note_process(now, ProcessState::Works, out);
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             self.tell_policy(now, None);
@@ -437,7 +437,7 @@ impl Core for JobTracker {
             self.wake(now, out);
         }
         match msg {
-            M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(heartbeat, out),
+            M::Heartbeat(heartbeat) if self.process == ProcessState::Gone => refuse(heartbeat, out),
             // The world does not wait.
             M::Heartbeat(_)
             | M::Replicas(_)
@@ -497,7 +497,9 @@ impl JobTracker {
             }
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
             ToJobTracker::Start => {}
-            ToJobTracker::Rest => out.stop = Some(Stop::Stalled(Box::new(self.ledger.stall()))),
+            ToJobTracker::Rest => {
+                out.stop = Some(StopReason::Stalled(Box::new(self.ledger.stall())))
+            }
             ToJobTracker::Over => {
                 if let Some(refusals) = &mut self.ledger.refusals {
                     refusals.close(now, out);

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-pub(super) use self::launches::Wish;
+pub(super) use self::launches::LaunchWish;
 use crate::cluster::{FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
 use crate::mapred::hadoop::Hadoop;
@@ -63,7 +63,7 @@ pub(super) struct Ledger {
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
     /// How hot the files are that they read; known only if hot files have more copies.
-    heat: FxHashMap<FileId, Heat>,
+    heat: FxHashMap<FileId, FileDemand>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,
     /// Jobs whose setup task is to be launched.
@@ -126,7 +126,7 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Tracker {
-    pub(super) answer: Answer,
+    pub(super) answer: LastAnswer,
     pub(super) last_seen: SimTime,
     /// When its heartbeat before the last one came.
     pub(super) seen_before: SimTime,
@@ -164,7 +164,7 @@ const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 
 /// What a tracker was told last.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct LastAnswer {
     /// The number of the call that was answered.
     pub(super) call: u32,
     /// The number of the answer.
@@ -177,7 +177,7 @@ pub(super) struct Answer {
 
 /// How hot a file is.
 #[derive(Debug, Default)]
-struct Heat {
+struct FileDemand {
     /// How many jobs read it that have not ended.
     readers: u32,
     /// How many of its blocks have been read while it was hot, and those of which more copies could not be

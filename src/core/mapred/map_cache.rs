@@ -31,7 +31,7 @@ pub enum Reach {
 
 /// What a list does with a map that it comes upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum MapVerdict {
     /// It is the answer.
     Take,
     /// It waits, but not for this node.
@@ -86,7 +86,7 @@ struct Lists {
     /// Which places have a list, as many of them together as there are bits in a mark.
     index: Vec<Indexed>,
     /// In the order of their places.
-    lists: Vec<List>,
+    lists: Vec<MapList>,
     /// All lists, one after another.
     maps: Vec<u32>,
     /// Maps that wait again, by place, the next one last.
@@ -104,7 +104,7 @@ struct Indexed {
 
 /// A list: a run of `maps` of which the first part is used up.
 #[derive(Clone, Copy, Debug, Default)]
-struct List {
+struct MapList {
     next: u32,
     end: u32,
     /// The map at `next`, if there is one: whoever asks needs it, and the run is elsewhere in memory.
@@ -174,7 +174,7 @@ impl MapCache {
         node: TrackerId,
         reach: Reach,
         topology: &Topology,
-        mut verdict: impl FnMut(u32) -> Verdict,
+        mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> Option<(u32, Option<Locality>)> {
         let looks_near = reach != Reach::Beyond;
         if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
@@ -211,7 +211,7 @@ impl MapCache {
         node: TrackerId,
         most: u32,
         topology: &Topology,
-        mut verdict: impl FnMut(u32) -> Verdict,
+        mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> [u32; 2] {
         let on_node = self.nodes.count(node.0, most, &mut verdict);
         [on_node, self.racks.count(topology.rack(node).0, most, &mut verdict)]
@@ -235,7 +235,7 @@ impl Lists {
                 places |= 1 << place;
                 let next = begin;
                 begin += mem::replace(end, next);
-                all.lists.push(List { next, end: begin, first: 0 });
+                all.lists.push(MapList { next, end: begin, first: 0 });
             }
             all.marks.push(places);
             all.index.push(Indexed { places, before });
@@ -277,7 +277,7 @@ impl Lists {
     }
 
     /// Returns the first map of a place, and steps over it: it does not wait any more.
-    fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+    fn take(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         let map = self.first(place, verdict)?;
         let at = self.find(place)?;
         let list = &mut self.lists[at];
@@ -288,15 +288,15 @@ impl Lists {
     }
 
     /// Returns the first map of a place.
-    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         if !self.may_have(place) {
             return None;
         }
         if let Some(again) = self.again.get_mut(&place) {
-            while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
+            while again.last().is_some_and(|map| verdict(*map) == MapVerdict::Drop) {
                 again.pop();
             }
-            let found = again.iter().rev().copied().find(|map| verdict(*map) == Verdict::Take);
+            let found = again.iter().rev().copied().find(|map| verdict(*map) == MapVerdict::Take);
             if again.is_empty() {
                 self.again.remove(&place);
             }
@@ -315,19 +315,19 @@ impl Lists {
     }
 
     /// Returns how many maps of a place are to be taken, of so many at most.
-    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
+    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> u32 {
         // What no longer waits is used up first, as by who takes one.
         if self.first(place, verdict).is_none() {
             return 0;
         }
         let again = self.again.get(&place).into_iter().flatten().rev();
         let fresh = self.find(place).map_or(&[][..], |at| self.lists[at].rest(&self.maps));
-        let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
+        let taken = again.chain(fresh).filter(|map| verdict(**map) == MapVerdict::Take);
         taken.take(most as usize).count() as u32
     }
 }
 
-impl List {
+impl MapList {
     /// Returns how much of it is not used up.
     fn len(self) -> u32 {
         self.end - self.next
@@ -348,15 +348,15 @@ impl List {
 
     /// Returns the first of all `maps` that is in the list and to be taken; what no longer waits is used
     /// up.
-    fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+    fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
         while self.next < self.end {
             match verdict(self.first) {
-                Verdict::Take => return Some(self.first),
-                Verdict::Pass => {
+                MapVerdict::Take => return Some(self.first),
+                MapVerdict::Pass => {
                     let later = self.rest(maps).iter().skip(1);
-                    return later.copied().find(|map| verdict(*map) == Verdict::Take);
+                    return later.copied().find(|map| verdict(*map) == MapVerdict::Take);
                 }
-                Verdict::Drop => self.step_over(maps),
+                MapVerdict::Drop => self.step_over(maps),
             }
         }
         None
@@ -402,7 +402,7 @@ mod tests {
 
     fn take(lists: &mut Lists, place: u32, waiting: &mut BTreeSet<u32>) -> Option<u32> {
         let found = lists.take(place, &mut |map| {
-            if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop }
+            if waiting.contains(&map) { MapVerdict::Take } else { MapVerdict::Drop }
         });
         if let Some(map) = found {
             waiting.remove(&map);
@@ -479,9 +479,9 @@ mod tests {
     #[test]
     fn a_map_that_may_not_run_here_stays_for_others() {
         let mut lists = Lists::new(&[(5, 0), (5, 1)]);
-        let barred = |map| if map == 0 { Verdict::Pass } else { Verdict::Take };
+        let barred = |map| if map == 0 { MapVerdict::Pass } else { MapVerdict::Take };
         assert_eq!(lists.first(5, &mut { barred }), Some(1));
-        assert_eq!(lists.first(5, &mut |_| Verdict::Take), Some(0));
+        assert_eq!(lists.first(5, &mut |_| MapVerdict::Take), Some(0));
     }
 
     #[test]
@@ -494,7 +494,7 @@ mod tests {
         let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
         let mut cache = MapCache::new(2, locate, &topology, &mut order);
         let take = |cache: &mut MapCache| {
-            cache.best(TrackerId(0), Reach::Any, &topology, |_| Verdict::Take).unwrap()
+            cache.best(TrackerId(0), Reach::Any, &topology, |_| MapVerdict::Take).unwrap()
         };
         assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
         cache.nodes = Lists::default();
@@ -522,7 +522,7 @@ mod tests {
         let mut waiting = BTreeSet::from([0, 1, 2]);
         let far = [(); 3].map(|()| {
             let verdict =
-                |map: u32| if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop };
+                |map: u32| if waiting.contains(&map) { MapVerdict::Take } else { MapVerdict::Drop };
             let (map, _) = cache.best(TrackerId(0), Reach::Any, &topology, verdict).unwrap();
             waiting.remove(&map);
             map

@@ -40,7 +40,7 @@ pub struct MapOutputs {
 #[derive(Debug, Default)]
 struct Outputs {
     /// In the order of the maps.
-    all: BTreeMap<AttemptId, Output>,
+    all: BTreeMap<AttemptId, CountedOutput>,
     /// How many changes the JobTracker has told.
     changes: u32,
     /// Those that were on a disk that is lost.
@@ -49,7 +49,7 @@ struct Outputs {
 
 /// The output of a map.
 #[derive(Debug)]
-struct Output {
+struct CountedOutput {
     at: TrackerId,
     /// How many maps of the job had ended before this one.
     order: u32,
@@ -59,7 +59,7 @@ struct Output {
     until: Option<u32>,
 }
 
-impl Output {
+impl CountedOutput {
     /// Returns whether it counted after so many changes.
     fn counted(&self, changes: u32) -> bool {
         self.since <= changes && self.until.is_none_or(|until| changes < until)
@@ -69,7 +69,7 @@ impl Output {
 impl Outputs {
     fn count(&mut self, MapOutput { map, at, order }: MapOutput) {
         self.changes += 1;
-        self.all.insert(map, Output { at, order, since: self.changes, until: None });
+        self.all.insert(map, CountedOutput { at, order, since: self.changes, until: None });
     }
 
     fn lose(&mut self, map: AttemptId) {
@@ -122,7 +122,7 @@ impl MapOutputs {
                 continue;
             }
             for (&map, output) in all.iter().filter(|(_, output)| output.counted(maps.changes)) {
-                let Output { at, order, until, .. } = *output;
+                let CountedOutput { at, order, until, .. } = *output;
                 // The reply may be an old one that was lost and is given again.
                 let is_gone = until.is_some() || self.dark.contains(&at);
                 let is_out_of_reach = is_gone || is_cut_off(at);

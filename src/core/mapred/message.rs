@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{Cut, Reread, Speeds, TrackerId, Use};
+use crate::cluster::{Cut, Reread, ResourceUse, Speeds, TrackerId};
 use crate::mapred::event::Outcome;
 use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId};
@@ -541,7 +541,7 @@ pub struct FlowBegins {
     /// Which it is.
     pub id: FlowId,
     /// What it uses.
-    pub uses: Arc<[Use]>,
+    pub uses: Arc<[ResourceUse]>,
     /// The block that it reads, if that may be in memory.
     pub reread: Option<Arc<Reread>>,
 }

@@ -26,7 +26,7 @@ use crate::cluster::{Hdfs, TrackerId};
 use crate::mapred::event::{Fact, Incident, WorldFact};
 use crate::mapred::message::{ToJobTracker, ToNameNode};
 use crate::mapred::outbox::{Core, Outbox};
-use crate::mapred::replicas::Later;
+use crate::mapred::replicas::LaterCopy;
 use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::Block;
 use crate::mapred::spec::{Input, JobSpec};
@@ -49,10 +49,10 @@ pub struct NameNode {
     hdfs: Hdfs,
     upkeep: Upkeep,
     jobs: Vec<Arc<JobSpec>>,
-    nodes: Vec<Node>,
+    nodes: Vec<DataNode>,
     replicas: Replicas,
     /// What there is; found when it is first needed.
-    store: Option<Store>,
+    store: Option<BlockStore>,
     /// Blocks that can be copied and have too few copies, with how many there are.
     queue: BTreeSet<(usize, u32)>,
     /// Those for which no target was found.
@@ -65,12 +65,12 @@ pub struct NameNode {
     begun: u64,
     waves: u32,
     /// What is to be copied because of a node, each time; some of it is open.
-    accounts: BTreeMap<u32, Account>,
+    accounts: BTreeMap<u32, CopyAccount>,
     opened: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct DataNode {
     presence: Presence,
     /// How often it has gone off or come back: a time-out from before is stale.
     switches: u32,
@@ -96,22 +96,22 @@ struct Copying {
 
 /// Blocks that are copied because of a node.
 #[derive(Debug)]
-struct Account {
+struct CopyAccount {
     node: TrackerId,
     is_told: bool,
     /// The copies that are still to be made, and those that were.
-    left: Sum,
-    made: Sum,
+    left: BlockSum,
+    made: BlockSum,
 }
 
 /// So many blocks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct BlockSum {
     blocks: u32,
     bytes: u128,
 }
 
-impl Sum {
+impl BlockSum {
     fn add(&mut self, blocks: u32, each: Bytes) {
         self.blocks += blocks;
         self.bytes += u128::from(blocks) * u128::from(each.get());
@@ -129,7 +129,7 @@ impl Sum {
 
 /// All blocks that jobs read.
 #[derive(Debug, Default)]
-struct Store {
+struct BlockStore {
     blocks: Vec<Stored>,
     /// By node, the places of the blocks that were written there at first, copied there since, or are on
     /// their way there.
@@ -153,7 +153,7 @@ struct Stored {
     living: usize,
 }
 
-impl Store {
+impl BlockStore {
     fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
         let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
         let mut holders = Vec::new();
@@ -201,7 +201,7 @@ impl Store {
 
 impl Stored {
     /// Returns the copies that were made later.
-    fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a Later> {
+    fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a LaterCopy> {
         replicas.later.get(&self.block).into_iter().flatten()
     }
 
@@ -223,7 +223,7 @@ impl NameNode {
         upkeep: Upkeep,
         jobs: Vec<Arc<JobSpec>>,
     ) -> Self {
-        let node = Node { presence: Presence::On, switches: 0, has_news: false };
+        let node = DataNode { presence: Presence::On, switches: 0, has_news: false };
         Self {
             seed,
             replicas: Replicas::new(hdfs.clone()),
@@ -254,7 +254,7 @@ impl NameNode {
     // ---- nodes ----
 
     fn go_off(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        let Node { presence, switches, .. } = &mut self.nodes[node.index()];
+        let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = Presence::Off;
         *switches += 1;
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
@@ -307,9 +307,9 @@ impl NameNode {
 
     // ---- blocks ----
 
-    fn store(&mut self) -> &mut Store {
+    fn store(&mut self) -> &mut BlockStore {
         let Self { store, jobs, hdfs, nodes, .. } = self;
-        store.get_or_insert_with(|| Store::new(jobs, hdfs, nodes.len()))
+        store.get_or_insert_with(|| BlockStore::new(jobs, hdfs, nodes.len()))
     }
 
     fn stored(&mut self, place: u32) -> &mut Stored {
@@ -328,8 +328,8 @@ impl NameNode {
     fn look_after(&mut self, now: SimTime, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
-        let (left, made) = (Sum::default(), Sum::default());
-        self.accounts.insert(number, Account { node, is_told: false, left, made });
+        let (left, made) = (BlockSum::default(), BlockSum::default());
+        self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
             self.remove(now, *place, &[node], out);
@@ -450,7 +450,7 @@ impl NameNode {
             stored.coming.retain(|(node, _)| *node != to);
             let (block, bytes) = (stored.block, stored.bytes);
             let mut later = replicas.later.get(&block).cloned().unwrap_or_default();
-            later.push(Later { node: to, number: stored.made });
+            later.push(LaterCopy { node: to, number: stored.made });
             stored.made += 1;
             replicas.later.insert_mut(block, later);
             out.emit(now, Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
@@ -492,9 +492,9 @@ impl NameNode {
     fn remove(&mut self, now: SimTime, place: u32, from: &[TrackerId], out: &mut Outbox) {
         let block = self.stored(place).block;
         let Some(copies) = self.replicas.later.get(&block) else { return };
-        let goes = |copy: &Later| from.contains(&copy.node);
-        let (gone, left): (Vec<Later>, Vec<Later>) = copies.iter().copied().partition(goes);
-        for Later { node, .. } in &gone {
+        let goes = |copy: &LaterCopy| from.contains(&copy.node);
+        let (gone, left): (Vec<LaterCopy>, Vec<LaterCopy>) = copies.iter().copied().partition(goes);
+        for LaterCopy { node, .. } in &gone {
             self.store().drop(place, *node);
             out.emit(now, Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
         }
@@ -509,7 +509,7 @@ impl NameNode {
     fn settle(&mut self, now: SimTime, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
         let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
         account.left.take(blocks, each);
-        let Account { node, is_told, left, made } = *account;
+        let CopyAccount { node, is_told, left, made } = *account;
         if is_told && left.blocks == 0 {
             self.accounts.remove(&number);
             let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };

@@ -119,7 +119,7 @@ struct Machine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum MachineState {
     On,
     /// The machine is, its tracker is not.
     WithoutTracker,
@@ -129,15 +129,15 @@ enum State {
 }
 
 impl Machine {
-    fn state(&self) -> State {
+    fn state(&self) -> MachineState {
         if 0 < self.absences {
-            State::Absent
+            MachineState::Absent
         } else if self.is_stopped || 0 < self.outages {
-            State::Off
+            MachineState::Off
         } else if 0 < self.tracker_outages {
-            State::WithoutTracker
+            MachineState::WithoutTracker
         } else {
-            State::On
+            MachineState::On
         }
     }
 
@@ -185,7 +185,7 @@ impl Nature {
     /// Returns whether a mishap finds its machines as it needs them: only what is on can crash.
     fn may_begin(&self, number: u32) -> bool {
         let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
-        let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
+        let is_on = |node: &TrackerId| self.machines[node.index()].state() == MachineState::On;
         !matches!(harm, Harm::Outage | Harm::TrackerOutage) || nodes.iter().all(is_on)
     }
 
@@ -246,24 +246,32 @@ impl Nature {
 
 /// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
 /// that it has joined.
-fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
+fn switch(now: SimTime, node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use Incident as I;
     let (incidents, message): (&[I], _) = match (was, is) {
-        (State::On, State::On)
-        | (State::WithoutTracker, State::WithoutTracker)
-        | (State::Off, State::Off | State::Absent)
-        | (State::Absent, State::Absent) => return,
-        (State::On | State::WithoutTracker, State::Absent) => (&[], Some(ToTracker::PowerOff)),
-        (State::Absent, State::On) => (&[], Some(ToTracker::PowerOn)),
-        (State::Absent, State::WithoutTracker) => (&[I::TrackerGone], None),
-        (State::Absent, State::Off) => (&[I::MachineOff], None),
-        (State::On | State::WithoutTracker, State::Off) => {
+        (MachineState::On, MachineState::On)
+        | (MachineState::WithoutTracker, MachineState::WithoutTracker)
+        | (MachineState::Off, MachineState::Off | MachineState::Absent)
+        | (MachineState::Absent, MachineState::Absent) => return,
+        (MachineState::On | MachineState::WithoutTracker, MachineState::Absent) => {
+            (&[], Some(ToTracker::PowerOff))
+        }
+        (MachineState::Absent, MachineState::On) => (&[], Some(ToTracker::PowerOn)),
+        (MachineState::Absent, MachineState::WithoutTracker) => (&[I::TrackerGone], None),
+        (MachineState::Absent, MachineState::Off) => (&[I::MachineOff], None),
+        (MachineState::On | MachineState::WithoutTracker, MachineState::Off) => {
             (&[I::MachineOff], Some(ToTracker::PowerOff))
         }
-        (State::Off, State::On) => (&[I::MachineOn], Some(ToTracker::PowerOn)),
-        (State::Off, State::WithoutTracker) => (&[I::MachineOn, I::TrackerGone], None),
-        (State::On, State::WithoutTracker) => (&[I::TrackerGone], Some(ToTracker::Crash)),
-        (State::WithoutTracker, State::On) => (&[I::TrackerBack], Some(ToTracker::PowerOn)),
+        (MachineState::Off, MachineState::On) => (&[I::MachineOn], Some(ToTracker::PowerOn)),
+        (MachineState::Off, MachineState::WithoutTracker) => {
+            (&[I::MachineOn, I::TrackerGone], None)
+        }
+        (MachineState::On, MachineState::WithoutTracker) => {
+            (&[I::TrackerGone], Some(ToTracker::Crash))
+        }
+        (MachineState::WithoutTracker, MachineState::On) => {
+            (&[I::TrackerBack], Some(ToTracker::PowerOn))
+        }
     };
     for incident in incidents {
         out.emit(now, Fact::befell(node, *incident));
@@ -271,18 +279,23 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }
-    if was == State::On {
+    if was == MachineState::On {
         out.affect(ToMapOutputs::Darkness(node));
     }
 }
 
 /// Tells the NameNode of a machine that can be reached no more, or again; or not though it should be there
 /// from now on.
-fn tell_name_node(node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
+fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     match (was, is) {
-        (State::On | State::WithoutTracker, State::Off) => out.affect(ToNameNode::Off(node)),
-        (State::Absent, State::Off) => out.affect(ToNameNode::JoinsOff(node)),
-        (State::Off | State::Absent, State::On | State::WithoutTracker) => {
+        (MachineState::On | MachineState::WithoutTracker, MachineState::Off) => {
+            out.affect(ToNameNode::Off(node))
+        }
+        (MachineState::Absent, MachineState::Off) => out.affect(ToNameNode::JoinsOff(node)),
+        (
+            MachineState::Off | MachineState::Absent,
+            MachineState::On | MachineState::WithoutTracker,
+        ) => {
             out.affect(ToNameNode::On(node));
         }
         _ => {}

@@ -27,7 +27,7 @@ pub struct Outbox {
     /// What it has seen.
     pub events: Vec<Event>,
     /// Why the run is over, if it is.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
     /// By the JobTracker: that it has nothing to do, as far as it knows.
     pub calm: Option<Calm>,
 }
@@ -55,7 +55,7 @@ pub struct Letter {
 
 /// Why a run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// Every job has ended.
     Done,
     /// The scenario's `until` has come.
@@ -66,7 +66,7 @@ pub enum Stop {
     TimeLimit,
 }
 
-impl Stop {
+impl StopReason {
     /// Returns the word for it in `summary.json`, if jobs may be left for this reason that the
     /// scenario does not name.
     pub fn word(&self) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use std::mem;
 
 use crate::cluster::{PerSlot, SlotKind};
 use crate::mapred::event::{Fact, JobFact};
-use crate::mapred::holders::{Held, Holders};
+use crate::mapred::holders::{HeldSlots, Holders};
 use crate::mapred::ids::JobId;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
@@ -28,7 +28,7 @@ pub(super) struct Refusals {
     /// By the number of the job.
     open: Vec<PerSlot<Vec<Refusal>>>,
     swept_at: SimTime,
-    held: PerSlot<Held>,
+    held: PerSlot<HeldSlots>,
 }
 
 /// A row of refusals.

@@ -30,7 +30,7 @@ const PAUSE: SimSpan = SimSpan::from_secs(3);
 
 /// A copy that was made since the file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Later {
+pub(super) struct LaterCopy {
     pub(super) node: TrackerId,
     /// How many copies of the block were made before.
     pub(super) number: u32,
@@ -47,7 +47,7 @@ pub struct Replicas {
     /// Nodes that have lost what was written there at first.
     pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
     /// What was copied again, block by block.
-    pub(super) later: RedBlackTreeMapSync<Block, Vec<Later>>,
+    pub(super) later: RedBlackTreeMapSync<Block, Vec<LaterCopy>>,
 }
 
 /// A copy of a block.
@@ -112,7 +112,7 @@ impl Replicas {
         let mut listed: Vec<Copy> =
             Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
-        for Later { node, number } in later.into_iter().flatten().copied() {
+        for LaterCopy { node, number } in later.into_iter().flatten().copied() {
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
                 listed.push(Copy { node, which: Which::Later(number) });
             }
@@ -284,7 +284,7 @@ mod tests {
     fn a_later_copy_is_read_like_any_other() {
         let reading = open(&[1], 0, |files| {
             files.wiped.insert_mut(TrackerId(1));
-            let copy = Later { node: TrackerId(2), number: 3 };
+            let copy = LaterCopy { node: TrackerId(2), number: 3 };
             files.later.insert_mut(Block::OfTrace(JobId(0), 0), vec![copy]);
         });
         let copy = Copy { node: TrackerId(2), which: Which::Later(3) };

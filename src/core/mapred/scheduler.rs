@@ -28,10 +28,10 @@ use self::steps::step;
 pub use self::wrapper::Wrapper;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, MemberFact, Order};
-use crate::mapred::heartbeat::{Directive, Launch, Report};
+use crate::mapred::heartbeat::{Directive, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::job::{Job, JobEvent};
-use crate::mapred::ledger::{Ledger, Wish};
+use crate::mapred::ledger::{LaunchWish, Ledger};
 use crate::mapred::locality::Locality;
 use crate::mapred::map_cache::Reach;
 use crate::mapred::outbox::Outbox;
@@ -467,7 +467,7 @@ impl Offer<'_> {
         if reach == Reach::Node && self.ledger.has_no_map_on(job, self.tracker) {
             return None;
         }
-        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
         match self.ledger.launch_map(self.now, wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
@@ -494,7 +494,7 @@ impl Offer<'_> {
     ) -> Option<Launched> {
         step();
         self.looks += 1;
-        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
         match self.ledger.launch_reduce(self.now, wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
@@ -614,7 +614,7 @@ impl Offer<'_> {
         }
     }
 
-    fn launch(&mut self, launch: Launch) -> Launched {
+    fn launch(&mut self, launch: LaunchOrder) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
         self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));

@@ -10,13 +10,13 @@
 
 mod options;
 
-pub use self::options::{Behind, Late, Rates, Rule, Speculation};
+pub use self::options::{Behind, LateOptions, Rates, Rule, Speculation};
 use mumakil_base::statistics;
 use mumakil_base::units::{Fraction, SimTime};
 
 /// A job's tasks of a kind, as trackers have told of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'a> {
+pub(super) struct ReportedTasks<'a> {
     pub(super) now: SimTime,
     /// How far all of them are on average, those that have not begun among them.
     pub(super) average: f64,
@@ -31,12 +31,12 @@ pub(super) struct Begun {
     /// How much of it its best attempt does in a second, by its last report.
     pub(super) rate: f64,
     /// Its attempt, if it has one only that could have a rival.
-    pub(super) alone: Option<Alone>,
+    pub(super) alone: Option<LoneAttempt>,
 }
 
 /// An attempt that could have a rival.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alone {
+pub(super) struct LoneAttempt {
     /// How far it is, from 0 to 1.
     pub(super) progress: f64,
     /// When it was handed out.
@@ -58,8 +58,9 @@ pub(super) struct Seconds {
 
 impl Rule {
     /// Returns the numbers of the slow tasks, the one first that is to be helped first.
-    pub(super) fn slow(self, field: Field<'_>) -> Vec<u32> {
-        let is_old = |alone: &Alone| self.after() <= field.now.saturating_since(alone.launched);
+    pub(super) fn slow(self, field: ReportedTasks<'_>) -> Vec<u32> {
+        let is_old =
+            |alone: &LoneAttempt| self.after() <= field.now.saturating_since(alone.launched);
         let old = || {
             let alone = field.begun.iter().filter_map(|task| Some((task, task.alone?)));
             alone.filter(|(_, alone)| is_old(alone))
@@ -71,7 +72,7 @@ impl Rule {
         let rates = || field.begun.iter().map(|task| task.rate).collect::<Vec<f64>>();
         match self {
             Self::Hadoop020(Behind { gap, .. }) => {
-                let is_behind = |alone: &Alone| gap.get() <= field.average - alone.progress;
+                let is_behind = |alone: &LoneAttempt| gap.get() <= field.average - alone.progress;
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
@@ -79,7 +80,7 @@ impl Rule {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
             }
-            Self::Late(Late { slow_task, .. }) => {
+            Self::Late(LateOptions { slow_task, .. }) => {
                 let limit = statistics::quantile(&rates(), slow_task.get());
                 by_rate(&|rate| limit.is_some_and(|limit| rate < limit))
             }
@@ -97,7 +98,7 @@ impl Rule {
                     || f64::from(of_job) < part(always_of_slots, slots)
                     || f64::from(of_job) < part(cap, running)
             }
-            Self::Late(Late { cap, .. }) => f64::from(of_all) < part(cap, slots),
+            Self::Late(LateOptions { cap, .. }) => f64::from(of_all) < part(cap, slots),
         }
     }
 }
@@ -111,7 +112,7 @@ impl Rates {
     }
 }
 
-impl Late {
+impl LateOptions {
     /// Returns what a node must have done not to be slow, of what all have done.
     pub(super) fn least_work(self, all: &[f64]) -> f64 {
         statistics::quantile(all, self.slow_node.get()).unwrap_or(0.0)
@@ -142,7 +143,7 @@ mod tests {
     /// A task that runs alone since so many seconds and is so far, told just now.
     fn runs(index: u32, secs: u64, progress: f64) -> Begun {
         let launched = NOW.as_micros() - secs * 1_000_000;
-        let alone = Alone { progress, launched: SimTime::from_micros(launched) };
+        let alone = LoneAttempt { progress, launched: SimTime::from_micros(launched) };
         Begun { index, rate: progress / secs as f64, alone: Some(alone) }
     }
 
@@ -154,7 +155,7 @@ mod tests {
     const NOW: SimTime = SimTime::from_micros(1_000_000_000);
 
     fn slow(rule: Rule, average: f64, begun: &[Begun]) -> Vec<u32> {
-        rule.slow(Field { now: NOW, average, begun })
+        rule.slow(ReportedTasks { now: NOW, average, begun })
     }
 
     #[test]
@@ -191,21 +192,22 @@ mod tests {
     #[test]
     fn equal_rates_are_not_slow() {
         let begun: Vec<Begun> = (0..7).map(|index| runs(index, 90, 0.3)).collect();
-        for rule in [Rule::Hadoop021(Rates::default()), Rule::Late(Late::default())] {
+        for rule in [Rule::Hadoop021(Rates::default()), Rule::Late(LateOptions::default())] {
             assert!(slow(rule, 0.3, &begun).is_empty(), "{rule:?}");
         }
     }
 
     #[test]
     fn by_late_what_is_in_the_lowest_quarter_is_slow_and_the_longest_left_is_first() {
-        let rule = Rule::Late(Late::default());
+        let rule = Rule::Late(LateOptions::default());
         // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5 of
         // seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at 90 %
         // has 33 s left.
         let mut begun: Vec<Begun> = (0..4).map(|index| took(index, 100.0)).collect();
         begun.extend([runs(4, 100, 0.5), runs(5, 200, 0.8), runs(6, 300, 0.9)]);
         assert_eq!(slow(rule, 0.0, &begun), [5, 6]);
-        let half = Rule::Late(Late { slow_task: Fraction::of(0.5), ..Late::default() });
+        let half =
+            Rule::Late(LateOptions { slow_task: Fraction::of(0.5), ..LateOptions::default() });
         assert_eq!(slow(half, 0.0, &begun), [4, 5, 6], "100 s are left of 4");
     }
 
@@ -216,7 +218,7 @@ mod tests {
         for rule in [
             Rule::Hadoop020(Behind::default()),
             Rule::Hadoop021(Rates::default()),
-            Rule::Late(Late::default()),
+            Rule::Late(LateOptions::default()),
         ] {
             assert!(slow(rule, 0.9, &begun).is_empty(), "{rule:?}");
         }
@@ -226,7 +228,7 @@ mod tests {
     fn no_more_than_a_part_is_tried_again() {
         let seconds = Seconds { of_job: 10, running: 100, of_all: 10, slots: 90 };
         assert!(Rule::Hadoop020(Behind::default()).has_room(seconds));
-        let late = Rule::Late(Late::default());
+        let late = Rule::Late(LateOptions::default());
         assert!(!late.has_room(seconds), "ten are more than a tenth of 90 slots");
         assert!(late.has_room(Seconds { of_all: 8, ..seconds }));
         assert!(late.has_room(Seconds { of_all: 0, slots: 2, ..seconds }), "the first always may");
@@ -247,15 +249,16 @@ mod tests {
         assert!(!Rates::default().is_slow_node(100.0, &means));
         assert!(!Rates::default().is_slow_node(100.0, &[100.0]), "alone it is like all");
         // The lowest quarter of four ends between the first and the second, at 3/4.
-        assert_eq!(Late::default().least_work(&[8.0, 2.0, 6.0, 7.0]), 5.0);
-        assert_eq!(Late::default().least_work(&[]), 0.0);
+        assert_eq!(LateOptions::default().least_work(&[8.0, 2.0, 6.0, 7.0]), 5.0);
+        assert_eq!(LateOptions::default().least_work(&[]), 0.0);
     }
 
     #[test]
     fn the_lag_is_an_option() {
-        let rule = Rule::Late(Late { after: SimSpan::from_secs(5), ..Late::default() });
+        let rule =
+            Rule::Late(LateOptions { after: SimSpan::from_secs(5), ..LateOptions::default() });
         let begun = [took(0, 10.0), took(1, 10.0), took(2, 10.0), runs(3, 6, 0.1)];
         assert_eq!(slow(rule, 0.0, &begun), [3]);
-        assert!(slow(Rule::Late(Late::default()), 0.0, &begun).is_empty());
+        assert!(slow(Rule::Late(LateOptions::default()), 0.0, &begun).is_empty());
     }
 }

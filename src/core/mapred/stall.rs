@@ -16,9 +16,9 @@ const TOLD: usize = 12;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
     /// Who waits, by job and within a job in the order of its life.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<JobWait>,
     /// The slots that are taken, by kind and job.
-    pub held: Vec<Held>,
+    pub held: Vec<JobSlots>,
     /// How many trackers may get tasks.
     pub trackers: u32,
     /// Their slots.
@@ -27,7 +27,7 @@ pub struct Stall {
 
 /// Some of a job that wait for the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct JobWait {
     /// The job's name.
     pub job: Arc<str>,
     /// What of it waits.
@@ -85,7 +85,7 @@ pub enum Wait {
 
 /// Slots that a job has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct JobSlots {
     /// The kind of slot.
     pub kind: SlotKind,
     /// The job's name.
@@ -94,7 +94,7 @@ pub struct Held {
     pub slots: u32,
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for JobWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { job, who, count, on } = self;
         let many = |what: &str| counted(u64::from(*count), what);
@@ -143,7 +143,7 @@ impl fmt::Display for Stall {
         }
         for kind in SlotKind::BOTH {
             let (slots, word) = (self.slots[kind], kind.word());
-            let held: Vec<&Held> = self.held.iter().filter(|held| held.kind == kind).collect();
+            let held: Vec<&JobSlots> = self.held.iter().filter(|held| held.kind == kind).collect();
             let taken: u32 = held.iter().map(|held| held.slots).sum();
             write!(
                 f,
@@ -151,7 +151,7 @@ impl fmt::Display for Stall {
                 counted(u64::from(slots), &format!("{word} slot"))
             )?;
             let mut before = ": ";
-            for Held { job, slots, .. } in held.iter().take(TOLD) {
+            for JobSlots { job, slots, .. } in held.iter().take(TOLD) {
                 write!(f, "{before}{slots} by {job}")?;
                 before = ", ";
             }

@@ -25,7 +25,7 @@ use crate::mapred::cost::{Costs, Shared};
 use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};
 use crate::mapred::hadoop::{Behaviour, CommitPending};
 use crate::mapred::heartbeat::{
-    Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Reply, Status,
+    Directive, FailedFetch, Heartbeat, LaunchOrder, MapsDone, Missing, Reply, TrackerStatus,
 };
 use crate::mapred::ids::AttemptId;
 use crate::mapred::message::{
@@ -64,7 +64,7 @@ pub struct TaskTracker {
     free: PerSlot<u32>,
     clockwork: Clockwork,
     /// The last whole status, kept to be sent again and to be filled anew.
-    status: Arc<Status>,
+    status: Arc<TrackerStatus>,
 
     id: TrackerId,
     ailments: u32,
@@ -83,7 +83,7 @@ pub struct TaskTracker {
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
     /// The reply that it has asked about, what of its outputs cannot be fetched, until it knows.
-    asked: Option<Asked>,
+    asked: Option<AskedReply>,
     /// When it was last told how far maps are; only if heartbeats may come out of turn.
     told_of_maps: SimTime,
     /// The instant of the last message.
@@ -94,7 +94,7 @@ const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
 const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 
 /// A reply of which it is not known yet what reduces can fetch.
-struct Asked {
+struct AskedReply {
     reply: Arc<Reply>,
     /// How many attempts it concerns, those that were launched first.
     hearing: usize,
@@ -356,7 +356,7 @@ impl TaskTracker {
             let works = complains && working.any(|attempt| attempt.fetches());
             let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
             out.affect(ask);
-            self.asked = Some(Asked { reply: reply.clone(), hearing });
+            self.asked = Some(AskedReply { reply: reply.clone(), hearing });
             return;
         }
         self.hear_of_maps(now, &reply.maps, &reply.missing, hearing, out);
@@ -371,7 +371,8 @@ impl TaskTracker {
         out: &mut Outbox,
     ) {
         // Its process may have died since it asked, and asked again.
-        if let Some(Asked { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call) {
+        if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
+        {
             let missing = [&reply.missing, missing].concat();
             self.hear_of_maps(now, &reply.maps, &missing, hearing, out);
         }
@@ -487,7 +488,7 @@ impl TaskTracker {
         self.attempts.iter_mut().find(|attempt| attempt.is(id)).map(|it| &mut **it)
     }
 
-    fn accept(&mut self, now: SimTime, launch: &Launch, out: &mut Outbox) {
+    fn accept(&mut self, now: SimTime, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
         if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();

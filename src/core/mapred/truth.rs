@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cluster::{Node, SlotKind, TrackerId};
 use crate::mapred::cost::Costs;
-use crate::mapred::heartbeat::Launch;
+use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::{TaskId, TaskKind};
 use crate::mapred::job::Job;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
@@ -41,7 +41,7 @@ impl Truth {
             SlotKind::Reduce => TaskKind::Reduce,
         };
         let attempt = TaskId { job: job.id(), kind, index }.attempt(0);
-        let launch = Launch::work(attempt, job.spec.clone());
+        let launch = LaunchOrder::work(attempt, job.spec.clone());
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -52,13 +52,13 @@ fn pause_after(failures: u32) -> SimSpan {
 /// The outputs of maps that were named as missing.
 #[derive(Debug, Default)]
 pub(super) struct Unfetched {
-    outputs: Vec<Output>,
+    outputs: Vec<UnfetchedOutput>,
     /// When each machine is tried next.
     due: BTreeMap<TrackerId, SimTime>,
 }
 
 #[derive(Debug)]
-struct Output {
+struct UnfetchedOutput {
     map: AttemptId,
     at: TrackerId,
     is_lost: bool,
@@ -68,7 +68,7 @@ struct Output {
     failures: u32,
 }
 
-impl Output {
+impl UnfetchedOutput {
     fn is_wanted(&self) -> bool {
         !self.is_here && !self.is_lost
     }
@@ -86,7 +86,7 @@ impl Unfetched {
         for missing in missing.iter().filter(|missing| missing.map.job() == job) {
             let Missing { map, at, order, is_lost, is_unreadable } = *missing;
             let known = earlier.iter().find(|output| output.map == map);
-            self.outputs.push(Output {
+            self.outputs.push(UnfetchedOutput {
                 map,
                 at,
                 is_lost,
@@ -124,7 +124,7 @@ impl Unfetched {
             while *due <= now {
                 // The machine is tried again when the first of its outputs may be.
                 let mut fewest = u32::MAX;
-                let here = |output: &&mut Output| output.at == *at && output.is_wanted();
+                let here = |output: &&mut UnfetchedOutput| output.at == *at && output.is_wanted();
                 for output in self.outputs.iter_mut().filter(here) {
                     output.failures += 1;
                     fewest = fewest.min(output.failures);

@@ -53,8 +53,8 @@ pub(super) fn text_of(object: &[u8], attribute: &str) -> Option<String> {
 
 /// Returns the attributes of an object up to its first error, and their values if they are texts.
 pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
-    struct Attributes<'a>(&'a mut Vec<(String, Option<String>)>);
-    impl<'de> de::Visitor<'de> for Attributes<'_> {
+    struct AttributesVisitor<'a>(&'a mut Vec<(String, Option<String>)>);
+    impl<'de> de::Visitor<'de> for AttributesVisitor<'_> {
         type Value = ();
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
@@ -68,7 +68,8 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
     }
     let mut found = Vec::new();
     // What comes before an error has been found all the same.
-    let _ = serde_json::Deserializer::from_slice(object).deserialize_map(Attributes(&mut found));
+    let _ =
+        serde_json::Deserializer::from_slice(object).deserialize_map(AttributesVisitor(&mut found));
     found
 }
 
@@ -139,8 +140,8 @@ pub mod count {
         D: Deserializer<'de>,
         N: TryFrom<i64>,
     {
-        struct Count<N>(PhantomData<N>);
-        impl<N: TryFrom<i64>> de::Visitor<'_> for Count<N> {
+        struct WholeNumberVisitor<N>(PhantomData<N>);
+        impl<N: TryFrom<i64>> de::Visitor<'_> for WholeNumberVisitor<N> {
             type Value = Option<N>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number, or -1 where it is unknown")
@@ -164,6 +165,6 @@ pub mod count {
                 }
             }
         }
-        from.deserialize_any(Count(PhantomData))
+        from.deserialize_any(WholeNumberVisitor(PhantomData))
     }
 }

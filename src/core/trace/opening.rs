@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::error::{RecordFault, TextPlace, TraceError};
 use super::json;
-use super::text::Text;
+use super::text::TraceText;
 
 /// How a file begins.
 pub struct Opening {
-    first: First,
+    first: FirstRecord,
     path: PathBuf,
     /// Where the first record begins, if all of it can be read.
     place: Result<TextPlace, TraceError>,
@@ -18,7 +18,7 @@ pub struct Opening {
 
 /// The first record of a file, as far as it tells the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum FirstRecord {
     /// There is none.
     Nothing,
     /// A JSON object with these attributes, up to where it is broken.
@@ -36,22 +36,22 @@ impl Opening {
     /// # Errors
     /// If it cannot be read.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
-        Self::of(Text::open(path)?)
+        Self::of(TraceText::open(path)?)
     }
 
-    fn of(mut text: Text) -> Result<Self, TraceError> {
+    fn of(mut text: TraceText) -> Result<Self, TraceError> {
         let mut record = Vec::new();
         let (first, start) = match text.peek()? {
-            None => (First::Nothing, Ok(None)),
+            None => (FirstRecord::Nothing, Ok(None)),
             Some(b'{') => {
                 // Its beginning may tell the format though its end is missing.
                 let start = text.object(&mut record);
                 let attributes = json::attributes(&record).into_iter().map(|(name, _)| name);
-                (First::Object(attributes.collect()), start)
+                (FirstRecord::Object(attributes.collect()), start)
             }
             Some(_) => {
                 let start = text.line(&mut record)?;
-                (First::Line(record), Ok(start))
+                (FirstRecord::Line(record), Ok(start))
             }
         };
         let place = start.map(|start| start.unwrap_or(text.at()));
@@ -59,7 +59,7 @@ impl Opening {
     }
 
     /// Returns the first record.
-    pub fn first(&self) -> &First {
+    pub fn first(&self) -> &FirstRecord {
         &self.first
     }
 
@@ -70,14 +70,14 @@ impl Opening {
             Err(error) => return error,
         };
         let fault = match &self.first {
-            First::Nothing => RecordFault::new("the file is empty").hint(known),
-            First::Object(_) => {
+            FirstRecord::Nothing => RecordFault::new("the file is empty").hint(known),
+            FirstRecord::Object(_) => {
                 RecordFault::new("an object, but none of a known trace").hint(known)
             }
-            First::Line(line) if line.starts_with(b"[") => {
+            FirstRecord::Line(line) if line.starts_with(b"[") => {
                 RecordFault::new("a list in brackets").hint(BRACKETS)
             }
-            First::Line(line) => {
+            FirstRecord::Line(line) => {
                 let columns = line.split(|byte| *byte == b'\t').count();
                 let s = if columns == 1 { "" } else { "s" };
                 RecordFault::new(format!("a line of {columns} column{s}, not of a known trace"))
@@ -96,13 +96,13 @@ mod tests {
 
     fn opening(text: &str) -> Opening {
         let text = Cursor::new(text.to_owned());
-        Opening::of(Text::new(Path::new("t"), Box::new(text)).unwrap()).unwrap()
+        Opening::of(TraceText::new(Path::new("t"), Box::new(text)).unwrap()).unwrap()
     }
 
     #[test]
     fn the_attributes_of_a_broken_object_are_those_before_the_break() {
         let attributes = |text: &str| match opening(text).first {
-            First::Object(attributes) => attributes,
+            FirstRecord::Object(attributes) => attributes,
             other => panic!("{other:?}"),
         };
         assert_eq!(attributes(r#" {"a": {"b": 1}, "c": 2}"#), ["a", "c"]);

@@ -10,7 +10,7 @@ use super::error::{RecordFault, clip};
 use super::error::{TextPlace, TraceError};
 use super::first_few::FirstFew;
 use super::json;
-use super::text::Text;
+use super::text::TraceText;
 
 /// The longest id of a job, in bytes: all ids of a trace are remembered.
 const LONGEST_ID: usize = 1 << 10;
@@ -92,7 +92,7 @@ pub enum Framing {
 /// A file that can no longer be read ends it, and so does, in a strict pass, a broken record. A
 /// lenient pass keeps what stands before the damage of a gzip.
 pub struct Records<T> {
-    text: Text,
+    text: TraceText,
     strictness: Strictness,
     notes: Notes,
     ids: FxHashSet<String>,
@@ -142,7 +142,7 @@ impl<T: Record> Records<T> {
     /// # Errors
     /// If it cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
-        Ok(Self::new(Text::open(path)?, strictness))
+        Ok(Self::new(TraceText::open(path)?, strictness))
     }
 
     /// Begins to read what is called `name` in messages.
@@ -154,10 +154,10 @@ impl<T: Record> Records<T> {
         reader: impl Read + Send + 'static,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        Ok(Self::new(Text::new(Path::new(name), Box::new(reader))?, strictness))
+        Ok(Self::new(TraceText::new(Path::new(name), Box::new(reader))?, strictness))
     }
 
-    fn new(text: Text, strictness: Strictness) -> Self {
+    fn new(text: TraceText, strictness: Strictness) -> Self {
         Self {
             text,
             strictness,

@@ -5,7 +5,7 @@
 //! kept than its largest size.
 //!
 //! An object ends where its brackets do. If one is missing, that is far too late; so what a broken
-//! object took with it can be given back ([`Text::resume`]).
+//! object took with it can be given back ([`TraceText::resume`]).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
@@ -41,14 +41,14 @@ impl Read for Hashed {
 }
 
 /// A file: the bytes that told its kind, then the others.
-type Bytes = BufReader<Chain<Cursor<Vec<u8>>, Hashed>>;
+type FileBytes = BufReader<Chain<Cursor<Vec<u8>>, Hashed>>;
 
-enum Source {
-    Plain(Bytes),
-    Gzip(BufReader<MultiGzDecoder<Bytes>>),
+enum TextSource {
+    Plain(FileBytes),
+    Gzip(BufReader<MultiGzDecoder<FileBytes>>),
 }
 
-impl Source {
+impl TextSource {
     fn reader(&mut self) -> &mut dyn BufRead {
         match self {
             Self::Plain(bytes) => bytes,
@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    fn file(&mut self) -> &mut Bytes {
+    fn file(&mut self) -> &mut FileBytes {
         match self {
             Self::Plain(bytes) => bytes,
             Self::Gzip(text) => text.get_mut().get_mut(),
@@ -65,9 +65,9 @@ impl Source {
 }
 
 /// The text of a trace file, from its beginning to its end.
-pub(super) struct Text {
+pub(super) struct TraceText {
     path: PathBuf,
-    source: Source,
+    source: TextSource,
     /// Whether the gzip has turned out to be damaged; then nothing more comes.
     damaged: bool,
     /// Text that a broken object took with it; it comes before that of the source.
@@ -84,7 +84,7 @@ struct Framed {
     broke_off: bool,
 }
 
-impl Text {
+impl TraceText {
     /// Opens a file. A trace is read more than once, which a pipe cannot be.
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
         let open = || match fs::metadata(path)?.is_file() {
@@ -110,9 +110,9 @@ impl Text {
         }
         let bytes = BufReader::new(Cursor::new(magic).chain(hashed));
         let source = if gzip {
-            Source::Gzip(BufReader::new(MultiGzDecoder::new(bytes)))
+            TextSource::Gzip(BufReader::new(MultiGzDecoder::new(bytes)))
         } else {
-            Source::Plain(bytes)
+            TextSource::Plain(bytes)
         };
         Ok(Self {
             path: path.to_owned(),
@@ -155,7 +155,7 @@ impl Text {
         if *damaged && !is_again {
             return Ok(false);
         }
-        let is_gzip = matches!(source, Source::Gzip(_));
+        let is_gzip = matches!(source, TextSource::Gzip(_));
         let reader: &mut dyn BufRead = if is_again { again } else { source.reader() };
         let chunk = loop {
             use io::ErrorKind::{Interrupted, InvalidData, InvalidInput, UnexpectedEof};
@@ -439,8 +439,8 @@ mod tests {
         }
     }
 
-    fn text(bytes: &[u8]) -> Text {
-        Text::new(Path::new("t"), Box::new(Drops(Cursor::new(bytes.to_owned())))).unwrap()
+    fn text(bytes: &[u8]) -> TraceText {
+        TraceText::new(Path::new("t"), Box::new(Drops(Cursor::new(bytes.to_owned())))).unwrap()
     }
 
     fn gzip(text: &str) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
 use crate::record::{Alone, Chains, Watcher};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
-use mumakil_core::mapred::Stop;
+use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, Expr, Space, Verdict};
 use mumakil_scenario::scenario::{ClockSpec, Registry, SchedulerChoice};
@@ -22,7 +22,7 @@ pub struct Kept {
     /// The name of its files' bytes.
     pub digest: Digest,
     /// Why the second run ended, which tells how long each job takes alone, if there was one.
-    pub alone: Option<Stop>,
+    pub alone: Option<StopReason>,
     /// What became of the scenario's expectations.
     pub verdicts: Vec<Verdict>,
     /// How long it took.
@@ -33,11 +33,11 @@ impl Kept {
     /// Returns why it is not known of all jobs how long they take alone, if that was asked and is so.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
-            None | Some(Stop::Done | Stop::TimeUp) => None,
-            Some(Stop::Stalled(_)) => {
+            None | Some(StopReason::Done | StopReason::TimeUp) => None,
+            Some(StopReason::Stalled(_)) => {
                 Some("it stalled when its jobs ran a second time, one after the other")
             }
-            Some(Stop::TimeLimit) => Some(
+            Some(StopReason::TimeLimit) => Some(
                 "it took as long as --time-limit allows before its jobs had run a second time, one after \
                  the other",
             ),
@@ -212,7 +212,7 @@ expect: [makespan > 0s]
         };
         assert_eq!(keep(None, "long").lacks_alone(), None);
         let kept = keep(Some(Duration::ZERO), "short");
-        assert_eq!(kept.alone, Some(Stop::TimeLimit));
+        assert_eq!(kept.alone, Some(StopReason::TimeLimit));
         assert!(kept.lacks_alone().unwrap().contains("--time-limit"));
     }
 

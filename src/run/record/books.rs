@@ -14,8 +14,8 @@ use rustc_hash::FxBuildHasher;
 
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, Counts, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality,
-    Order, Outcome, PerSlot, Phases, Reason, Role, SlotKind, TaskId, TrackerId,
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
+    Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
 };
 
 /// The jobs, the open attempts, and what the event at hand changed.
@@ -28,7 +28,7 @@ pub struct Books {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
-    tallies: Vec<(JobId, SlotKind, Counts)>,
+    tallies: Vec<(JobId, SlotKind, SlotCounts)>,
     /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
     /// a job that is begun anew.
     lost: Option<(AttemptId, TrackerId)>,
@@ -121,7 +121,7 @@ pub struct Ending {
     /// How.
     pub outcome: Outcome,
     /// How long its phases took.
-    pub phases: Phases,
+    pub phases: PhaseTimes,
 }
 
 /// What an event changed in what a tracker holds for a task.
@@ -192,7 +192,7 @@ impl Books {
 
     /// Returns what the JobTracker counts for jobs since the event at hand, where that told a count. For a job
     /// that has ended it counts nothing any more.
-    pub fn tallies(&self) -> &[(JobId, SlotKind, Counts)] {
+    pub fn tallies(&self) -> &[(JobId, SlotKind, SlotCounts)] {
         &self.tallies
     }
 
@@ -331,11 +331,11 @@ impl Books {
 
     /// Notes that so many tasks of a job wait, and that none runs.
     fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
-        let counts = |kind| (job, kind, Counts { running: 0, pending: tasks[kind] });
+        let counts = |kind| (job, kind, SlotCounts { running: 0, pending: tasks[kind] });
         self.tallies.extend(SlotKind::BOTH.map(counts));
     }
 
-    fn count(&mut self, attempt: AttemptId, counts: Counts) {
+    fn count(&mut self, attempt: AttemptId, counts: SlotCounts) {
         if self.job(attempt.job()).is_none_or(|job| job.ended.is_none()) {
             self.tallies.push((attempt.job(), attempt.slot(), counts));
         }

@@ -17,8 +17,8 @@ use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::BlockId;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Block, Counts, Event, Fact, JobFact, JobId, LedgerFact,
-    Locality, MemberFact, Outcome, PerSlot, Reason, Role, TrackerFact, TrackerId, WorldFact,
+    AttemptFact, AttemptId, AttemptState, Block, Event, Fact, JobFact, JobId, LedgerFact, Locality,
+    MemberFact, Outcome, PerSlot, Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
 };
 
 /// Writes `events.jsonl`.
@@ -347,7 +347,7 @@ impl<'a> Line<'a> {
         Self { outcome: Some(outcome.word()), ..self }
     }
 
-    fn counts(self, counts: Counts) -> Self {
+    fn counts(self, counts: SlotCounts) -> Self {
         Self { running: Some(counts.running), pending: Some(counts.pending), ..self }
     }
 }

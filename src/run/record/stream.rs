@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Counts, Event, Fact, JobFact, JobId, JobSpec, LedgerFact,
-    Locality, MemberFact, Order, Outcome, PerSlot, Phases, Reason, Role, TaskId, TaskKind,
-    TrackerFact, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Event, Fact, JobFact, JobId, JobSpec, LedgerFact,
+    Locality, MemberFact, Order, Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, TaskId,
+    TaskKind, TrackerFact, TrackerId,
 };
 
 /// A stream that grows by facts. The methods return it, so that a test reads as a story.
@@ -89,7 +89,7 @@ impl Stream {
                 speculative,
                 reason,
                 waited: SimSpan::from_millis(10),
-                counts: Counts { running, pending },
+                counts: SlotCounts { running, pending },
             },
         ))
     }
@@ -104,7 +104,7 @@ impl Stream {
         self.fact(Fact::Ledger(
             attempt,
             TrackerId(tracker),
-            LedgerFact::Learned { state, counts: Counts { running, pending } },
+            LedgerFact::Learned { state, counts: SlotCounts { running, pending } },
         ))
     }
 
@@ -137,7 +137,7 @@ impl Stream {
     }
 
     pub(crate) fn end(self, attempt: AttemptId, tracker: u32, outcome: Outcome) -> Self {
-        self.end_after(attempt, tracker, outcome, Phases::default())
+        self.end_after(attempt, tracker, outcome, PhaseTimes::default())
     }
 
     pub(crate) fn end_after(
@@ -145,7 +145,7 @@ impl Stream {
         attempt: AttemptId,
         tracker: u32,
         outcome: Outcome,
-        phases: Phases,
+        phases: PhaseTimes,
     ) -> Self {
         let (tracker, role) = (TrackerId(tracker), Role::Work);
         self.fact(Fact::Attempt(attempt, tracker, AttemptFact::Ended { role, outcome, phases }))

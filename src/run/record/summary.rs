@@ -17,7 +17,8 @@ use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerFact, TrackerId, WorldFact,
+    Event, Fact, Outcome, PerSlot, Precedence, SlotKind, StopReason, TrackerFact, TrackerId,
+    WorldFact,
 };
 
 /// A policy that took over while the run went on.
@@ -245,7 +246,7 @@ impl Tally {
             heartbeats: self.heartbeats,
             messages: run.messages,
             virtual_s: rounded(run.ended.as_secs_f64()),
-            stopped: run.stop.as_ref().and_then(Stop::word),
+            stopped: run.stop.as_ref().and_then(StopReason::word),
         }
     }
 }

@@ -12,8 +12,8 @@ use super::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, Phases, Reason,
-    Role, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, PhaseTimes,
+    Reason, Role, TaskId, TaskKind, TrackerId,
 };
 use mumakil_runtime::EventSink;
 use mumakil_scenario::scenario::RecordSpec;
@@ -74,12 +74,12 @@ fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
 fn small_run() -> Stream {
     use AttemptState::{CommitPending, Failed, Running, Succeeded};
     let (first, second, last) = (map(0, 0), map(0, 1), reduce(0, 0));
-    let phases = Phases {
+    let phases = PhaseTimes {
         shuffle: SimSpan::from_millis(1_500),
         sort: SimSpan::from_millis(80),
         commit: Some(SimSpan::from_millis(700)),
         suspended: SimSpan::from_millis(2_000),
-        ..Phases::default()
+        ..PhaseTimes::default()
     };
     Stream::default()
         .up(0, 2, 1)
@@ -258,7 +258,7 @@ fn a_map_whose_output_is_lost_has_a_second_row() {
 #[test]
 fn the_removal_of_an_output_has_a_row_of_its_own() {
     let (attempt, tracker) = (map(0, 0), TrackerId(1));
-    let phases = Phases::default();
+    let phases = PhaseTimes::default();
     let (role, outcome) = (Role::TaskCleanup, Outcome::Killed);
     let stream = Stream::default()
         .up(0, 1, 1)

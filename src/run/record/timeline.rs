@@ -17,7 +17,7 @@ use std::path::Path;
 use super::table::TableWriter;
 use super::{Books, End, RecordError, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Counts, Event, JobId, PerSlot, SlotKind};
+use mumakil_core::mapred::{Event, JobId, PerSlot, SlotCounts, SlotKind};
 use mumakil_results::results::SlotsRow;
 
 /// Writes `timeline.csv`.
@@ -42,7 +42,7 @@ struct Track {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
-    counts: Counts,
+    counts: SlotCounts,
     slots: u32,
     suspended: u32,
 }

@@ -9,8 +9,8 @@ use super::trackers::Trackers;
 use super::{Breach, Check, Rules};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Counts, Input, JobFact, JobId, JobSpec, LedgerFact,
-    Outcome, PerSlot, Phases, Role, SlotKind, Stall, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptId, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact, Outcome,
+    PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
 /// A map that has succeeded fails only after so many complaints of its output.
@@ -459,7 +459,7 @@ impl Job {
         &mut self,
         attempt: AttemptId,
         tracker: TrackerId,
-        phases: Phases,
+        phases: PhaseTimes,
         trackers: &Trackers,
         check: &mut Check<'_>,
     ) {
@@ -472,7 +472,7 @@ impl Job {
             }
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
-                let Phases { start_up, shuffle, suspended, .. } = phases;
+                let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
                 let has_all = known.started + start_up + shuffle + suspended;
                 let was_there = |&Output { tracker, made, times_gone }: &Output| {
                     made <= has_all && trackers.kept(tracker, times_gone, known.assigned)
@@ -621,7 +621,7 @@ impl Job {
     }
 
     /// Compares the JobTracker's count with the own one.
-    fn compare(&self, attempt: AttemptId, counts: Counts, check: &mut Check<'_>) {
+    fn compare(&self, attempt: AttemptId, counts: SlotCounts, check: &mut Check<'_>) {
         let Rules { commit_not_counted, .. } = check.rules;
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];

@@ -11,7 +11,7 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::{FileId, Node, Placement, Topology};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot,
-    Phases, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
+    PhaseTimes, Role, Split, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 
 /// Returns what is wrong with a stream, of which the jobs need not have ended.
@@ -22,7 +22,7 @@ fn found(stream: Stream) -> String {
 fn verdict(stream: Stream, rules: Rules) -> String {
     let mut verifier = Verifier::new(rules);
     stream.events.iter().for_each(|event| verifier.check(event));
-    let stop = if rules.cut_off { Stop::TimeUp } else { Stop::Done };
+    let stop = if rules.cut_off { StopReason::TimeUp } else { StopReason::Done };
     verifier.check_end(stream.now, &stop);
     let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
     lines.join("\n")
@@ -56,8 +56,8 @@ impl Whole for Stream {
 /// blacklisted tracker.
 fn eventful() -> Stream {
     let last = reduce(0, 0);
-    let phases = Phases::default();
-    let committed = Phases { commit: Some(SimSpan::from_secs(1)), ..phases };
+    let phases = PhaseTimes::default();
+    let committed = PhaseTimes { commit: Some(SimSpan::from_secs(1)), ..phases };
     let (outcome, role, cleaner) = (Outcome::Killed, Role::TaskCleanup, TrackerId(1));
     one_map()
         .at(2_000)
@@ -485,7 +485,7 @@ fn only_what_works_waits_for_its_commit_or_is_suspended() {
 
 #[test]
 fn a_commit_that_nobody_allowed_is_found() {
-    let phases = Phases { commit: Some(SimSpan::from_secs(1)), ..Phases::default() };
+    let phases = PhaseTimes { commit: Some(SimSpan::from_secs(1)), ..PhaseTimes::default() };
     assert_eq!(
         found(one_map().end_after(map(0, 0), 0, Outcome::Succeeded, phases)),
         "at 1 s: job 0 map 0 attempt 0 committed before the JobTracker knew that it waits for that"
@@ -603,7 +603,7 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
         ));
         stream.events.iter().for_each(|event| verifier.check(event));
         let before = verifier.violations().len();
-        verifier.check_end(stream.now, &Stop::Stalled(Box::default()));
+        verifier.check_end(stream.now, &StopReason::Stalled(Box::default()));
         let found = verifier.violations()[before..].iter();
         found.map(Violation::to_string).collect::<Vec<_>>()
     };

@@ -18,7 +18,9 @@ use std::path::Path;
 use super::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::Outcome;
-use mumakil_core::trace::{First, FirstFew, Opening, Strictness, Suspicion, TextPlace, TraceError};
+use mumakil_core::trace::{
+    FirstFew, FirstRecord, Opening, Strictness, Suspicion, TextPlace, TraceError,
+};
 
 /// A format of files.
 pub trait Format: Send + Sync {
@@ -251,13 +253,13 @@ impl Formats {
         self.last(|format| format.target().is_some_and(|target| target.key == key))
     }
 
-    fn of(&self, first: &First) -> Option<&'static dyn Format> {
+    fn of(&self, first: &FirstRecord) -> Option<&'static dyn Format> {
         match first {
-            First::Nothing => None,
-            First::Object(attributes) => {
+            FirstRecord::Nothing => None,
+            FirstRecord::Object(attributes) => {
                 attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
             }
-            First::Line(line) => self.last(|format| format.has_line(line)),
+            FirstRecord::Line(line) => self.last(|format| format.has_line(line)),
         }
     }
 

@@ -11,7 +11,7 @@ use super::arrivals::{Arrival, BatchId, Way, Workload};
 use super::stress::{Due, Step};
 use super::submission::Pacing;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
+use mumakil_core::mapred::{Core, JobId, Load, Outbox, StopReason, ToInjector, ToJobTracker};
 
 /// The job injector.
 pub struct JobInjector {
@@ -191,7 +191,7 @@ impl JobInjector {
 
     fn stop_if_done(&self, out: &mut Outbox) {
         if self.left == 0 {
-            out.stop = Some(Stop::Done);
+            out.stop = Some(StopReason::Done);
         }
     }
 }

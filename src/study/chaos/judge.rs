@@ -9,7 +9,7 @@ use super::trial::{Case, Evidence, Observed, Trial};
 use mumakil_base::random::{Dist, Shape};
 use mumakil_base::units::tell::count;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Scheduler, Stop, Wrapper};
+use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
 use mumakil_policies::external::protocol::Heard;
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
@@ -111,7 +111,7 @@ fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
 /// It was said that nothing could move, and something does.
 fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     let run = case.first.result.as_ref().ok()?;
-    if !matches!(run.stop, Stop::Stalled(_)) || may_move_by_chance(case) {
+    if !matches!(run.stop, StopReason::Stalled(_)) || may_move_by_chance(case) {
         return None;
     }
     let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
@@ -134,7 +134,7 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     // On machines slowed to a hundredth of a hundredth a task takes days: that is no fault, nor is it one
     // that the machine on which chaos runs is busy.
     let is_slow = run.summary.virtual_s < 2.0 * case.first.seen.farther_at.as_secs_f64();
-    let is_over = matches!(run.stop, Stop::TimeUp | Stop::TimeLimit);
+    let is_over = matches!(run.stop, StopReason::TimeUp | StopReason::TimeLimit);
     let words = "it has no end: jobs are left after 30 days";
     let is_wrong = is_over && !is_slow && !has(case.tree, &FOR_EVER);
     is_wrong.then(|| Wrong { count: |tally| &mut tally.endless, ..Wrong::new(words, words) })
@@ -143,7 +143,7 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
 /// A second run goes without actors, and its trackers tell everything with each heartbeat: neither
 /// mailboxes nor what trackers leave unsaid may show in any event.
 fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
-    if !trial.repeats || case.first.stop() != Some(&Stop::Done) {
+    if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
     let options = Options {
@@ -162,7 +162,7 @@ fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wron
 
 /// A program answers the same questions in another way when the case is run again.
 fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
-    let Some(Stop::Done | Stop::Stalled(_)) = case.first.stop() else { return None };
+    let Some(StopReason::Done | StopReason::Stalled(_)) = case.first.stop() else { return None };
     let again = trial.run(&case.scenario, Observed::default(), Options::default());
     let again = case.again.insert(again);
     parted(&case.first.seen.exchanges, &again.seen.exchanges)

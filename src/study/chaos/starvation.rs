@@ -14,7 +14,9 @@ use super::subject::under;
 use super::trial::{Case, Observed, Trial};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, Stop, Wrapper};
+use mumakil_core::mapred::{
+    Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, Wrapper,
+};
 use mumakil_run::emulation::Options;
 
 /// How long a job may be passed over by free slots. Policies hold a job back for seconds, for a slot with
@@ -25,7 +27,7 @@ const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     let words = match (&case.first.seen.starved, case.first.stop()) {
         (Some(words), _) => words.clone(),
-        (None, Some(Stop::Stalled(stall))) => {
+        (None, Some(StopReason::Stalled(stall))) => {
             format!("the run stalls, and nothing can move:\n{stall}").replace('\n', "\n  ")
         }
         _ => return None,
@@ -33,7 +35,7 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     let fifo = draw::read(&under(case.tree, &"fifo".into()), trial.registry).ok()?;
     let ends = || {
         let run = trial.run(&fifo, Observed::default(), Options::default());
-        run.stop() == Some(&Stop::Done)
+        run.stop() == Some(&StopReason::Done)
     };
     let rule = "a job with something to launch gets a slot before long; under `fifo` this run comes to its end";
     let what = "a job starves";

@@ -14,7 +14,7 @@ use super::starvation::Watched;
 use super::{Subject, Tally, draw, now};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    AttemptFact, Event, Fact, MemberFact, Outcome, Stop, TaskId, WorldFact,
+    AttemptFact, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
 };
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use mumakil_run::record::{Books, End, RecordError, Watcher};
@@ -56,7 +56,7 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// Returns why it ended, if it did not break down.
-    pub(super) fn stop(&self) -> Option<&Stop> {
+    pub(super) fn stop(&self) -> Option<&StopReason> {
         self.result.as_ref().ok().map(|run| &run.stop)
     }
 }
@@ -80,11 +80,11 @@ impl<'h> Trial<'h> {
         let Case { first, again, .. } = case;
         match (&wrong, first.stop()) {
             (Some(wrong), _) => *(wrong.count)(&mut tally) = 1,
-            (None, Some(Stop::Stalled(_))) => tally.deadlocks = 1,
-            (None, Some(Stop::TimeUp | Stop::TimeLimit)) => tally.unended = 1,
+            (None, Some(StopReason::Stalled(_))) => tally.deadlocks = 1,
+            (None, Some(StopReason::TimeUp | StopReason::TimeLimit)) => tally.unended = 1,
             (None, None) if first.seen.starved.is_some() => tally.unended = 1,
             // All is well, or its files or jobs do not fit.
-            (None, None | Some(Stop::Done)) => {}
+            (None, None | Some(StopReason::Done)) => {}
         }
         for run in [Some(first), again].into_iter().flatten() {
             tally.real += run.real;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::plan::runs::Plan;
 use crate::run::work::Step;
-use mumakil_core::mapred::Stop;
+use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::{AsideFolder, OutputError, Over, RunFolder};
 use mumakil_scenario::scenario::Registry;
@@ -99,7 +99,8 @@ impl Plan {
         let options = Options { time_limit, ..Options::default() };
         let kept = prepared.fill(&folder, registry, options)?;
         let seconds = began.elapsed().as_secs_f64();
-        let is_cut = kept.emulated.stop == Stop::TimeLimit || kept.alone == Some(Stop::TimeLimit);
+        let is_cut = kept.emulated.stop == StopReason::TimeLimit
+            || kept.alone == Some(StopReason::TimeLimit);
         Ok((seconds, bytes_of(folder.path())?, is_cut))
     }
 }

@@ -17,7 +17,7 @@ use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::{Claim, Store};
 use mumakil_base::units::tell::span;
-use mumakil_core::mapred::Stop;
+use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
 use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
@@ -212,15 +212,17 @@ fn keep(
     let kept = prepared.fill(&folder, registry, options)?;
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
-        Stop::Done | Stop::TimeUp => {
+        StopReason::Done | StopReason::TimeUp => {
             if let Some(why) = kept.lacks_alone() {
                 return Ok(Err(why.to_owned()));
             }
             claim.keep(id, folder)?;
             Ok(Ok(kept.emulated.warnings))
         }
-        Stop::Stalled(_) => Ok(Err(format!("it stalled after {after}: nothing can move any more"))),
-        Stop::TimeLimit => {
+        StopReason::Stalled(_) => {
+            Ok(Err(format!("it stalled after {after}: nothing can move any more")))
+        }
+        StopReason::TimeLimit => {
             Ok(Err(format!("it took as long as --time-limit allows, and came to {after}")))
         }
     }

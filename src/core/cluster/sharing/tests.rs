@@ -4,16 +4,18 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn uses(of: &[(u32, f64)]) -> Arc<[Use]> {
-    of.iter().map(|(id, weight)| Use { resource: ResourceId(*id), weight: *weight }).collect()
+fn uses(of: &[(u32, f64)]) -> Arc<[ResourceUse]> {
+    of.iter()
+        .map(|(id, weight)| ResourceUse { resource: ResourceId(*id), weight: *weight })
+        .collect()
 }
 
-fn sharing(totals: &[f64]) -> Sharing {
-    Sharing::new(totals.iter().copied().map(Capacity::of))
+fn sharing(totals: &[f64]) -> SharedResources {
+    SharedResources::new(totals.iter().copied().map(ResourceCapacity::of))
 }
 
 /// Settles, and returns who was told which rate.
-fn told(sharing: &mut Sharing) -> Vec<(FlowIndex, f64)> {
+fn told(sharing: &mut SharedResources) -> Vec<(FlowIndex, f64)> {
     let mut told = Vec::new();
     sharing.settle(|flow, rate| told.push((flow, rate)));
     told
@@ -51,7 +53,7 @@ fn a_weight_says_how_much_of_the_rate_burdens_a_resource() {
 
 #[test]
 fn one_computation_uses_one_core_and_five_share_four() {
-    let mut sharing = Sharing::new([Capacity { total: 4.0, each: 1.0 }]);
+    let mut sharing = SharedResources::new([ResourceCapacity { total: 4.0, each: 1.0 }]);
     for _ in 0..4 {
         sharing.begin(uses(&[(0, 1.0)]));
     }
@@ -82,10 +84,10 @@ fn who_uses_a_resource_with_another_capacity_hears_of_it_and_others_take_what_is
     let fast = sharing.begin(uses(&[(0, 1.0)]));
     told(&mut sharing);
     assert_eq!((sharing.rate(slow), sharing.rate(fast)), (50.0, 50.0));
-    sharing.set_capacity(ResourceId(1), Capacity::of(30.0));
+    sharing.set_capacity(ResourceId(1), ResourceCapacity::of(30.0));
     told(&mut sharing);
     assert_eq!((sharing.rate(slow), sharing.rate(fast)), (30.0, 70.0));
-    sharing.set_capacity(ResourceId(1), Capacity::of(60.0));
+    sharing.set_capacity(ResourceId(1), ResourceCapacity::of(60.0));
     told(&mut sharing);
     assert_eq!((sharing.rate(slow), sharing.rate(fast)), (50.0, 50.0));
 }
@@ -102,11 +104,11 @@ fn what_begins_and_ends_before_all_is_settled_changes_nothing() {
 }
 
 /// Progressive filling of everything at once, with no thought for speed.
-fn naive(capacities: &[Capacity], flows: &[Arc<[Use]>]) -> Vec<f64> {
+fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f64> {
     let mut rates = vec![None; flows.len()];
     while rates.contains(&None) {
         let level = |id: usize| {
-            let weight = |flow: &Arc<[Use]>| {
+            let weight = |flow: &Arc<[ResourceUse]>| {
                 let used = flow.iter().find(|used| used.resource.index() == id);
                 used.map_or(0.0, |used| used.weight)
             };
@@ -136,15 +138,15 @@ fn naive(capacities: &[Capacity], flows: &[Arc<[Use]>]) -> Vec<f64> {
 /// capacity, or all is settled.
 #[derive(Clone, Debug)]
 enum Step {
-    Begin(Arc<[Use]>),
+    Begin(Arc<[ResourceUse]>),
     End(usize),
     Change(usize, f64),
     Settle,
 }
 
-fn steps() -> impl Strategy<Value = (Vec<Capacity>, Vec<Step>)> {
+fn steps() -> impl Strategy<Value = (Vec<ResourceCapacity>, Vec<Step>)> {
     let capacity = (1u32..20, prop::option::weighted(0.2, 1u32..5)).prop_map(|(total, each)| {
-        Capacity { total: f64::from(total), each: each.map_or(f64::INFINITY, f64::from) }
+        ResourceCapacity { total: f64::from(total), each: each.map_or(f64::INFINITY, f64::from) }
     });
     prop::collection::vec(capacity, 1..12).prop_flat_map(|capacities| {
         let ids: Vec<u32> = (0..capacities.len() as u32).collect();
@@ -172,8 +174,8 @@ fn near(one: f64, other: f64) -> bool {
 proptest! {
     #[test]
     fn rates_are_those_of_the_naive_solver_whatever_happened_before((mut capacities, steps) in steps()) {
-        let mut sharing = Sharing::new(capacities.iter().copied());
-        let mut present: Vec<(FlowIndex, Arc<[Use]>)> = Vec::new();
+        let mut sharing = SharedResources::new(capacities.iter().copied());
+        let mut present: Vec<(FlowIndex, Arc<[ResourceUse]>)> = Vec::new();
         let mut known: Vec<f64> = Vec::new();
         for step in steps.into_iter().chain([Step::Settle]) {
             match step {
@@ -204,8 +206,8 @@ proptest! {
 
     #[test]
     fn nothing_is_over_its_capacity_and_every_flow_has_a_bottleneck((capacities, steps) in steps()) {
-        let mut sharing = Sharing::new(capacities.iter().copied());
-        let mut present: Vec<(FlowIndex, Arc<[Use]>)> = Vec::new();
+        let mut sharing = SharedResources::new(capacities.iter().copied());
+        let mut present: Vec<(FlowIndex, Arc<[ResourceUse]>)> = Vec::new();
         for step in steps {
             match step {
                 Step::Begin(uses) => present.push((sharing.begin(uses.clone()), uses)),
@@ -231,7 +233,7 @@ proptest! {
         }
         for (flow, uses) in &present {
             let rate = sharing.rate(*flow);
-            let holds = |used: &Use| {
+            let holds = |used: &ResourceUse| {
                 let id = used.resource.index();
                 let (load, fastest) = on(id);
                 let is_full = near(load, capacities[id].total) && near(rate, fastest);
@@ -243,12 +245,12 @@ proptest! {
 
     #[test]
     fn the_order_in_which_flows_came_does_not_matter((capacities, steps) in steps()) {
-        let flows: Vec<Arc<[Use]>> = steps
+        let flows: Vec<Arc<[ResourceUse]>> = steps
             .into_iter()
             .filter_map(|step| if let Step::Begin(uses) = step { Some(uses) } else { None })
             .collect();
-        let mut forwards = Sharing::new(capacities.iter().copied());
-        let mut backwards = Sharing::new(capacities.iter().copied());
+        let mut forwards = SharedResources::new(capacities.iter().copied());
+        let mut backwards = SharedResources::new(capacities.iter().copied());
         let one: Vec<FlowIndex> = flows.iter().map(|uses| forwards.begin(uses.clone())).collect();
         forwards.settle(|_, _| {});
         let mut other: Vec<FlowIndex> = Vec::new();

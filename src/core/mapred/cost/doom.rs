@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::subject;
 use crate::cluster::{SlotKind, TrackerId};
-use crate::mapred::heartbeat::{Launch, Phase};
+use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder};
 use crate::mapred::ids::AttemptId;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Fraction};
@@ -46,7 +46,7 @@ pub enum DoomKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
     /// The phase that it does not finish; the start-up, if it comes no farther than that.
-    pub phase: Phase,
+    pub phase: AttemptPhase,
     /// How much of the phase it does.
     pub share: f64,
     /// Whether it stands still there, instead of failing.
@@ -69,7 +69,7 @@ impl DoomKind {
 }
 
 impl Doom {
-    fn fits(&self, launch: &Launch, tracker: TrackerId) -> bool {
+    fn fits(&self, launch: &LaunchOrder, tracker: TrackerId) -> bool {
         let slot = launch.attempt.slot();
         let is_among = |of: &Option<Arc<[bool]>>, index: usize| {
             of.as_ref().is_none_or(|of| of.get(index).copied().unwrap_or(false))
@@ -92,21 +92,21 @@ impl Doom {
             return None;
         }
         let work = match slot {
-            SlotKind::Map => Phase::Work,
-            SlotKind::Reduce => Phase::Reduce,
+            SlotKind::Map => AttemptPhase::Work,
+            SlotKind::Reduce => AttemptPhase::Reduce,
         };
         let (phase, share) = match (self.at_progress.map(Fraction::get), slot) {
             (None, _) => (work, rng.random()),
-            (Some(0.0), _) => (Phase::Start, 1.0),
-            (Some(progress), SlotKind::Map) => (Phase::Work, progress),
+            (Some(0.0), _) => (AttemptPhase::Start, 1.0),
+            (Some(progress), SlotKind::Map) => (AttemptPhase::Work, progress),
             (Some(progress), SlotKind::Reduce) if progress <= 1.0 / 3.0 => {
-                (Phase::Shuffle, (3.0 * progress).min(1.0))
+                (AttemptPhase::Shuffle, (3.0 * progress).min(1.0))
             }
             (Some(progress), SlotKind::Reduce) if progress <= 2.0 / 3.0 => {
-                (Phase::Sort, (3.0 * progress - 1.0).clamp(0.0, 1.0))
+                (AttemptPhase::Sort, (3.0 * progress - 1.0).clamp(0.0, 1.0))
             }
             (Some(progress), SlotKind::Reduce) => {
-                (Phase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
+                (AttemptPhase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
             }
         };
         Some(Break { phase, share, hangs: self.how == DoomKind::Hang })
@@ -118,7 +118,7 @@ impl Doom {
 pub(super) fn strike(
     dooms: &[Doom],
     seed: u64,
-    launch: &Launch,
+    launch: &LaunchOrder,
     tracker: TrackerId,
 ) -> Option<Break> {
     let of_kind = |how: DoomKind| {
@@ -128,10 +128,10 @@ pub(super) fn strike(
     };
     let order = |of: &Break| {
         let phase = match of.phase {
-            Phase::Start => 0,
-            Phase::Shuffle => 1,
-            Phase::Sort => 2,
-            Phase::Work | Phase::Reduce | Phase::Commit => 3,
+            AttemptPhase::Start => 0,
+            AttemptPhase::Shuffle => 1,
+            AttemptPhase::Sort => 2,
+            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => 3,
         };
         (phase, of.share)
     };

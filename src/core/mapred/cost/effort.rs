@@ -5,27 +5,27 @@ use mumakil_base::units::SimSpan;
 
 /// How long something takes were it alone: parts that follow each other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Effort {
+pub struct PhaseEffort {
     /// How long it takes.
     pub alone: SimSpan,
     /// The parts; none, if nothing of it has to share.
-    pub parts: Box<[Part]>,
+    pub parts: Box<[EffortPart]>,
 }
 
 /// A part of an effort.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct EffortPart {
     /// How long it takes alone.
     pub alone: SimSpan,
     /// What it needs of its node.
-    pub by: Means,
+    pub by: NodeResource,
     /// What it has to share with others, if it does.
     pub demand: Option<Demand>,
 }
 
 /// What a part needs of its node: whatever is slow there makes it slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum NodeResource {
     /// The cores.
     Cores,
     /// A disk.
@@ -36,25 +36,25 @@ pub enum Means {
     Patience,
 }
 
-impl From<SimSpan> for Effort {
+impl From<SimSpan> for PhaseEffort {
     fn from(alone: SimSpan) -> Self {
         Self { alone, parts: Box::default() }
     }
 }
 
-impl Part {
+impl EffortPart {
     /// Returns a part that takes its time whatever others do.
-    pub const fn fixed(alone: SimSpan, by: Means) -> Self {
+    pub const fn fixed(alone: SimSpan, by: NodeResource) -> Self {
         Self { alone, by, demand: None }
     }
 }
 
-impl Effort {
+impl PhaseEffort {
     /// Returns the effort of these parts. Costs no memory if none of them shares anything, unless each
     /// is to be known all the same, since nodes may become slow.
-    pub fn of<const COUNT: usize>(parts: [Part; COUNT], are_told: bool) -> Self {
+    pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
-        let shares = |part: &Part| part.demand.is_some() && !part.alone.is_zero();
+        let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
         if !are_told && !parts.iter().any(shares) {
             return Self::from(alone);
         }
@@ -66,9 +66,9 @@ impl Effort {
         if waits.is_zero() {
             return;
         }
-        let wait = Part::fixed(waits, Means::Patience);
+        let wait = EffortPart::fixed(waits, NodeResource::Patience);
         let rest = std::mem::take(&mut self.parts).into_vec();
-        let whole = Part::fixed(self.alone, Means::Cores);
+        let whole = EffortPart::fixed(self.alone, NodeResource::Cores);
         let is_whole = rest.is_empty() && !self.alone.is_zero();
         self.parts = [wait].into_iter().chain(is_whole.then_some(whole)).chain(rest).collect();
         self.alone += waits;
@@ -76,7 +76,7 @@ impl Effort {
 
     /// Returns what is left of the part that is under way after so much of the effort, and that part,
     /// if there is one.
-    pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&Part>) {
+    pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&EffortPart>) {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {
             end += part.alone;

@@ -9,7 +9,7 @@ use crate::cluster::{
 use crate::mapred::cost::{Costs, Shared};
 use crate::mapred::event::{AttemptFact, Fact, Outcome};
 use crate::mapred::hadoop::Hadoop;
-use crate::mapred::heartbeat::{Directive, Heartbeat, Launch, MapsDone, Reply};
+use crate::mapred::heartbeat::{Directive, Heartbeat, LaunchOrder, MapsDone, Reply};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::message::ToJobTracker;
 use crate::mapred::spec::{Input, JobSpec, Split};
@@ -129,7 +129,7 @@ impl World {
     fn launch(self, at: u64, node: u32, attempt: AttemptId) -> Self {
         self.at(at, node, |world| {
             let job = world.job.clone();
-            Directive::Launch(Launch::work(attempt, job))
+            Directive::Launch(LaunchOrder::work(attempt, job))
         })
     }
 

@@ -7,7 +7,7 @@ use crate::cluster::{PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Outcome};
 use crate::mapred::hadoop::CommitPending;
 use crate::mapred::heartbeat::{
-    Call, Directive, Heartbeat, MapsDone, Missing, Reply, Report, Status,
+    Call, Directive, Heartbeat, MapsDone, Missing, Reply, Report, TrackerStatus,
 };
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::message::{Mail, ToJobTracker, ToTracker};
@@ -148,7 +148,7 @@ impl JobTracker {
     fn take_status(
         &mut self,
         now: SimTime,
-        status: &Status,
+        status: &TrackerStatus,
         commits: &mut Vec<AttemptId>,
         out: &mut Outbox,
     ) {

@@ -16,7 +16,7 @@ use crate::cluster::{Cut, FileId, Node, PerSlot, Placement, SlotKind};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Role};
 use crate::mapred::hadoop::{FailedMaps, LaunchExpiry};
 use crate::mapred::heartbeat::{
-    Directive, FailedFetch, Launch, Missing, Phase, Reply, Report, Status,
+    AttemptPhase, Directive, FailedFetch, LaunchOrder, Missing, Reply, Report, TrackerStatus,
 };
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobChange, JobEvent};
@@ -202,7 +202,7 @@ impl Bench {
                 occupied[attempt.slot()] += 1;
             }
         }
-        let status = Status {
+        let status = TrackerStatus {
             call: self.call(id),
             restarted: self.joins_restarted && self.last[id as usize].is_none(),
             is_unhealthy: self.is_unhealthy,
@@ -213,7 +213,7 @@ impl Bench {
                 .map(|(attempt, state)| Report {
                     attempt: *attempt,
                     state: *state,
-                    phase: Phase::Work,
+                    phase: AttemptPhase::Work,
                     progress: self.progress,
                     ran: SimSpan::from_secs(10),
                     worked: SimSpan::from_secs(9),
@@ -266,7 +266,7 @@ impl Bench {
 
 fn launches(directives: &[Directive]) -> Vec<AttemptId> {
     let launched = directives.iter().filter_map(|directive| match directive {
-        Directive::Launch(Launch { attempt, role: Role::Work, .. }) => Some(*attempt),
+        Directive::Launch(LaunchOrder { attempt, role: Role::Work, .. }) => Some(*attempt),
         _ => None,
     });
     launched.collect()

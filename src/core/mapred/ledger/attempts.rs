@@ -9,7 +9,7 @@ use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outco
 use crate::mapred::hadoop::FailedMaps;
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::{Job, JobState, Stage, Try};
+use crate::mapred::job::{Job, JobState, TaskStage, Try};
 use crate::mapred::message::MapOutput;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
@@ -196,7 +196,7 @@ impl Ledger {
             job.lost_outputs.remove(&attempt.task.index);
         }
         let task = job.known_task(attempt.task);
-        task.stage = Stage::Done(attempt.number, record.tracker);
+        task.stage = TaskStage::Done(attempt.number, record.tracker);
         task.order = order;
         if attempt.task.kind == TaskKind::Map {
             self.count_output(MapOutput { map: attempt, at: record.tracker, order }, out);
@@ -283,7 +283,7 @@ impl Ledger {
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
         // What is still to be cleaned up after keeps the task from being launched anew.
-        let is_last = task.tries.is_empty() && task.stage == Stage::Active;
+        let is_last = task.tries.is_empty() && task.stage == TaskStage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
         // As in Hadoop, the last failure that is allowed ends the task whatever its rivals do.
@@ -292,7 +292,7 @@ impl Ledger {
             false => Vec::new(),
         };
         if is_last && is_exhausted {
-            task.stage = Stage::Dead;
+            task.stage = TaskStage::Dead;
         } else if is_last {
             self.put_back(now, attempt.task);
         }
@@ -336,10 +336,10 @@ impl Ledger {
         let is_needed = job.verdict.is_none() && !matches!(job.state, JobState::Ended(_));
         let record = job.known_task(task);
         if !is_needed && task.is_work() {
-            record.stage = Stage::Dead;
+            record.stage = TaskStage::Dead;
             return;
         }
-        record.stage = Stage::Waiting;
+        record.stage = TaskStage::Waiting;
         record.since = now;
         let failures = record.failures;
         match task.kind {

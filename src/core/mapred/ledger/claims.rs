@@ -8,7 +8,7 @@ use super::Ledger;
 use crate::cluster::{PerSlot, SlotKind};
 use crate::mapred::event::{Event, Fact, JobFact, LedgerFact};
 use crate::mapred::ids::TaskId;
-use crate::mapred::job::{Job, JobState, Stage, Task, Try};
+use crate::mapred::job::{Job, JobState, Task, TaskStage, Try};
 use mumakil_base::units::SimTime;
 
 impl Ledger {
@@ -142,12 +142,12 @@ impl Job {
                 continue;
             }
             let count =
-                |is: fn(&Stage) -> bool| known.tasks.iter().filter(|t| is(&t.stage)).count();
-            let waiting = count(|stage| *stage == Stage::Waiting);
+                |is: fn(&TaskStage) -> bool| known.tasks.iter().filter(|t| is(&t.stage)).count();
+            let waiting = count(|stage| *stage == TaskStage::Waiting);
             assert!(known.waiting as usize == waiting, "{now}: {id}: {waiting} {word}s wait");
-            let done = count(|stage| matches!(stage, Stage::Done(..)));
+            let done = count(|stage| matches!(stage, TaskStage::Done(..)));
             assert!(known.finished as usize == done, "{now}: {id}: {done} {word}s are done");
-            let dead = count(|stage| *stage == Stage::Dead);
+            let dead = count(|stage| *stage == TaskStage::Dead);
             assert!(known.failed as usize <= dead, "{now}: {id}: {dead} {word}s are given up");
             let counted = || known.tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_counted);
             let running = counted().count();
@@ -159,7 +159,7 @@ impl Job {
             let (tasks, word) = (&self.tasks(kind).tasks, kind.word());
             let has_one = |index: &&u32| {
                 let task = &tasks[**index as usize];
-                task.stage == Stage::Active && task.tries.len() == 1
+                task.stage == TaskStage::Active && task.tries.len() == 1
             };
             let odd = self.slow[kind].iter().find(|index| !has_one(index));
             assert!(odd.is_none(), "{now}: {id}: slow {word} {odd:?} has not one attempt");
@@ -178,10 +178,10 @@ impl Job {
 fn assert_task(now: SimTime, id: TaskId, task: &Task) {
     let is_at_work = task.tries.iter().any(Try::is_active);
     match task.stage {
-        Stage::Waiting => assert!(!is_at_work, "{now}: {id} waits with an attempt under way"),
-        Stage::Active => assert!(!task.tries.is_empty(), "{now}: {id} is active by no attempt"),
+        TaskStage::Waiting => assert!(!is_at_work, "{now}: {id} waits with an attempt under way"),
+        TaskStage::Active => assert!(!task.tries.is_empty(), "{now}: {id} is active by no attempt"),
         // A rival, or what a job that is over leaves running, may still be on its tracker.
-        Stage::Done(..) | Stage::Dead => {}
+        TaskStage::Done(..) | TaskStage::Dead => {}
     }
     let may_commit = task.tries.iter().filter(|t| t.may_commit && t.is_active() && !t.is_doomed);
     assert!(may_commit.count() <= 1, "{now}: {id} has several attempts that may commit");
@@ -198,7 +198,7 @@ mod tests {
     use crate::cluster::{Hdfs, Node, Placement, Topology, TrackerId};
     use crate::mapred::hadoop::Hadoop;
     use crate::mapred::ids::{AttemptId, JobId, TaskKind};
-    use crate::mapred::ledger::Wish;
+    use crate::mapred::ledger::LaunchWish;
     use crate::mapred::map_cache::Reach;
     use crate::mapred::outbox::Outbox;
     use crate::mapred::reason::Reason;
@@ -222,7 +222,7 @@ mod tests {
         books.submit(NOW, Arc::new(JobSpec::bare(0, 3, 1)), &mut out);
         books.initialise(NOW, JobId(0), &mut out);
         let (job, tracker, reason) = (JobId(0), TrackerId(0), Reason::Other("test"));
-        let wish = Wish { job, tracker, slots: 1, reason };
+        let wish = LaunchWish { job, tracker, slots: 1, reason };
         assert!(books.launch_map(NOW, wish, Reach::Any, &mut out).is_some());
         books
     }
@@ -233,7 +233,7 @@ mod tests {
 
     fn under_way(books: &mut Ledger) -> &mut Task {
         let mut maps = job(books).maps.tasks.iter_mut();
-        maps.find(|map| map.stage == Stage::Active).expect("one map is")
+        maps.find(|map| map.stage == TaskStage::Active).expect("one map is")
     }
 
     fn two_may_commit(books: &mut Ledger) {
@@ -263,7 +263,10 @@ mod tests {
             (|books| books.seconds.map += 1, "second attempts, found"),
             (|books| job(books).slow.map.push(1), "slow map Some(1) has not one attempt"),
             (|books| under_way(books).tries = Box::default(), "is active by no attempt"),
-            (|books| under_way(books).stage = Stage::Waiting, "waits with an attempt under way"),
+            (
+                |books| under_way(books).stage = TaskStage::Waiting,
+                "waits with an attempt under way",
+            ),
             (two_may_commit, "several attempts that may commit"),
         ];
         for (mistake, words) in mistakes {

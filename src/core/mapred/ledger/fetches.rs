@@ -10,7 +10,7 @@ use super::Ledger;
 use crate::mapred::event::{AttemptState, Outcome};
 use crate::mapred::heartbeat::{FailedFetch, Missing};
 use crate::mapred::ids::{AttemptId, JobId};
-use crate::mapred::job::Stage;
+use crate::mapred::job::TaskStage;
 use crate::mapred::message::{MapOutput, ToMapOutputs};
 use crate::mapred::outbox::Outbox;
 use mumakil_base::units::SimTime;
@@ -53,7 +53,7 @@ impl Ledger {
     ) {
         let job = self.known_mut(map.job());
         // The job may have ended, or the map may run again already.
-        let is_there = |stage| matches!(stage, Stage::Done(number, _) if number == map.number);
+        let is_there = |stage| matches!(stage, TaskStage::Done(number, _) if number == map.number);
         let is_known = job.task(map.task).is_some_and(|task| is_there(task.stage));
         if !is_known || !job.is_running() {
             return;
@@ -79,7 +79,9 @@ impl Ledger {
         let id = map.job();
         let job = self.known_mut(id);
         let task = job.known_task(map.task);
-        let Stage::Done(_, at) = task.stage else { panic!("{now}: {map} has no output to lose") };
+        let TaskStage::Done(_, at) = task.stage else {
+            panic!("{now}: {map} has no output to lose")
+        };
         let order = task.order;
         job.maps.finished -= 1;
         job.failed_fetches.remove(&map);
@@ -93,12 +95,12 @@ impl Ledger {
         let task = self.known_mut(id).known_task(map.task);
         let is_exhausted = failed && most <= task.failures;
         if is_exhausted {
-            task.stage = Stage::Dead;
+            task.stage = TaskStage::Dead;
         } else if task.tries.is_empty() {
             self.put_back(now, map.task);
         } else {
             // A rival that it has beaten is not off its tracker yet; with its end the map waits.
-            task.stage = Stage::Active;
+            task.stage = TaskStage::Active;
         }
         self.recount(now, id);
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };

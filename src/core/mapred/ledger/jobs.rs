@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Heat, Ledger, entry};
+use super::{FileDemand, Ledger, entry};
 use crate::cluster::{FileId, PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{Fact, JobFact, Outcome};
 use crate::mapred::ids::{JobId, TaskKind};
 use crate::mapred::job::JobChange;
-use crate::mapred::job::{Job, JobState, Stage, Task};
+use crate::mapred::job::{Job, JobState, Task, TaskStage};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
@@ -149,7 +149,7 @@ impl Ledger {
             let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
             heat.readers -= 1;
             if self.hdfs.more_copies(heat.readers) == 0 {
-                *heat = Heat { readers: heat.readers, ..Heat::default() };
+                *heat = FileDemand { readers: heat.readers, ..FileDemand::default() };
             }
         }
         self.open.remove(&id);
@@ -195,8 +195,8 @@ impl Ledger {
         for kind in SlotKind::BOTH {
             let tasks = job.tasks_mut(kind);
             tasks.waiting = 0;
-            for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
-                task.stage = Stage::Dead;
+            for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
+                task.stage = TaskStage::Dead;
             }
         }
         for attempt in self.attempts_on(id, None) {

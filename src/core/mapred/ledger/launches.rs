@@ -8,11 +8,11 @@ use super::{Ledger, entry, is_a_few};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome, Role};
 use crate::mapred::hadoop::{Hadoop, LaunchExpiry};
-use crate::mapred::heartbeat::{Directive, Launch};
+use crate::mapred::heartbeat::{Directive, LaunchOrder};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::{Job, Stage, Task, Try};
+use crate::mapred::job::{Job, Task, TaskStage, Try};
 use crate::mapred::locality::Locality;
-use crate::mapred::map_cache::{Reach, Verdict};
+use crate::mapred::map_cache::{MapVerdict, Reach};
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -31,7 +31,7 @@ struct Handout {
 
 /// What a policy wishes to launch, and why.
 #[derive(Clone, Copy)]
-pub(in crate::mapred) struct Wish {
+pub(in crate::mapred) struct LaunchWish {
     pub(in crate::mapred) job: JobId,
     pub(in crate::mapred) tracker: TrackerId,
     /// How many slots the task takes.
@@ -41,7 +41,7 @@ pub(in crate::mapred) struct Wish {
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
-    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Launch {
+    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> LaunchOrder {
         let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
             handout;
         let job = self.known(attempt.job());
@@ -66,7 +66,7 @@ impl Ledger {
         // Splits may tell of copies that are gone though nothing is the matter any more.
         let files =
             (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
-        Launch { attempt, role, job: spec, locality, slots, drawn, files }
+        LaunchOrder { attempt, role, job: spec, locality, slots, drawn, files }
     }
 
     /// Begins an attempt of a task.
@@ -74,11 +74,11 @@ impl Ledger {
         &mut self,
         now: SimTime,
         task: TaskId,
-        wish: Wish,
+        wish: LaunchWish,
         locality: Option<Locality>,
         out: &mut Outbox,
-    ) -> Launch {
-        let Wish { tracker, slots, reason, .. } = wish;
+    ) -> LaunchOrder {
+        let LaunchWish { tracker, slots, reason, .. } = wish;
         if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
             refusals.launched(now, task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
@@ -93,8 +93,8 @@ impl Ledger {
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
-        let was_waiting = record.stage == Stage::Waiting;
-        record.stage = Stage::Active;
+        let was_waiting = record.stage == TaskStage::Waiting;
+        record.stage = TaskStage::Active;
         record.push(Try {
             number,
             tracker,
@@ -188,11 +188,11 @@ impl Ledger {
     pub(in crate::mapred) fn launch_map(
         &mut self,
         now: SimTime,
-        wish: Wish,
+        wish: LaunchWish,
         reach: Reach,
         out: &mut Outbox,
-    ) -> Option<Launch> {
-        let Wish { job: id, tracker, .. } = wish;
+    ) -> Option<LaunchOrder> {
+        let LaunchWish { job: id, tracker, .. } = wish;
         // A policy may wish for a job that has not arrived.
         let job = self.job(id)?;
         if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
@@ -238,7 +238,7 @@ impl Ledger {
         };
         let mut failed = failed_maps.iter().map(|(_, map)| *map);
         if !failed_maps.is_empty()
-            && let Some(map) = failed.find(|map| verdict(*map) == Verdict::Take)
+            && let Some(map) = failed.find(|map| verdict(*map) == MapVerdict::Take)
         {
             splits.locate(spec, map, &mut self.holders);
             let locality = Locality::of(tracker, &self.holders, &self.topology);
@@ -266,7 +266,8 @@ impl Ledger {
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         // They go before all others, wherever their input is.
-        let failed = failed_maps.iter().filter(|(_, map)| verdict(*map) == Verdict::Take).count();
+        let failed =
+            failed_maps.iter().filter(|(_, map)| verdict(*map) == MapVerdict::Take).count();
         let near = cache.near(tracker, most, &self.topology, verdict);
         near.map(|near| (near + failed as u32).min(most))
     }
@@ -275,10 +276,10 @@ impl Ledger {
     pub(in crate::mapred) fn launch_reduce(
         &mut self,
         now: SimTime,
-        wish: Wish,
+        wish: LaunchWish,
         out: &mut Outbox,
-    ) -> Option<Launch> {
-        let Wish { job: id, tracker, .. } = wish;
+    ) -> Option<LaunchOrder> {
+        let LaunchWish { job: id, tracker, .. } = wish;
         // A policy may wish for a job that has not arrived.
         let job = self.job(id)?;
         let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
@@ -304,7 +305,7 @@ impl Ledger {
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Option<Launch> {
+    ) -> Option<LaunchOrder> {
         let waiting = [&self.wants_cleanup, &self.wants_task_cleanup[kind], &self.wants_setup];
         if waiting.iter().all(|jobs| jobs.is_empty()) {
             return None;
@@ -314,7 +315,7 @@ impl Ledger {
             let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
             set.iter().find(fits).copied()
         };
-        let service = |job| Wish { job, tracker, slots: 1, reason: Reason::JobService };
+        let service = |job| LaunchWish { job, tracker, slots: 1, reason: Reason::JobService };
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
@@ -338,7 +339,7 @@ impl Ledger {
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Launch {
+    ) -> LaunchOrder {
         let unclean = &mut self.known_mut(id).unclean[kind];
         let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
         let is_last = unclean.is_empty();
@@ -367,13 +368,13 @@ fn verdict(
     barred: &FxHashMap<TaskId, Vec<TrackerId>>,
     tracker: TrackerId,
     hosts: u32,
-) -> Verdict {
-    if maps[task.index as usize].stage != Stage::Waiting {
-        return Verdict::Drop;
+) -> MapVerdict {
+    if maps[task.index as usize].stage != TaskStage::Waiting {
+        return MapVerdict::Drop;
     }
     let is_barred =
         !barred.is_empty() && barred.get(&task).is_some_and(|on| bars(on, tracker, hosts));
-    if is_barred { Verdict::Pass } else { Verdict::Take }
+    if is_barred { MapVerdict::Pass } else { MapVerdict::Take }
 }
 
 /// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not

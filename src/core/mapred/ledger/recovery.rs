@@ -18,7 +18,7 @@ use crate::mapred::event::{AttemptState, Fact, JobFact, Outcome};
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::JobChange;
-use crate::mapred::job::{Job, JobState, Stage, Task};
+use crate::mapred::job::{Job, JobState, Task, TaskStage};
 use crate::mapred::outbox::Outbox;
 use mumakil_base::units::SimTime;
 
@@ -31,8 +31,8 @@ impl Ledger {
             for kind in SlotKind::BOTH {
                 let tasks = job.tasks_mut(kind);
                 tasks.waiting = 0;
-                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
-                    task.stage = Stage::Dead;
+                for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
+                    task.stage = TaskStage::Dead;
                 }
             }
             self.end_job(now, id, out);
@@ -60,7 +60,7 @@ impl Ledger {
             job.failed_fetches.clear();
             let ended = job.all_tasks().into_iter().filter(|(kind, _)| *kind != TaskKind::Cleanup);
             for task in ended.flat_map(|(_, tasks)| tasks) {
-                if let Stage::Done(_, at) = task.stage {
+                if let TaskStage::Done(_, at) = task.stage {
                     named[at.index()] = true;
                 }
             }
@@ -175,7 +175,7 @@ impl Ledger {
     fn is_in_vain(&mut self, attempt: AttemptId) -> bool {
         let job = self.known_mut(attempt.job());
         let is_over = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
-        is_over || job.known_task(attempt.task).stage != Stage::Active
+        is_over || job.known_task(attempt.task).stage != TaskStage::Active
     }
 
     /// Forgets some trackers, and all that trackers are accused of. What ran on them is killed, and no
@@ -252,7 +252,7 @@ impl Ledger {
         let job = self.known(id);
         let of_kind = |kind: TaskKind| {
             let done = (0..).zip(job.tasks_of(kind)).filter_map(move |(index, task)| {
-                let Stage::Done(number, at) = task.stage else { return None };
+                let TaskStage::Done(number, at) = task.stage else { return None };
                 Some((TaskId { job: id, kind, index }.attempt(number), at))
             });
             done.collect::<Vec<_>>()

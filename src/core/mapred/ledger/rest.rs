@@ -12,9 +12,9 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::hadoop::LaunchExpiry;
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
-use crate::mapred::job::{Job, JobState, Stage, Try};
+use crate::mapred::job::{Job, JobState, TaskStage, Try};
 use crate::mapred::outbox::Calm;
-use crate::mapred::stall::{Held, Stall, Wait, Waiter, Waiting};
+use crate::mapred::stall::{JobSlots, JobWait, Stall, Wait, Waiter};
 use crate::mapred::unfetched::longest_trial;
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -74,7 +74,7 @@ impl Ledger {
             for (kind, tasks) in job.all_tasks() {
                 for (index, task) in (0..).zip(tasks) {
                     let id = TaskId { job: job.id(), kind, index };
-                    if task.stage == Stage::Waiting && id.is_work() && !has_ended {
+                    if task.stage == TaskStage::Waiting && id.is_work() && !has_ended {
                         let wait = self.wait_of_task(job, id);
                         *waits.entry((Waiter::Task(id.slot()), wait)).or_default() += 1;
                     }
@@ -88,10 +88,14 @@ impl Ledger {
                 }
             }
             let name: Arc<str> = job.spec.name.clone();
-            let waiting = |((who, on), count)| Waiting { job: name.clone(), who, count, on };
+            let waiting = |((who, on), count)| JobWait { job: name.clone(), who, count, on };
             stall.waiting.extend(waits.into_iter().map(waiting));
             let held = held.into_iter();
-            stall.held.extend(held.map(|(kind, slots)| Held { kind, job: name.clone(), slots }));
+            stall.held.extend(held.map(|(kind, slots)| JobSlots {
+                kind,
+                job: name.clone(),
+                slots,
+            }));
         }
         stall.held.sort_by_key(|held| held.kind);
         stall

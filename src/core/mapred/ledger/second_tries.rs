@@ -7,17 +7,17 @@
 use super::{Ledger, entry};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
-use crate::mapred::heartbeat::Launch;
+use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::{JobId, TaskId, TaskKind};
-use crate::mapred::job::{Job, Stage, Task, Tasks, Try};
+use crate::mapred::job::{Job, Task, TaskStage, Tasks, Try};
 use crate::mapred::job::{JobChange, JobEvent};
 use crate::mapred::ledger::launches::bars;
 use crate::mapred::locality::Locality;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::speculation::{Alone, Begun, Field, Rule, Seconds};
+use crate::mapred::speculation::{Begun, LoneAttempt, ReportedTasks, Rule, Seconds};
 use mumakil_base::units::{SimSpan, SimTime};
 
-use super::Wish;
+use super::LaunchWish;
 
 /// How often it looks for slow tasks, at most: as often as Hadoop's fair scheduler counts them. Others
 /// look each time that a job is asked, which costs a walk over its tasks each time.
@@ -84,10 +84,10 @@ impl Ledger {
     pub(super) fn launch_second(
         &mut self,
         now: SimTime,
-        wish: Wish,
+        wish: LaunchWish,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Option<Launch> {
+    ) -> Option<LaunchOrder> {
         let rule = self.hadoop.speculation.rule()?;
         if !self.may_try_again(rule, self.job(wish.job)?, wish.tracker, kind) {
             return None;
@@ -126,10 +126,10 @@ impl Ledger {
     fn slow_task_for(
         &mut self,
         rule: Rule,
-        wish: Wish,
+        wish: LaunchWish,
         kind: SlotKind,
     ) -> Option<(TaskId, Option<Locality>)> {
-        let Wish { job: id, tracker, .. } = wish;
+        let LaunchWish { job: id, tracker, .. } = wish;
         let hosts = self.active;
         let job = entry(&mut self.jobs, id);
         let mut slow = job.slow_for(tracker, kind, hosts);
@@ -195,7 +195,7 @@ impl Tasks {
         for (index, task) in (0..).zip(&self.tasks) {
             progress += task.far();
             if task.has_begun() {
-                let alone = task.lone_try().map(|lone| Alone {
+                let alone = task.lone_try().map(|lone| LoneAttempt {
                     progress: f64::from(lone.progress) / MILLIONTHS,
                     launched: lone.launched,
                 });
@@ -203,7 +203,7 @@ impl Tasks {
             }
         }
         let average = progress / f64::from(self.total);
-        rule.slow(Field { now, average, begun: &begun })
+        rule.slow(ReportedTasks { now, average, begun: &begun })
     }
 }
 
@@ -211,12 +211,12 @@ impl Task {
     /// Returns how far it is: as far as the best of its attempts.
     fn far(&self) -> f64 {
         match self.stage {
-            Stage::Done(..) => 1.0,
-            Stage::Active => {
+            TaskStage::Done(..) => 1.0,
+            TaskStage::Active => {
                 let most = self.tries.iter().filter(|t| t.is_active()).map(|t| t.progress).max();
                 f64::from(most.unwrap_or(0)) / MILLIONTHS
             }
-            Stage::Waiting | Stage::Dead => 0.0,
+            TaskStage::Waiting | TaskStage::Dead => 0.0,
         }
     }
 
@@ -226,7 +226,7 @@ impl Task {
             matches!(t.state, AttemptState::Unassigned | AttemptState::Running) && !t.is_doomed
         };
         match &self.tries[..] {
-            [lone] if self.stage == Stage::Active => Some(lone).filter(works),
+            [lone] if self.stage == TaskStage::Active => Some(lone).filter(works),
             _ => None,
         }
     }
@@ -234,7 +234,7 @@ impl Task {
     /// Notes how much of it an attempt does in a second.
     pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
         // What is done keeps the rate of the winner.
-        if self.stage != Stage::Active {
+        if self.stage != TaskStage::Active {
             return;
         }
         let Some(told) = self.find(number) else { return };
@@ -272,10 +272,10 @@ mod tests {
         };
         let mut task = Task { rate: 0.01, tries: [slower].into(), ..Task::default() };
         let now = SimTime::from_micros(10_000_000);
-        task.stage = Stage::Done(0, TrackerId(0));
+        task.stage = TaskStage::Done(0, TrackerId(0));
         task.note_rate(now, 1);
         assert_eq!(task.rate, 0.01);
-        task.stage = Stage::Active;
+        task.stage = TaskStage::Active;
         task.note_rate(now, 1);
         assert_eq!(task.rate, 0.05, "half of it in ten seconds");
     }

@@ -4,7 +4,7 @@ use super::{Ledger, Tracker};
 use crate::cluster::{PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, Incident, LedgerFact, MemberFact, Order, Outcome};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::Stage;
+use crate::mapred::job::TaskStage;
 use crate::mapred::message::ToMapOutputs;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
@@ -149,10 +149,12 @@ impl Ledger {
         let lost: Vec<AttemptId> = (0..)
             .zip(&job.maps.tasks)
             .filter_map(|(index, task)| match task.stage {
-                Stage::Done(number, at) if at == tracker => {
+                TaskStage::Done(number, at) if at == tracker => {
                     Some(TaskId { job: id, kind: TaskKind::Map, index }.attempt(number))
                 }
-                Stage::Done(..) | Stage::Waiting | Stage::Active | Stage::Dead => None,
+                TaskStage::Done(..) | TaskStage::Waiting | TaskStage::Active | TaskStage::Dead => {
+                    None
+                }
             })
             .collect();
         for attempt in &lost {

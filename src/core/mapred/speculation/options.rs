@@ -34,7 +34,7 @@ pub enum Rule {
     Hadoop021(Rates),
     /// LATE, after Zaharia et al. (OSDI 2008): of the tasks with the lowest progress rates the one
     /// first that will take longest; not on slow nodes, and not too many.
-    Late(Late),
+    Late(LateOptions),
 }
 
 /// The options of `hadoop-0.20`.
@@ -78,7 +78,7 @@ pub struct Rates {
 /// The options of `late`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Late {
+pub struct LateOptions {
     /// Whether maps are tried a second time.
     pub maps: bool,
     /// Whether reduces are.
@@ -123,7 +123,7 @@ impl Default for Rates {
 }
 
 /// The values that the paper recommends.
-impl Default for Late {
+impl Default for LateOptions {
     fn default() -> Self {
         Self {
             maps: true,
@@ -152,7 +152,7 @@ impl Rule {
         let (maps, reduces) = match self {
             Self::Hadoop020(Behind { maps, reduces, .. })
             | Self::Hadoop021(Rates { maps, reduces, .. })
-            | Self::Late(Late { maps, reduces, .. }) => (maps, reduces),
+            | Self::Late(LateOptions { maps, reduces, .. }) => (maps, reduces),
         };
         match kind {
             SlotKind::Map => maps,
@@ -173,7 +173,7 @@ impl Rule {
         match self {
             Self::Hadoop020(Behind { after, .. })
             | Self::Hadoop021(Rates { after, .. })
-            | Self::Late(Late { after, .. }) => after,
+            | Self::Late(LateOptions { after, .. }) => after,
         }
     }
 }
@@ -191,7 +191,7 @@ impl<'de> Deserialize<'de> for Speculation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         /// The names, for those who misspell one.
         #[derive(Deserialize)]
-        enum Name {
+        enum RuleName {
             #[serde(rename = "off")]
             Off,
             #[serde(rename = "hadoop-0.20")]
@@ -211,11 +211,11 @@ impl<'de> Deserialize<'de> for Speculation {
                 f.write_str("`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
-                Ok(match Name::deserialize(StrDeserializer::new(name))? {
-                    Name::Off => Speculation::Off,
-                    Name::Hadoop020 => Speculation::By(Rule::Hadoop020(Behind::default())),
-                    Name::Hadoop021 => Speculation::By(Rule::Hadoop021(Rates::default())),
-                    Name::Late => Speculation::By(Rule::Late(Late::default())),
+                Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
+                    RuleName::Off => Speculation::Off,
+                    RuleName::Hadoop020 => Speculation::By(Rule::Hadoop020(Behind::default())),
+                    RuleName::Hadoop021 => Speculation::By(Rule::Hadoop021(Rates::default())),
+                    RuleName::Late => Speculation::By(Rule::Late(LateOptions::default())),
                 })
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Speculation, A::Error> {

@@ -10,12 +10,12 @@ use std::mem::offset_of;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use self::going::{Flow, Gathering, next_poll};
+use self::going::{AttemptFlow, Gathering, next_poll};
 use super::course::{Course, at_pace};
 use crate::cluster::{SlotKind, Speeds};
-use crate::mapred::cost::{Break, Effort, Plan};
-use crate::mapred::event::{AttemptState, Phases, Role};
-use crate::mapred::heartbeat::{Launch, Phase, Report};
+use crate::mapred::cost::{AttemptPlan, Break, PhaseEffort};
+use crate::mapred::event::{AttemptState, PhaseTimes, Role};
+use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::spec::JobSpec;
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
@@ -34,7 +34,7 @@ pub(super) struct Attempt {
     slots: u32,
     role: Role,
     state: AttemptState,
-    phase: Phase,
+    phase: AttemptPhase,
     /// Whether a heartbeat has carried the state that it ended in.
     is_reported: bool,
     /// Whether it is suspended and waits for a slot to go on.
@@ -46,11 +46,11 @@ pub(super) struct Attempt {
     /// The number of the timer that ends the phase, or the part of it that is under way.
     timer: Option<NonZeroU64>,
     /// The flow that is under way.
-    flow: Option<Box<Flow>>,
+    flow: Option<Box<AttemptFlow>>,
     /// How it gets its input together; of reduces only.
     gathering: Option<Box<Gathering>>,
     /// How it ends badly, if it does.
-    doom: Option<Box<Doomed>>,
+    doom: Option<Box<BadEnd>>,
 
     // What the end of a phase asks as well.
     /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
@@ -62,12 +62,12 @@ pub(super) struct Attempt {
     started: SimTime,
     /// When it was suspended, if it is, or ended, if it has.
     stopped_at: Option<SimTime>,
-    phases: Phases,
+    phases: PhaseTimes,
 
     // What its beginning asks as well.
     job: Arc<JobSpec>,
     start_up: SimSpan,
-    work: Effort,
+    work: PhaseEffort,
     /// How fast its node is, if it was ever told.
     speeds: Option<Arc<Speeds>>,
     /// Until when it waits for its memory.
@@ -81,7 +81,7 @@ const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 
 /// How an attempt ends badly.
 #[derive(Debug)]
-struct Doomed {
+struct BadEnd {
     breaks: Break,
     /// Since when it has made no progress, if it hangs.
     hangs_since: Option<SimTime>,
@@ -107,17 +107,21 @@ pub(super) enum Next {
 }
 
 impl Attempt {
-    pub(super) fn new(launch: &Launch, plan: Plan, speeds: Option<Arc<Speeds>>) -> Self {
-        let Plan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
+    pub(super) fn new(
+        launch: &LaunchOrder,
+        plan: AttemptPlan,
+        speeds: Option<Arc<Speeds>>,
+    ) -> Self {
+        let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Most attempts are maps that end well, and thousands are under way.
-        let doom = breaks.map(|breaks| Box::new(Doomed { breaks, hangs_since: None }));
+        let doom = breaks.map(|breaks| Box::new(BadEnd { breaks, hangs_since: None }));
         let gathering = launch.is_reduce().then(|| Box::new(Gathering::new(shuffle, sort)));
         Self {
             id: launch.attempt,
             slots: launch.slots,
             role: launch.role,
             state: AttemptState::Unassigned,
-            phase: Phase::Start,
+            phase: AttemptPhase::Start,
             is_reported: false,
             wants_slot: true,
             commits,
@@ -131,7 +135,7 @@ impl Attempt {
             suspended_in_phase: SimSpan::ZERO,
             started: SimTime::ZERO,
             stopped_at: None,
-            phases: Phases::default(),
+            phases: PhaseTimes::default(),
             job: launch.job.clone(),
             start_up,
             work,
@@ -282,10 +286,10 @@ impl Attempt {
 
     /// Returns how much of what it ran went into a map's work or into reducing.
     fn worked(&self, ran: SimSpan) -> SimSpan {
-        if !matches!(self.phase, Phase::Work | Phase::Reduce | Phase::Commit) {
+        if !matches!(self.phase, AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit) {
             return SimSpan::ZERO;
         }
-        let Phases { start_up, shuffle, sort, .. } = self.phases;
+        let PhaseTimes { start_up, shuffle, sort, .. } = self.phases;
         ran.saturating_sub(start_up + shuffle + sort)
     }
 
@@ -296,29 +300,29 @@ impl Attempt {
         let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
-            Phase::Start => 0.0,
-            Phase::Work => share(),
-            Phase::Shuffle => match &self.gathering {
+            AttemptPhase::Start => 0.0,
+            AttemptPhase::Work => share(),
+            AttemptPhase::Shuffle => match &self.gathering {
                 Some(gathering) if !gathering.is_told_by_course() => {
                     gathering.share(at, self.speeds().network) / 3.0
                 }
                 _ => share() / 3.0,
             },
-            Phase::Sort => (1.0 + share()) / 3.0,
-            Phase::Reduce => (2.0 + share()) / 3.0,
-            Phase::Commit => 1.0,
+            AttemptPhase::Sort => (1.0 + share()) / 3.0,
+            AttemptPhase::Reduce => (2.0 + share()) / 3.0,
+            AttemptPhase::Commit => 1.0,
         };
         debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
         progress as f32
     }
 
     /// Returns how much it does of a phase: all, unless it ends badly there.
-    fn part_of(&self, phase: Phase) -> f64 {
+    fn part_of(&self, phase: AttemptPhase) -> f64 {
         self.break_in(phase).map_or(1.0, |it| it.share)
     }
 
     /// Returns how it ends badly in a phase, if it does.
-    fn break_in(&self, phase: Phase) -> Option<Break> {
+    fn break_in(&self, phase: AttemptPhase) -> Option<Break> {
         self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
     }
 
@@ -337,7 +341,7 @@ impl Attempt {
 
     /// Returns how long it takes for what it does of a phase after the start-up, had it nothing to share
     /// and to wait for.
-    fn span_of(&self, phase: Phase) -> SimSpan {
+    fn span_of(&self, phase: AttemptPhase) -> SimSpan {
         let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
         match self.part_of(phase) {
             1.0 => whole,
@@ -359,7 +363,7 @@ impl Attempt {
         self.wants_slot = false;
         self.started = now;
         let wait = self.swap(now, swapping);
-        self.enter_after(wait, Phase::Start, now, self.start_up)
+        self.enter_after(wait, AttemptPhase::Start, now, self.start_up)
     }
 
     /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
@@ -429,12 +433,18 @@ impl Attempt {
     }
 
     /// Begins a phase after the start-up.
-    fn enter(&mut self, phase: Phase, now: SimTime) -> Next {
+    fn enter(&mut self, phase: AttemptPhase, now: SimTime) -> Next {
         self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
     }
 
     /// Begins a phase, of which nothing is done before a while has passed.
-    fn enter_after(&mut self, wait: SimSpan, phase: Phase, now: SimTime, span: SimSpan) -> Next {
+    fn enter_after(
+        &mut self,
+        wait: SimSpan,
+        phase: AttemptPhase,
+        now: SimTime,
+        span: SimSpan,
+    ) -> Next {
         self.phase = phase;
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
@@ -449,7 +459,8 @@ impl Attempt {
     /// Passes a phase of no length, if that is done at once; says what follows. None of them is the
     /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
     fn pass(&mut self, now: SimTime, next: Next) -> Next {
-        let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
+        let is_short =
+            matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle | AttemptPhase::Sort);
         let breaks = self.break_in(self.phase).is_some();
         let is_passed = self.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
         if is_passed { self.finish_part(now) } else { next }
@@ -460,11 +471,11 @@ impl Attempt {
         self.book_suspension(now);
         let span = (now.saturating_since(self.phase_began)).saturating_sub(self.suspended_in_phase);
         match self.phase {
-            Phase::Shuffle => self.phases.shuffle = span,
-            Phase::Sort => self.phases.sort = span,
-            Phase::Commit => self.phases.commit = Some(now - self.phase_began),
-            Phase::Start => self.phases.start_up = span,
-            Phase::Work | Phase::Reduce => {}
+            AttemptPhase::Shuffle => self.phases.shuffle = span,
+            AttemptPhase::Sort => self.phases.sort = span,
+            AttemptPhase::Commit => self.phases.commit = Some(now - self.phase_began),
+            AttemptPhase::Start => self.phases.start_up = span,
+            AttemptPhase::Work | AttemptPhase::Reduce => {}
         }
     }
 
@@ -487,16 +498,16 @@ impl Attempt {
             return if hangs { Next::Hangs } else { Next::Broken };
         }
         match self.phase {
-            Phase::Start if self.is_reduce() => self.enter(Phase::Shuffle, now),
-            Phase::Start => self.enter(Phase::Work, now),
-            Phase::Shuffle => self.enter(Phase::Sort, now),
-            Phase::Sort => self.enter(Phase::Reduce, now),
-            Phase::Work | Phase::Reduce if self.commits => {
+            AttemptPhase::Start if self.is_reduce() => self.enter(AttemptPhase::Shuffle, now),
+            AttemptPhase::Start => self.enter(AttemptPhase::Work, now),
+            AttemptPhase::Shuffle => self.enter(AttemptPhase::Sort, now),
+            AttemptPhase::Sort => self.enter(AttemptPhase::Reduce, now),
+            AttemptPhase::Work | AttemptPhase::Reduce if self.commits => {
                 self.state = AttemptState::CommitPending;
-                self.enter(Phase::Commit, now);
+                self.enter(AttemptPhase::Commit, now);
                 Next::Commit
             }
-            Phase::Work | Phase::Reduce | Phase::Commit => Next::Done,
+            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => Next::Done,
         }
     }
 
@@ -522,7 +533,7 @@ impl Attempt {
     }
 
     /// Returns how long the phases took, up to now.
-    pub(super) fn phases(&self, now: SimTime) -> Phases {
+    pub(super) fn phases(&self, now: SimTime) -> PhaseTimes {
         let mut phases = self.phases;
         if let Some(at) = self.suspended_at() {
             phases.suspended += now - at;

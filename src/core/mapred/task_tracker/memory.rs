@@ -15,11 +15,11 @@ pub(super) struct Memory {
     disk: Rate,
     swap: Option<SwapSpec>,
     /// In the order in which they were stopped, running ones after all stopped ones.
-    processes: Vec<Process>,
+    processes: Vec<AttemptMemory>,
 }
 
 #[derive(Debug)]
-struct Process {
+struct AttemptMemory {
     attempt: AttemptId,
     resident: Bytes,
     paged_out: Bytes,
@@ -42,7 +42,7 @@ impl Memory {
     /// Gives a new process its memory; returns how long it waits for it.
     pub(super) fn start(&mut self, attempt: AttemptId, memory: Bytes) -> SimSpan {
         let written = self.make_room(memory);
-        self.processes.push(Process {
+        self.processes.push(AttemptMemory {
             attempt,
             resident: memory,
             paged_out: Bytes::ZERO,
@@ -55,7 +55,7 @@ impl Memory {
     pub(super) fn stop(&mut self, attempt: AttemptId) {
         let process = self.take_out(attempt);
         let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
-        self.processes.insert(after_stopped, Process { is_stopped: true, ..process });
+        self.processes.insert(after_stopped, AttemptMemory { is_stopped: true, ..process });
     }
 
     /// Lets a stopped process go on; returns how long it waits for its memory.
@@ -101,7 +101,7 @@ impl Memory {
         self.processes.len()
     }
 
-    fn take_out(&mut self, attempt: AttemptId) -> Process {
+    fn take_out(&mut self, attempt: AttemptId) -> AttemptMemory {
         let index = self.processes.iter().position(|process| process.attempt == attempt);
         self.processes.remove(index.unwrap_or_else(|| panic!("{attempt} has no process here")))
     }

@@ -11,7 +11,7 @@ use super::*;
 use crate::cluster::{ReadRates, Topology};
 use crate::mapred::cost::{Doom, DoomKind};
 use crate::mapred::hadoop::{Fuzz, Hadoop, HadoopLine};
-use crate::mapred::heartbeat::{Call, MapsDone, Missing, Phase, Report};
+use crate::mapred::heartbeat::{AttemptPhase, Call, MapsDone, Missing, Report};
 use crate::mapred::ids::{JobId, TaskId, TaskKind};
 use crate::mapred::spec::{JobSpec, TaskBytes};
 use mumakil_base::random::Dist;
@@ -47,7 +47,7 @@ struct Bench {
     now: SimTime,
     own: Vec<(SimTime, ToTracker)>,
     ends: Vec<(SimTime, AttemptId, Outcome)>,
-    statuses: Vec<Arc<Status>>,
+    statuses: Vec<Arc<TrackerStatus>>,
     /// The last heartbeat.
     call: Call,
     /// How many heartbeats said that all is as before.
@@ -211,10 +211,10 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch::work(attempt, job))
+        Directive::Launch(LaunchOrder::work(attempt, job))
     }
 
-    fn status(&self) -> &Status {
+    fn status(&self) -> &TrackerStatus {
         self.statuses.last().expect("a heartbeat was sent")
     }
 
@@ -291,7 +291,7 @@ fn nobody_overtakes_an_attempt_that_waits_for_several_slots() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
     let launch = |bench: &Bench, attempt, slots| match bench.launch(attempt) {
-        Directive::Launch(launch) => Directive::Launch(Launch { slots, ..launch }),
+        Directive::Launch(launch) => Directive::Launch(LaunchOrder { slots, ..launch }),
         other => other,
     };
     let launches = [(0, 1), (1, 2), (2, 1)].map(|(index, slots)| launch(&bench, map(index), slots));

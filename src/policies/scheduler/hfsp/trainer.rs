@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::options::{Rules, Sampled};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind, TaskBytes,
+    AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
 };
 
 /// The samples of one kind of task.
@@ -213,7 +213,7 @@ impl Trainer {
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
         let Some(time_out) = self.time_out.filter(|_| is_reduce) else { return measured };
         let reduces = |report: &&Report| {
-            report.phase == Phase::Reduce
+            report.phase == AttemptPhase::Reduce
                 && report.state == AttemptState::Running
                 && time_out <= report.worked
         };
@@ -358,7 +358,7 @@ mod tests {
         Report {
             attempt,
             state: AttemptState::Succeeded,
-            phase: Phase::Reduce,
+            phase: AttemptPhase::Reduce,
             progress: 1.0,
             ran: SimSpan::from_secs(ran),
             worked: SimSpan::from_secs(worked),

@@ -14,16 +14,16 @@ use serde_json::json;
 
 use super::event::{JOB_TRACKER, TraceEvents, TraceTrack};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Counts, JobId, PerSlot, SlotKind};
+use mumakil_core::mapred::{JobId, PerSlot, SlotCounts, SlotKind};
 
 const SECOND: u64 = 1_000_000;
 
 /// The counters.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    jobs: Vec<PerSlot<Counts>>,
+    jobs: Vec<PerSlot<SlotCounts>>,
     /// Of the cluster, which comes first and has no name, and of each pool.
-    sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<Counts>)>,
+    sums: IndexMap<Option<Arc<str>>, (TraceTrack, PerSlot<SlotCounts>)>,
     /// The instant of what is not written yet, and the sums that it is about.
     at: SimTime,
     changed: BTreeSet<(usize, SlotKind)>,
@@ -49,7 +49,7 @@ impl Counters {
         at: SimTime,
         (job, pool): (JobId, &Arc<str>),
         kind: SlotKind,
-        counts: Counts,
+        counts: SlotCounts,
         events: &mut TraceEvents,
     ) -> io::Result<()> {
         if self.at != at {
@@ -117,7 +117,7 @@ impl Counters {
     fn write(&mut self, events: &mut TraceEvents) -> io::Result<()> {
         for (place, kind) in mem::take(&mut self.changed) {
             let (track, now) = &self.sums[place];
-            let Counts { running, pending } = now[kind];
+            let SlotCounts { running, pending } = now[kind];
             let name = format!("{}s", kind.word());
             let args = json!({ "running": running, "pending": pending });
             events.count(*track, self.at, &name, args)?;

@@ -71,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use mumakil_core::mapred::{Phases, TrackerId};
+    use mumakil_core::mapred::{PhaseTimes, TrackerId};
 
     fn secs(secs: u64) -> SimSpan {
         SimSpan::from_secs(secs)
@@ -83,8 +83,12 @@ mod tests {
 
     /// A reduce from second 10 on that ends at a second: a start-up of 1 s, a shuffle of 20 s, a sort of 5 s.
     fn reduce(until: u64) -> Attempt {
-        let phases =
-            Phases { start_up: secs(1), shuffle: secs(20), sort: secs(5), ..Phases::default() };
+        let phases = PhaseTimes {
+            start_up: secs(1),
+            shuffle: secs(20),
+            sort: secs(5),
+            ..PhaseTimes::default()
+        };
         let mut reduce = Attempt::on(TrackerId(0));
         reduce.started = Some(at(10));
         reduce.ending = Some(Ending { at: at(until), outcome: Outcome::Succeeded, phases });
@@ -156,8 +160,8 @@ mod tests {
             [start_up, shuffle, sort, rest] in prop::array::uniform4(0..30u64),
             is_success: bool,
         ) {
-            let phases = Phases {
-                start_up: secs(start_up), shuffle: secs(shuffle), sort: secs(sort), ..Phases::default()
+            let phases = PhaseTimes {
+                start_up: secs(start_up), shuffle: secs(shuffle), sort: secs(sort), ..PhaseTimes::default()
             };
             let mut stops = Vec::new();
             let mut now = 0;

@@ -9,7 +9,7 @@ use super::*;
 use crate::record::stream::{Stream, again, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{AttemptState, JobSpec, Phases};
+use mumakil_core::mapred::{AttemptState, JobSpec, PhaseTimes};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::scenario::RecordSpec;
 
@@ -96,11 +96,11 @@ fn slices(trace: &str) -> Vec<String> {
 
 /// A job of two maps and a reduce. The reduce is suspended while it shuffles, and commits.
 fn small_run() -> Stream {
-    let phases = Phases {
+    let phases = PhaseTimes {
         start_up: SimSpan::from_millis(100),
         shuffle: SimSpan::from_millis(2_000),
         sort: SimSpan::from_millis(500),
-        ..Phases::default()
+        ..PhaseTimes::default()
     };
     let tracker = TrackerId(0);
     Stream::default()
@@ -237,7 +237,7 @@ fn a_flow_leads_from_each_map_to_the_sort_of_the_reduce() {
 #[test]
 fn a_flow_leads_from_the_map_that_ran_again_if_that_was_before_the_sort() {
     let ran_again = |at| {
-        let phases = Phases { shuffle: SimSpan::from_millis(4_000), ..Phases::default() };
+        let phases = PhaseTimes { shuffle: SimSpan::from_millis(4_000), ..PhaseTimes::default() };
         let stream = Stream::default()
             .submit(JobSpec::bare(0, 1, 1))
             .at(1_000)

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobFact, JobId,
-    Launch, LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotKind,
-    Status, TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker,
-    TrackerFact, TrackerId,
+    AttemptId, AttemptState, Core, Directive, Event, Fact, Heartbeat, JobFact, JobId, LaunchOrder,
+    LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotCounts, SlotKind,
+    TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker, TrackerFact,
+    TrackerId, TrackerStatus,
 };
 use mumakil_run::emulation::{Options, Prepared, rules};
 use mumakil_run::verify::Rules;
@@ -178,7 +178,7 @@ struct SuccessDropped;
 impl Mistake<ToJobTracker> for SuccessDropped {
     fn hear(&mut self, msg: &mut ToJobTracker) {
         if let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg {
-            let status: &mut Status = Arc::make_mut(status);
+            let status: &mut TrackerStatus = Arc::make_mut(status);
             status.reports.retain(|report| {
                 report.attempt != FIRST || report.state != AttemptState::Succeeded
             });
@@ -234,7 +234,7 @@ impl Mistake<ToJobTracker> for TwoWinners {
             else {
                 return None;
             };
-            let (state, counts) = (AttemptState::Succeeded, Counts::default());
+            let (state, counts) = (AttemptState::Succeeded, SlotCounts::default());
             Some(Event {
                 at: *at,
                 fact: Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }),
@@ -317,15 +317,15 @@ impl Mistake<ToJobTracker> for RerunForgotten {
 /// The JobTracker lets the next tracker go on with an attempt that another one has suspended.
 #[derive(Default)]
 struct ResumedElsewhere {
-    launches: BTreeMap<AttemptId, Launch>,
-    homeless: Vec<(TrackerId, Launch)>,
+    launches: BTreeMap<AttemptId, LaunchOrder>,
+    homeless: Vec<(TrackerId, LaunchOrder)>,
 }
 
 impl Mistake<ToJobTracker> for ResumedElsewhere {
     fn say(&mut self, out: &mut Outbox) {
         for (tracker, reply) in replies(out) {
             let elsewhere = self.homeless.extract_if(.., |(at, _)| *at != tracker);
-            let moved: Vec<Launch> = elsewhere.map(|(_, launch)| launch).collect();
+            let moved: Vec<LaunchOrder> = elsewhere.map(|(_, launch)| launch).collect();
             for directive in std::mem::take(&mut reply.directives) {
                 match &directive {
                     Directive::Launch(launch) => {
@@ -351,7 +351,7 @@ struct CommitDropped;
 impl Mistake<ToJobTracker> for CommitDropped {
     fn hear(&mut self, msg: &mut ToJobTracker) {
         let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg else { return };
-        for report in &mut Arc::<Status>::make_mut(status).reports {
+        for report in &mut Arc::<TrackerStatus>::make_mut(status).reports {
             if report.state == AttemptState::CommitPending {
                 report.state = AttemptState::Running;
             }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::mapred::event::{JobFact, MemberFact};
 use crate::mapred::hadoop::HadoopLine;
-use crate::mapred::replicas::Later;
+use crate::mapred::replicas::LaterCopy;
 use crate::mapred::spec::Block;
 
 #[test]
@@ -294,7 +294,7 @@ fn a_job_that_is_submitted_again_finds_the_copies_that_were_made_meanwhile() {
     let mut files = Replicas::clone(&bench.tracker.ledger.files);
     files.wiped.insert_mut(before[0]);
     let to = TrackerId(7 - before[0].0);
-    let copy = Later { node: to, number: 0 };
+    let copy = LaterCopy { node: to, number: 0 };
     files.later.insert_mut(Block::of(&job(0, 1, 0), 0).unwrap(), vec![copy]);
     bench.at(20).hear(ToJobTracker::Replicas(files.into()));
     assert_eq!(hosts(&bench), before);

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use super::{Attempt, Next};
 use crate::cluster::{Demand, Speeds};
-use crate::mapred::cost::{Effort, Means};
+use crate::mapred::cost::{NodeResource, PhaseEffort};
 use crate::mapred::event::AttemptState;
-use crate::mapred::heartbeat::{MapsDone, Missing, Phase};
+use crate::mapred::heartbeat::{AttemptPhase, MapsDone, Missing};
 use crate::mapred::ids::AttemptId;
 use crate::mapred::task_tracker::course::at_pace;
 use crate::mapred::unfetched::Unfetched;
@@ -22,7 +22,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct AttemptFlow {
     number: u32,
     /// Its rate, had it nothing to share.
     alone: f64,
@@ -31,8 +31,8 @@ pub(super) struct Flow {
 /// How a reduce gets its input together. What it fetches is told in time of undisturbed fetching.
 #[derive(Debug)]
 pub(super) struct Gathering {
-    shuffle: Effort,
-    sort: Effort,
+    shuffle: PhaseEffort,
+    sort: PhaseEffort,
     /// What was fetched at the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
     pub(super) since: SimTime,
@@ -50,9 +50,13 @@ impl Attempt {
     /// Goes on with what is left of the phase, after `wait`.
     pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> Next {
         match self.phase {
-            Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
-            Phase::Shuffle => self.fetch_the_rest(now),
-            Phase::Start | Phase::Work | Phase::Sort | Phase::Reduce | Phase::Commit => {
+            AttemptPhase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
+            AttemptPhase::Shuffle => self.fetch_the_rest(now),
+            AttemptPhase::Start
+            | AttemptPhase::Work
+            | AttemptPhase::Sort
+            | AttemptPhase::Reduce
+            | AttemptPhase::Commit => {
                 let (part, demand, _) = self.under_way();
                 let shares = demand.is_some();
                 self.go_on_with(now, wait, part, shares)
@@ -78,9 +82,13 @@ impl Attempt {
 
     /// Returns what is left of the part of the phase that is under way, what it shares, and what it
     /// needs of the node.
-    fn under_way(&self) -> (SimSpan, Option<&Demand>, Means) {
+    fn under_way(&self) -> (SimSpan, Option<&Demand>, NodeResource) {
         let whole = self.course.left();
-        let usual = if self.phase == Phase::Shuffle { Means::Network } else { Means::Cores };
+        let usual = if self.phase == AttemptPhase::Shuffle {
+            NodeResource::Network
+        } else {
+            NodeResource::Cores
+        };
         let Some(effort) = self.effort(self.phase).filter(|effort| !effort.parts.is_empty()) else {
             return (whole, None, usual);
         };
@@ -97,10 +105,10 @@ impl Attempt {
     fn own_pace(&self) -> f64 {
         let Speeds { cpu, disk, network } = self.speeds();
         match self.under_way().2 {
-            Means::Cores => cpu,
-            Means::Disk => disk,
-            Means::Network => network,
-            Means::Patience => 1.0,
+            NodeResource::Cores => cpu,
+            NodeResource::Disk => disk,
+            NodeResource::Network => network,
+            NodeResource::Patience => 1.0,
         }
     }
 
@@ -110,7 +118,7 @@ impl Attempt {
         self.speeds = Some(speeds);
         let is_running = self.state == AttemptState::Running;
         match self.phase {
-            Phase::Shuffle if !self.shares_fetching() => {
+            AttemptPhase::Shuffle if !self.shares_fetching() => {
                 if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
                     gathering.settle(now, was.network);
                 }
@@ -121,7 +129,7 @@ impl Attempt {
                 }
             }
             // Its timer is no part of the work.
-            Phase::Commit => Next::Nothing,
+            AttemptPhase::Commit => Next::Nothing,
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => Next::Nothing,
             _ => {
                 self.course.settle(now);
@@ -133,12 +141,12 @@ impl Attempt {
     }
 
     /// Returns the effort of a phase, where it may share something.
-    pub(super) fn effort(&self, phase: Phase) -> Option<&Effort> {
+    pub(super) fn effort(&self, phase: AttemptPhase) -> Option<&PhaseEffort> {
         match phase {
-            Phase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
-            Phase::Sort => Some(&self.gathering.as_ref()?.sort),
-            Phase::Work | Phase::Reduce => Some(&self.work),
-            Phase::Start | Phase::Commit => None,
+            AttemptPhase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
+            AttemptPhase::Sort => Some(&self.gathering.as_ref()?.sort),
+            AttemptPhase::Work | AttemptPhase::Reduce => Some(&self.work),
+            AttemptPhase::Start | AttemptPhase::Commit => None,
         }
     }
 
@@ -146,7 +154,7 @@ impl Attempt {
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
         self.timer = None;
         let demand = self.under_way().1.cloned()?;
-        self.flow = Some(Box::new(Flow { number, alone: demand.alone }));
+        self.flow = Some(Box::new(AttemptFlow { number, alone: demand.alone }));
         Some(demand)
     }
 
@@ -180,7 +188,7 @@ impl Attempt {
 
     /// Returns whether it fetches the outputs of maps, or is about to.
     pub(in super::super) fn fetches(&self) -> bool {
-        matches!(self.phase, Phase::Start | Phase::Shuffle)
+        matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle)
             && self.is_reduce()
             && !self.hangs()
             && !self.has_ended()
@@ -198,8 +206,9 @@ impl Attempt {
         if !self.fetches() {
             return Next::Nothing;
         }
-        let (all, asks) = (self.span_of(Phase::Shuffle), next_poll(self.phase_began, now, poll));
-        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        let (all, asks) =
+            (self.span_of(AttemptPhase::Shuffle), next_poll(self.phase_began, now, poll));
+        let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &Gathering| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.gathering.as_deref().is_some_and(misses);
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
@@ -243,12 +252,13 @@ impl Attempt {
     /// Returns whether it can only go on once it hears of more maps that have ended.
     pub(super) fn waits_for_maps(&self) -> bool {
         let is_complete = |it: &Gathering| it.is_complete;
-        self.phase == Phase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
+        self.phase == AttemptPhase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
     }
 
     /// Returns of how many maps it has the output, of so many.
     fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
-        let Some(gathering) = self.gathering.as_ref().filter(|_| self.phase == Phase::Shuffle)
+        let Some(gathering) =
+            self.gathering.as_ref().filter(|_| self.phase == AttemptPhase::Shuffle)
         else {
             return 0;
         };
@@ -277,7 +287,7 @@ impl Attempt {
         }
         let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
-        if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
+        if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
             unfetched.wait(now);
             return (Vec::new(), false);
         }
@@ -308,7 +318,7 @@ impl Attempt {
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> Next {
         self.timer = None;
-        let all = self.span_of(Phase::Shuffle);
+        let all = self.span_of(AttemptPhase::Shuffle);
         let Some(Gathering { is_complete: true, done, since, .. }) = self.gathering.as_deref()
         else {
             return Next::Nothing;
@@ -321,7 +331,7 @@ impl Attempt {
 
 impl Gathering {
     /// Returns one of which nothing is done.
-    pub(super) fn new(shuffle: Effort, sort: Effort) -> Self {
+    pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort) -> Self {
         Self {
             shuffle,
             sort,

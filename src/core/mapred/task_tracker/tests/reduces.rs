@@ -15,11 +15,11 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     assert!(bench.report(reduce(0)).unwrap().wants_maps);
     bench.reply_with(vec![], maps(2));
     bench.until(secs(30));
-    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Shuffle);
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Shuffle);
     // The other half takes two more seconds, then one of merging and five of reducing.
     bench.reply_with(vec![], maps(4));
     bench.until(secs(33));
-    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Sort);
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Sort);
     bench.reply(vec![]);
     bench.until(secs(36)).reply(vec![]);
     bench.until(secs(39));
@@ -74,13 +74,13 @@ fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
         bench.missing = vec![missing(order, false)];
         answer(&mut bench, 12..=30, 4);
         let phase = bench.report(reduce(0)).map(|report| report.phase);
-        assert_eq!(phase == Some(Phase::Shuffle), !ends, "{order}: {phase:?}");
+        assert_eq!(phase == Some(AttemptPhase::Shuffle), !ends, "{order}: {phase:?}");
         // Its map runs again, and then has.
         bench.missing = vec![missing(order, true)];
         answer(&mut bench, 33..=36, 3);
         bench.missing.clear();
         answer(&mut bench, 39..=60, 4);
-        assert!(bench.report(reduce(0)).is_none_or(|report| report.phase != Phase::Shuffle));
+        assert!(bench.report(reduce(0)).is_none_or(|report| report.phase != AttemptPhase::Shuffle));
     }
 }
 
@@ -107,7 +107,7 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     answer(&mut bench, call, &[missing(3, false)]);
     assert!(known(&bench));
     bench.until(secs(30)).reply(vec![]);
-    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Shuffle, "it misses one");
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, AttemptPhase::Shuffle, "it misses one");
     bench.until(secs(33));
     bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4, changes: 0 }]);
     let call = bench.call.number;
@@ -171,7 +171,7 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
         let (attempt, job) = (reduce(index), Arc::new(spec));
         let mut bench = tracker(|_| {});
         let launch = match bench.launch(attempt) {
-            Directive::Launch(launch) => Directive::Launch(Launch { job, ..launch }),
+            Directive::Launch(launch) => Directive::Launch(LaunchOrder { job, ..launch }),
             other => other,
         };
         bench.until(secs(0)).reply(vec![launch]);
@@ -184,7 +184,7 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
         // It has fetched from 3 to 7 s, and merged until 8 s.
         bench.until(secs(36));
         let Report { phase, worked, progress, .. } = bench.report(attempt).unwrap();
-        assert_eq!((phase, worked), (Phase::Reduce, SimSpan::from_secs(28)));
+        assert_eq!((phase, worked), (AttemptPhase::Reduce, SimSpan::from_secs(28)));
         let told = worked.as_secs_f64() / (3.0 * f64::from(progress) - 2.0);
         assert!((told - seconds).abs() < 0.01, "reduce {index}: {told}");
     }
@@ -204,7 +204,11 @@ fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
         bench.until(secs(3)).reply(vec![]);
         // It starts for a second and fetches for four.
         bench.until(secs(6));
-        assert_eq!(bench.report(reduce(0)).unwrap().phase == Phase::Shuffle, waits, "{line}");
+        assert_eq!(
+            bench.report(reduce(0)).unwrap().phase == AttemptPhase::Shuffle,
+            waits,
+            "{line}"
+        );
     }
 }
 

@@ -81,7 +81,7 @@ fn swapping_goes_at_the_pace_of_the_disk_and_starting_up_at_that_of_the_cores() 
         let large = |attempt| {
             let mut job = (*job(1)).clone();
             job.memory.map = size;
-            Directive::Launch(Launch::work(attempt, Arc::new(job)))
+            Directive::Launch(LaunchOrder::work(attempt, Arc::new(job)))
         };
         let speeds = Speeds { cpu, disk, ..Speeds::USUAL };
         bench.hear(ToTracker::Speeds(Arc::new(speeds)));
