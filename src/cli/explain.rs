@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
-use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
+use crate::explain::{self, Explained, PartSum, SlotHolders, ToldJob, ToldRun};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::results::JobEnd;
@@ -81,14 +81,14 @@ impl Arguments {
 }
 
 /// Reads the run in a folder.
-fn read(folder: &Path) -> Result<Told, Failure> {
+fn read(folder: &Path) -> Result<ToldRun, Failure> {
     compare::expect_run(folder)?;
     compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
 /// Returns the place of the job with this number or name.
-fn find(told: &Told, name: &str) -> Result<usize, Failure> {
+fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
     let has_number = |job: &ToldJob| Some(job.row.job) == number;
     let named = |job: &ToldJob| job.row.name == name;
@@ -105,7 +105,7 @@ fn find(told: &Told, name: &str) -> Result<usize, Failure> {
 
 // ---- for people ----
 
-fn story_of(told: &Told, one: &Explained) -> Lines {
+fn story_of(told: &ToldRun, one: &Explained) -> Lines {
     let job = &told.jobs[one.place];
     let mut lines = Lines::default();
     let took = span(one.sojourn_ms as f64 / 1e3);
@@ -124,10 +124,10 @@ fn story_of(told: &Told, one: &Explained) -> Lines {
 /// Tells of the worst jobs: by the time that each would have taken alone, if that is known of any, else by
 /// that without others and mishaps.
 fn worst_of(
-    told: &Told,
+    told: &ToldRun,
     all: &[Explained],
     alone: &BTreeMap<u32, u64>,
-    holders: &Holders,
+    holders: &SlotHolders,
 ) -> Lines {
     let times = |one: &Explained| match alone.is_empty() {
         true => Some(one.times_undelayed()),
@@ -168,7 +168,7 @@ fn worst_of(
 }
 
 /// Returns a line for each part.
-fn parts(told: &Told, sums: &[Sum], total: u64) -> Lines {
+fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> Lines {
     let mut rows = Vec::new();
     for sum in sums {
         rows.push(vec![
@@ -183,7 +183,7 @@ fn parts(told: &Told, sums: &[Sum], total: u64) -> Lines {
 }
 
 /// Tells a wait in a few words.
-fn described(told: &Told, sum: &Sum, total: u64) -> String {
+fn described(told: &ToldRun, sum: &PartSum, total: u64) -> String {
     let mut text = format!("{} {}", sum.share_of(total), sum.part.words());
     if let Some(rule) = sum.rule {
         text += &format!(", {}", rule.words());
@@ -194,7 +194,7 @@ fn described(told: &Told, sum: &Sum, total: u64) -> String {
     text
 }
 
-fn group(told: &Told, job: &ToldJob) -> String {
+fn group(told: &ToldRun, job: &ToldJob) -> String {
     let group = told.group_of(job);
     if group.is_empty() { String::new() } else { format!(" · {group}") }
 }
@@ -221,9 +221,9 @@ struct OneJob<'a> {
 
 #[derive(Serialize)]
 struct OnePart<'a> {
-    part: explain::Part,
+    part: explain::SojournPart,
     ms: u64,
-    rule: Option<explain::Rule>,
+    rule: Option<explain::WaitRule>,
     /// The ten jobs that held most slots, those first that held most, and then the ten pools.
     held_by: Vec<OneHolder<'a>>,
     /// What other jobs held.
@@ -239,7 +239,7 @@ enum OneHolder<'a> {
 }
 
 impl<'a> OneJob<'a> {
-    fn of(told: &'a Told, one: &Explained, holders: &Holders) -> Self {
+    fn of(told: &'a ToldRun, one: &Explained, holders: &SlotHolders) -> Self {
         let job = &told.jobs[one.place];
         Self {
             job: job.row.job,
@@ -256,7 +256,7 @@ impl<'a> OneJob<'a> {
 }
 
 impl<'a> OnePart<'a> {
-    fn of(told: &'a Told, one: &Explained, sum: &Sum, holders: &Holders) -> Self {
+    fn of(told: &'a ToldRun, one: &Explained, sum: &PartSum, holders: &SlotHolders) -> Self {
         let jobs =
             sum.jobs.iter().map(|(job, slot_ms)| OneHolder::Job { job: *job, slot_ms: *slot_ms });
         let pools = one.groups(sum, holders).into_iter().filter_map(|(group, slot_ms)| {

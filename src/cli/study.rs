@@ -29,7 +29,7 @@ use super::progress::StudyBar;
 use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
-use crate::expect::State;
+use crate::expect::VerdictState;
 use crate::files::{REPORT, SUMMARY};
 use crate::output::OutputError;
 use crate::runtime::Transport;
@@ -512,7 +512,7 @@ impl<'r> Session<'r> {
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
             let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
-            hunt.note(value, found.state == State::Holds);
+            hunt.note(value, found.state == VerdictState::Holds);
             measured.insert(value, found.measured);
         }
         let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;

@@ -2,15 +2,15 @@
 
 use super::failure::Failure;
 use super::lines::Lines;
-use crate::expect::{Expectation, Figure, State, Verdict};
+use crate::expect::{Expectation, ExpectationVerdict, Figure, VerdictState};
 use crate::units::tell::counted;
 
 /// Returns the lines about each expectation.
-pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> Lines {
+pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> Lines {
     expected.iter().zip(found).map(|(expected, found)| line(expected, found)).sum()
 }
 
-fn line(expected: &Expectation, found: &Verdict) -> Lines {
+fn line(expected: &Expectation, found: &ExpectationVerdict) -> Lines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
     let mut lines = Lines::of(format!("  {:<9}{what}", word(found.state)));
     let mut more = |words: &str| lines.line(format!("           {words}"));
@@ -31,7 +31,8 @@ fn line(expected: &Expectation, found: &Verdict) -> Lines {
         ([], None) => {}
         (figures, _) => figures.iter().for_each(|figure| more(&beside(figure))),
     }
-    if let Some(gap) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
+    if let Some(gap) = expected.known_gap.as_ref().filter(|_| found.state == VerdictState::KnownGap)
+    {
         let class = gap.class.map(|class| format!(" ({})", class.word())).unwrap_or_default();
         more(&format!("known{class}: {}", gap.why));
     }
@@ -48,18 +49,18 @@ fn beside(figure: &Figure) -> String {
 }
 
 /// Returns the word for a state, as people read it.
-pub(super) fn word(state: State) -> &'static str {
+pub(super) fn word(state: VerdictState) -> &'static str {
     match state {
-        State::Holds => "holds",
-        State::Fails => "FAILS",
-        State::KnownGap => "gap",
-        State::Reported => "reported",
+        VerdictState::Holds => "holds",
+        VerdictState::Fails => "FAILS",
+        VerdictState::KnownGap => "gap",
+        VerdictState::Reported => "reported",
     }
 }
 
 /// Returns the failure that failed expectations are.
-pub(super) fn judge(found: &[Verdict]) -> Result<(), Failure> {
-    hold_all_but(found.iter().filter(|found| found.state == State::Fails).count())
+pub(super) fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
+    hold_all_but(found.iter().filter(|found| found.state == VerdictState::Fails).count())
 }
 
 /// Returns the failure that so many failed expectations are.
@@ -74,12 +75,12 @@ pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expect::{GapClass, KnownGap, Number, Unit};
+    use crate::expect::{GapClass, KnownGap, PublishedNumber, Unit};
 
     #[test]
     fn a_known_gap_says_of_which_class_it_is_and_why() {
-        let found = Verdict {
-            state: State::KnownGap,
+        let found = ExpectationVerdict {
+            state: VerdictState::KnownGap,
             measured: "2 min < 1 min".to_owned(),
             worst: String::new(),
             cells: 1,
@@ -101,7 +102,7 @@ mod tests {
     fn a_published_number_stands_beside_ours() {
         let figure = Figure {
             what: "nodes=10".to_owned(),
-            published: Number::parse("2min").unwrap(),
+            published: PublishedNumber::parse("2min").unwrap(),
             ours: Some(150.0),
             unit: Unit::TIME,
         };
@@ -114,8 +115,8 @@ mod tests {
     fn an_expectation_in_words_says_what_they_stand_for_and_in_how_many_cells_it_holds() {
         let what = Some("large clusters are quick".to_owned());
         let expected = Expectation { what, ..Expectation::new("makespan < 1min") };
-        let found = Verdict {
-            state: State::Fails,
+        let found = ExpectationVerdict {
+            state: VerdictState::Fails,
             measured: "2 min < 1 min".to_owned(),
             worst: "nodes=10".to_owned(),
             cells: 3,

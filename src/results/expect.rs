@@ -51,22 +51,22 @@ use hdrhistogram::Histogram;
 
 use crate::results::ReadError;
 
-pub use complaint::Complaint;
+pub use complaint::ExprComplaint;
 pub use expectation::Expectation;
 pub use figure::{Figure, Misfit};
 pub use function::{FUNCTIONS, Function};
 pub use gap::{GapClass, KnownGap};
-pub use needs::Needs;
-pub use published::{Number, Published};
-pub use space::{Axis, AxisValue, Runs, Space, combinations};
+pub use needs::ExprNeeds;
+pub use published::{Published, PublishedNumber};
+pub use space::{Runs, Space, SpaceAxis, SpaceValue, combinations};
 pub use unit::Unit;
-pub use verdict::{State, Verdict};
+pub use verdict::{ExpectationVerdict, VerdictState};
 pub use words::{capital, in_words};
 
 /// Returns the name of each quantity that expressions know, what it has its numbers for, and what it
 /// is.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let told = |quantity: &'static quantity::Quantity| {
+    let told = |quantity: &'static quantity::NamedQuantity| {
         (quantity.name, quantity.shape.word(), &*quantity.about)
     };
     quantity::QUANTITIES.iter().map(told)
@@ -74,11 +74,11 @@ pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'stati
 
 /// An expression as it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expr(syntax::Node);
+pub struct Expr(syntax::SyntaxNode);
 
 /// An expression that makes sense in a study.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ExprPlan {
     term: plan::Term,
     space: Space,
 }
@@ -88,7 +88,7 @@ impl Expr {
     ///
     /// # Errors
     /// If it is no expression; names are not looked at.
-    pub fn parse(text: &str) -> Result<Self, Complaint> {
+    pub fn parse(text: &str) -> Result<Self, ExprComplaint> {
         parse::parse(text).map(Self)
     }
 
@@ -97,8 +97,8 @@ impl Expr {
     ///
     /// # Errors
     /// If it makes no sense in this study.
-    pub fn expectation(&self, space: &Space) -> Result<Plan, Complaint> {
-        self.plan(space, check::Purpose::Expectation)
+    pub fn expectation(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
+        self.plan(space, check::ExprPurpose::Expectation)
     }
 
     /// Plans it as a metric: a number of every cell. Of an axis it may choose one value for a
@@ -107,8 +107,8 @@ impl Expr {
     ///
     /// # Errors
     /// If it makes no sense in this study.
-    pub fn metric(&self, space: &Space) -> Result<Plan, Complaint> {
-        self.plan(space, check::Purpose::Metric)
+    pub fn metric(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
+        self.plan(space, check::ExprPurpose::Metric)
     }
 
     /// Plans it as what a chart shows of each run: a number for each job or task, a histogram, or
@@ -116,13 +116,13 @@ impl Expr {
     ///
     /// # Errors
     /// If it makes no sense in this study.
-    pub fn sample(&self, space: &Space) -> Result<Plan, Complaint> {
-        self.plan(space, check::Purpose::Sample)
+    pub fn sample(&self, space: &Space) -> Result<ExprPlan, ExprComplaint> {
+        self.plan(space, check::ExprPurpose::Sample)
     }
 
-    fn plan(&self, space: &Space, purpose: check::Purpose) -> Result<Plan, Complaint> {
+    fn plan(&self, space: &Space, purpose: check::ExprPurpose) -> Result<ExprPlan, ExprComplaint> {
         let term = check::check(&self.0, space, purpose)?;
-        Ok(Plan { term, space: space.clone() })
+        Ok(ExprPlan { term, space: space.clone() })
     }
 }
 
@@ -133,9 +133,9 @@ impl fmt::Display for Expr {
     }
 }
 
-impl Plan {
+impl ExprPlan {
     /// Returns what it reads of every run.
-    pub fn needs(&self) -> Needs {
+    pub fn needs(&self) -> ExprNeeds {
         self.term.needs()
     }
 
@@ -151,12 +151,12 @@ impl Plan {
 
     /// Returns whether it is a histogram rather than a number.
     pub fn is_histogram(&self) -> bool {
-        self.term.of.shape == quantity::Shape::Samples
+        self.term.of.shape == quantity::QuantityShape::Samples
     }
 
     /// Returns whether it is over time rather than one number or one for each job or task.
     pub fn is_over_time(&self) -> bool {
-        self.term.of.shape == quantity::Shape::Series
+        self.term.of.shape == quantity::QuantityShape::Series
     }
 
     /// Returns the axes of which it has chosen all values itself: whatever the value of a cell there,
@@ -231,17 +231,21 @@ impl Plan {
     ///
     /// # Errors
     /// If what a run has left cannot be read.
-    pub fn verdict(&self, runs: &dyn Runs, of: &Expectation) -> Result<Verdict, ReadError> {
+    pub fn verdict(
+        &self,
+        runs: &dyn Runs,
+        of: &Expectation,
+    ) -> Result<ExpectationVerdict, ReadError> {
         let figures = |published| figure::figures(&self.term, &self.space, runs, published);
         let figures = of.published.as_ref().map(figures).transpose()?.unwrap_or_default();
-        Ok(Verdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
+        Ok(ExpectationVerdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
     }
 
     /// Judges it in every cell that it is about.
     ///
     /// # Errors
     /// If what a run has left cannot be read.
-    pub fn judge(&self, runs: &dyn Runs, known_gap: bool) -> Result<Verdict, ReadError> {
+    pub fn judge(&self, runs: &dyn Runs, known_gap: bool) -> Result<ExpectationVerdict, ReadError> {
         verdict::judge(&self.term, &self.space, runs, known_gap)
     }
 }

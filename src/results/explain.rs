@@ -3,7 +3,7 @@
 //! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
 //! [`Stretch`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
 //! `tasks.csv` hold, so any run's folder can be explained, and of `decisions.csv` where that was recorded.
-//! Who held the slots for which a job waited is found by [`Holders`]. [`Explained`] is what is told of a
+//! Who held the slots for which a job waited is found by [`SlotHolders`]. [`Explained`] is what is told of a
 //! job: its stretches, added up by part and rule.
 
 mod away;
@@ -17,9 +17,9 @@ mod story;
 mod sums;
 mod tell;
 
-pub use holders::{Held, Hold, Holders};
-pub use part::{Part, Rule};
-pub use read::{About, Told, ToldJob, read};
+pub use holders::{AttemptHold, HolderTime, SlotHolders};
+pub use part::{SojournPart, WaitRule};
+pub use read::{RunContext, ToldJob, ToldRun, read};
 pub use refused::{Refused, ruled};
-pub use story::{Course, Stretch, Try, story};
-pub use sums::{Explained, Sum};
+pub use story::{JobAttempt, JobCourse, Stretch, story};
+pub use sums::{Explained, PartSum};

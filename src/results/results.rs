@@ -25,7 +25,7 @@ mod waste;
 
 pub use alone::AloneRow;
 pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
-pub use cell::{Cell, CellKind, SlotMillis, Text, Value};
+pub use cell::{CellKind, CellValue, SlotMillis, TableCell, Text};
 pub use chain::ChainRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;

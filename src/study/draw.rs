@@ -331,12 +331,12 @@ impl ChartSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::expect::{Axis, AxisValue};
+    use mumakil_results::expect::{SpaceAxis, SpaceValue};
 
     #[test]
     fn an_axis_alone_lies_under_its_boxes_whichever_word_it_has() {
         let nodes =
-            Axis { path: "nodes".to_owned(), values: ["5", "10"].map(AxisValue::new).into() };
+            SpaceAxis { path: "nodes".to_owned(), values: ["5", "10"].map(SpaceValue::new).into() };
         let space = Space { axes: vec![nodes], compared: None };
         for (yaml, over, by) in [
             ("{boxes: sojourn, by: nodes}", Some(0), None),

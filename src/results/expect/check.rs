@@ -8,16 +8,16 @@
 mod call;
 mod select;
 
-use super::Complaint;
-use super::plan::{Element, Kind, Pick, Term, Type};
-use super::quantity::{QUANTITIES, Quantity, Shape};
+use super::ExprComplaint;
+use super::plan::{Element, Pick, Term, TermKind, Type};
+use super::quantity::{NamedQuantity, QUANTITIES, QuantityShape};
 use super::space::Space;
-use super::syntax::{At, Comparison, Literal, Node, Operator, Setting, Syntax};
+use super::syntax::{ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode};
 use super::unit::Unit;
 
 /// What the result is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum ExprPurpose {
     /// Measured in each cell. It may choose one value of an axis for a quantity, as to compare two.
     Metric,
     /// Selects the cells that it is about.
@@ -27,29 +27,33 @@ pub(super) enum Purpose {
 }
 
 /// Makes a plan for a study.
-pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
+pub(super) fn check(
+    node: &SyntaxNode,
+    space: &Space,
+    purpose: ExprPurpose,
+) -> Result<Term, ExprComplaint> {
     let common = vec![None; space.axes.len()];
-    let mut checker = Checker { space, purpose, outer: Vec::new(), common, points: 0 };
+    let mut checker = ExprChecker { space, purpose, outer: Vec::new(), common, points: 0 };
     let term = checker.term(node)?;
-    if term.of.shape != Shape::One && purpose != Purpose::Sample {
+    if term.of.shape != QuantityShape::One && purpose != ExprPurpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
         let hint = if term.of.truth {
             "say for how many it must hold: all(…), any(…) or share(…)"
         } else {
             "say which number is meant: mean(…), p95(…), max(…)"
         };
-        return Err(Complaint::new(node.span.clone(), message).hint(hint));
+        return Err(ExprComplaint::new(node.span.clone(), message).hint(hint));
     }
-    if purpose != Purpose::Expectation && term.of.truth {
+    if purpose != ExprPurpose::Expectation && term.of.truth {
         let message = format!("`{}` holds or does not: a metric is a number", node.item);
-        return Err(Complaint::new(node.span.clone(), message));
+        return Err(ExprComplaint::new(node.span.clone(), message));
     }
     Ok(term)
 }
 
-struct Checker<'a> {
+struct ExprChecker<'a> {
     space: &'a Space,
-    purpose: Purpose,
+    purpose: ExprPurpose,
     /// The settings of the calls around, the innermost last.
     outer: Vec<Outer>,
     /// For each axis of which lists of values were chosen, those that all these lists have.
@@ -60,30 +64,30 @@ struct Checker<'a> {
 
 /// A setting of a call around.
 struct Outer {
-    setting: Setting,
+    setting: ExprSetting,
     /// Whether anything inside is chosen by it.
     taken: bool,
     /// Whether something inside would be, had it not chosen the same itself.
     overruled: bool,
 }
 
-type Checked<T = Term> = Result<T, Complaint>;
+type CheckResult<T = Term> = Result<T, ExprComplaint>;
 
 impl Type {
-    pub(super) const fn number(shape: Shape, unit: Unit) -> Self {
+    pub(super) const fn number(shape: QuantityShape, unit: Unit) -> Self {
         Self { shape, truth: false, unit }
     }
 
-    pub(super) const fn truth(shape: Shape) -> Self {
+    pub(super) const fn truth(shape: QuantityShape) -> Self {
         Self { shape, truth: true, unit: Unit::PLAIN }
     }
 }
 
-impl Checker<'_> {
-    fn term(&mut self, node: &Node) -> Checked {
+impl ExprChecker<'_> {
+    fn term(&mut self, node: &SyntaxNode) -> CheckResult {
         let (kind, of) = match &node.item {
             Syntax::Literal(Literal { value, unit, .. }) => {
-                (Kind::Constant(*value), Type::number(Shape::One, *unit))
+                (TermKind::Constant(*value), Type::number(QuantityShape::One, *unit))
             }
             Syntax::Name { name, filters } => self.name(node, name, filters)?,
             Syntax::Call { name, arguments, settings } => {
@@ -92,17 +96,17 @@ impl Checker<'_> {
             Syntax::Negate(part) => {
                 let parts = vec![self.number(part)?];
                 let of = Type::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
-                (Kind::Apply(Element::Negate, parts), of)
+                (TermKind::Apply(Element::Negate, parts), of)
             }
             Syntax::Not(part) => {
                 let part = self.truth(part)?;
                 let of = part.of;
-                (Kind::Apply(Element::Not, vec![part]), of)
+                (TermKind::Apply(Element::Not, vec![part]), of)
             }
             Syntax::Binary(left, operator @ (Operator::And | Operator::Or), right) => {
                 let parts = vec![self.truth(left)?, self.truth(right)?];
                 let of = Type::truth(shared_shape(&[left, right], &parts)?);
-                (Kind::Apply(Element::Binary(*operator), parts), of)
+                (TermKind::Apply(Element::Binary(*operator), parts), of)
             }
             Syntax::Binary(left, operator, right) => self.arithmetic(left, *operator, right)?,
             Syntax::Compare(first, rest) => self.comparison(first, rest)?,
@@ -111,14 +115,19 @@ impl Checker<'_> {
         Ok(Term { kind, of, label: node.item.to_string() })
     }
 
-    fn name(&mut self, node: &Node, name: &str, filters: &[Setting]) -> Checked<(Kind, Type)> {
-        if let Some(quantity) = Quantity::find(name) {
+    fn name(
+        &mut self,
+        node: &SyntaxNode,
+        name: &str,
+        filters: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
+        if let Some(quantity) = NamedQuantity::find(name) {
             let selection = self.select(node, quantity, filters)?;
             let of = Type::number(quantity.shape, quantity.unit);
-            return Ok((Kind::Quantity(quantity, selection), of));
+            return Ok((TermKind::Quantity(quantity, selection), of));
         }
         let Some(axis) = self.axis(node.span.clone(), name)? else {
-            let complaint = Complaint::new(node.span.clone(), format!("unknown name `{name}`"));
+            let complaint = ExprComplaint::new(node.span.clone(), format!("unknown name `{name}`"));
             let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
             let names: Vec<&str> =
                 QUANTITIES.iter().map(|quantity| quantity.name).chain(axes).collect();
@@ -128,37 +137,37 @@ impl Checker<'_> {
         };
         if let Some(filter) = filters.first() {
             let message = format!("the axis `{name}` has nothing to choose from");
-            return Err(Complaint::new(filter.key.span.clone(), message));
+            return Err(ExprComplaint::new(filter.key.span.clone(), message));
         }
         let unit = self.space.axes[axis].unit().ok_or_else(|| {
-            Complaint::new(node.span.clone(), format!("the values of `{name}` are no numbers"))
+            ExprComplaint::new(node.span.clone(), format!("the values of `{name}` are no numbers"))
         })?;
         let pick = self.pick(axis)?;
         self.must_be_one(node, axis, &pick)?;
-        let of = Type::number(Shape::One, unit);
+        let of = Type::number(QuantityShape::One, unit);
         Ok(match pick {
             Pick::Fixed(place) => {
                 let number = self.space.axes[axis].values[place].number;
-                (Kind::Constant(number.map_or(f64::NAN, |(number, _)| number)), of)
+                (TermKind::Constant(number.map_or(f64::NAN, |(number, _)| number)), of)
             }
-            pick => (Kind::Axis(axis, pick), of),
+            pick => (TermKind::Axis(axis, pick), of),
         })
     }
 
-    fn number(&mut self, node: &Node) -> Checked {
+    fn number(&mut self, node: &SyntaxNode) -> CheckResult {
         let term = self.term(node)?;
         if term.of.truth {
             let message = format!("`{}` holds or does not: it is no number", node.item);
-            return Err(Complaint::new(node.span.clone(), message));
+            return Err(ExprComplaint::new(node.span.clone(), message));
         }
         Ok(term)
     }
 
-    fn truth(&mut self, node: &Node) -> Checked {
+    fn truth(&mut self, node: &SyntaxNode) -> CheckResult {
         let term = self.term(node)?;
         if !term.of.truth {
             let message = format!("`{}` is {}: it cannot hold", node.item, term.of.unit.word());
-            return Err(Complaint::new(node.span.clone(), message)
+            return Err(ExprComplaint::new(node.span.clone(), message)
                 .hint("compare it with something, such as `… <= 15min`"));
         }
         Ok(term)
@@ -166,10 +175,10 @@ impl Checker<'_> {
 
     fn arithmetic(
         &mut self,
-        left: &Node,
+        left: &SyntaxNode,
         operator: Operator,
-        right: &Node,
-    ) -> Checked<(Kind, Type)> {
+        right: &SyntaxNode,
+    ) -> CheckResult<(TermKind, Type)> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let shape = shared_shape(&[left, right], &parts)?;
         let (a, b) = (parts[0].of.unit, parts[1].of.unit);
@@ -179,24 +188,33 @@ impl Checker<'_> {
             Operator::Power => power(&parts, right)?,
             _ => shared_unit(operator.sign(), (left, &parts[0]), (right, &parts[1]))?,
         };
-        Ok((Kind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
+        Ok((TermKind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
     }
 
-    fn comparison(&mut self, first: &Node, rest: &[(Comparison, Node)]) -> Checked<(Kind, Type)> {
-        let nodes: Vec<&Node> =
+    fn comparison(
+        &mut self,
+        first: &SyntaxNode,
+        rest: &[(ComparisonSign, SyntaxNode)],
+    ) -> CheckResult<(TermKind, Type)> {
+        let nodes: Vec<&SyntaxNode> =
             std::iter::once(first).chain(rest.iter().map(|(_, node)| node)).collect();
         let parts: Vec<Term> =
-            nodes.iter().map(|node| self.number(node)).collect::<Checked<_>>()?;
+            nodes.iter().map(|node| self.number(node)).collect::<CheckResult<_>>()?;
         for (place, (comparison, right)) in rest.iter().enumerate() {
             let (a, b) = (&parts[place], &parts[place + 1]);
             shared_unit(comparison.sign(), (nodes[place], a), (right, b))?;
         }
         let of = Type::truth(shared_shape(&nodes, &parts)?);
         let signs = rest.iter().map(|(comparison, _)| *comparison).collect();
-        Ok((Kind::Apply(Element::Compare(signs), parts), of))
+        Ok((TermKind::Apply(Element::Compare(signs), parts), of))
     }
 
-    fn within(&mut self, left: &Node, band: &At<Literal>, right: &Node) -> Checked<(Kind, Type)> {
+    fn within(
+        &mut self,
+        left: &SyntaxNode,
+        band: &Spanned<Literal>,
+        right: &SyntaxNode,
+    ) -> CheckResult<(TermKind, Type)> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
@@ -204,7 +222,7 @@ impl Checker<'_> {
         if is_wider_than_all && parts.iter().any(Term::is_at_most_whole) {
             let message = format!("`{}` is wider than any difference of shares", band.item.text);
             let hint = format!("write `{} points`", band.item.text);
-            return Err(Complaint::new(band.span.clone(), message).hint(hint));
+            return Err(ExprComplaint::new(band.span.clone(), message).hint(hint));
         }
         if !percent && !unit.fits(band_unit) {
             let message = format!(
@@ -213,33 +231,33 @@ impl Checker<'_> {
                 band_unit.word(),
                 unit.word()
             );
-            return Err(Complaint::new(band.span.clone(), message));
+            return Err(ExprComplaint::new(band.span.clone(), message));
         }
         let of = Type::truth(shared_shape(&[left, right], &parts)?);
-        Ok((Kind::Apply(Element::Within { band: value, relative: percent }, parts), of))
+        Ok((TermKind::Apply(Element::Within { band: value, relative: percent }, parts), of))
     }
 }
 
 /// Returns the shape of what is computed from several: one number goes with everything.
-fn shared_shape(nodes: &[&Node], terms: &[Term]) -> Checked<Shape> {
-    let mut shared = Shape::One;
+fn shared_shape(nodes: &[&SyntaxNode], terms: &[Term]) -> CheckResult<QuantityShape> {
+    let mut shared = QuantityShape::One;
     for (node, term) in nodes.iter().zip(terms) {
         let own = term.of.shape;
-        if own == Shape::Samples {
+        if own == QuantityShape::Samples {
             let message = format!("`{}` is a histogram", node.item);
-            return Err(Complaint::new(node.span.clone(), message)
+            return Err(ExprComplaint::new(node.span.clone(), message)
                 .hint("take a number of it first: mean(…), p99(…), max(…)"));
         }
-        if shared != Shape::One && own != Shape::One && shared != own {
+        if shared != QuantityShape::One && own != QuantityShape::One && shared != own {
             let message = format!(
                 "`{}` is {}, which cannot be paired with {}",
                 node.item,
                 own.word(),
                 shared.word()
             );
-            return Err(Complaint::new(node.span.clone(), message));
+            return Err(ExprComplaint::new(node.span.clone(), message));
         }
-        if own != Shape::One {
+        if own != QuantityShape::One {
             shared = own;
         }
     }
@@ -247,7 +265,11 @@ fn shared_shape(nodes: &[&Node], terms: &[Term]) -> Checked<Shape> {
 }
 
 /// Returns the unit that both sides have. A zero has every unit.
-fn shared_unit(sign: &str, left: (&Node, &Term), right: (&Node, &Term)) -> Checked<Unit> {
+fn shared_unit(
+    sign: &str,
+    left: (&SyntaxNode, &Term),
+    right: (&SyntaxNode, &Term),
+) -> CheckResult<Unit> {
     let ((left, of_left), (right, of_right)) = (left, right);
     let (a, b) = (of_left.of.unit, of_right.of.unit);
     if a.fits(b) {
@@ -263,7 +285,7 @@ fn shared_unit(sign: &str, left: (&Node, &Term), right: (&Node, &Term)) -> Check
             right.item
         );
         let hint = format!("write `{} %`", bare.item);
-        return Err(Complaint::new(bare.span.clone(), message).hint(hint));
+        return Err(ExprComplaint::new(bare.span.clone(), message).hint(hint));
     }
     match (plain(left), plain(right)) {
         (Some(0.0), _) => return Ok(b),
@@ -278,7 +300,7 @@ fn shared_unit(sign: &str, left: (&Node, &Term), right: (&Node, &Term)) -> Check
         right.item
     );
     let (bare, other) = if plain(left).is_some() { (left, b) } else { (right, a) };
-    let complaint = Complaint::new(bare.span.clone(), message);
+    let complaint = ExprComplaint::new(bare.span.clone(), message);
     Err(match (plain(bare), (other.time, other.bytes)) {
         (Some(number), (1, 0)) => complaint.hint(format!("write `{number}s` or `{number}min`")),
         (Some(number), (0, 1)) => complaint.hint(format!("write `{number}MiB` or `{number}GiB`")),
@@ -287,7 +309,7 @@ fn shared_unit(sign: &str, left: (&Node, &Term), right: (&Node, &Term)) -> Check
 }
 
 /// Returns the number that a node is, if it is one without a unit.
-fn plain(node: &Node) -> Option<f64> {
+fn plain(node: &SyntaxNode) -> Option<f64> {
     match &node.item {
         Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
         Syntax::Negate(of) => plain(of).map(|number| -number),
@@ -296,21 +318,21 @@ fn plain(node: &Node) -> Option<f64> {
 }
 
 /// Returns the unit of a power: of what has a unit only fixed whole powers exist.
-fn power(parts: &[Term], exponent: &Node) -> Checked<Unit> {
+fn power(parts: &[Term], exponent: &SyntaxNode) -> CheckResult<Unit> {
     let [base, power] = parts else { unreachable!("a power has two parts") };
     if !power.of.unit.is_plain() {
         let message = format!("`{}` is {}: no exponent", exponent.item, power.of.unit.word());
-        return Err(Complaint::new(exponent.span.clone(), message));
+        return Err(ExprComplaint::new(exponent.span.clone(), message));
     }
     if base.of.unit.is_plain() {
         return Ok(Unit::PLAIN);
     }
     let fixed = match &power.kind {
-        Kind::Constant(number) => base.of.unit.power(*number),
+        TermKind::Constant(number) => base.of.unit.power(*number),
         _ => None,
     };
     fixed.ok_or_else(|| {
         let message = format!("{} has only whole powers that are written out", base.of.unit.word());
-        Complaint::new(exponent.span.clone(), message)
+        ExprComplaint::new(exponent.span.clone(), message)
     })
 }

@@ -7,7 +7,7 @@ use mumakil_base::nearest::nearest;
 
 /// Why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ExprComplaint {
     /// The bytes of the expression's text that are wrong.
     pub span: Range<usize>,
     /// What is wrong.
@@ -16,7 +16,7 @@ pub struct Complaint {
     pub hint: Option<String>,
 }
 
-impl Complaint {
+impl ExprComplaint {
     pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), hint: None }
     }
@@ -53,7 +53,7 @@ impl Complaint {
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for ExprComplaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))

@@ -6,11 +6,11 @@
 
 use std::cell::RefCell;
 
-use super::plan::{Aggregate, Fold, Kind, Point, Selection, Term};
-use super::quantity::{Quantity, Shape};
-use super::read::{Names, read};
+use super::plan::{Aggregate, CurveFold, CurvePoint, Selection, Term, TermKind};
+use super::quantity::{NamedQuantity, QuantityShape};
+use super::read::{JobNumbers, read};
 use super::space::{Runs, Space};
-use super::syntax::Comparison;
+use super::syntax::ComparisonSign;
 use super::value::{Evaluated, NoNumber, Value, combine};
 use mumakil_base::statistics::{LinearFit, mean};
 
@@ -18,7 +18,7 @@ use mumakil_base::statistics::{LinearFit, mean};
 pub(super) struct Evaluator<'r> {
     pub(super) space: &'r Space,
     pub(super) runs: &'r dyn Runs,
-    names: RefCell<Names>,
+    names: RefCell<JobNumbers>,
 }
 
 impl<'r> Evaluator<'r> {
@@ -35,14 +35,14 @@ impl<'r> Evaluator<'r> {
     ) -> Evaluated<Vec<f64>> {
         let each = |number: f64| vec![number; seeds.len()];
         let numbers = match &term.kind {
-            Kind::Constant(number) => each(*number),
-            Kind::Axis(axis, _) => {
+            TermKind::Constant(number) => each(*number),
+            TermKind::Axis(axis, _) => {
                 let value = &self.space.axes[*axis].values[cell[*axis]];
                 each(value.number.map_or(f64::NAN, |(number, _)| number))
             }
-            Kind::Aggregate { how, of, pooled: true } => each(self.pooled(*how, of, cell)?),
-            Kind::Curve { how, points } => self.curve(*how, points, cell, seeds)?,
-            Kind::Apply(element, parts) => {
+            TermKind::Aggregate { how, of, pooled: true } => each(self.pooled(*how, of, cell)?),
+            TermKind::Curve { how, points } => self.curve(*how, points, cell, seeds)?,
+            TermKind::Apply(element, parts) => {
                 let parts = parts.iter().map(|part| self.numbers(part, cell, seeds));
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
                 if element.compares() {
@@ -55,7 +55,7 @@ impl<'r> Evaluator<'r> {
                 };
                 (0..seeds.len()).map(at).collect::<Evaluated<_>>()?
             }
-            Kind::Quantity(..) | Kind::Aggregate { .. } | Kind::Until { .. } => {
+            TermKind::Quantity(..) | TermKind::Aggregate { .. } | TermKind::Until { .. } => {
                 seeds.iter().map(|seed| self.number(term, cell, *seed)).collect::<Evaluated<_>>()?
             }
         };
@@ -68,11 +68,11 @@ impl<'r> Evaluator<'r> {
     /// Returns the number of what is aggregated for each seed alone.
     fn number(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<f64> {
         match &term.kind {
-            Kind::Aggregate { how, of, .. } => {
+            TermKind::Aggregate { how, of, .. } => {
                 let value = self.value(of, cell, seed)?;
                 how.of(&value).ok_or_else(|| nothing(term))
             }
-            Kind::Until { condition, from } => match self.value(condition, cell, seed)? {
+            TermKind::Until { condition, from } => match self.value(condition, cell, seed)? {
                 Value::Steps(steps) => {
                     steps.until(*from).ok_or_else(|| NoNumber::Undefined("never".to_owned()))
                 }
@@ -87,8 +87,8 @@ impl<'r> Evaluator<'r> {
 
     pub(super) fn value(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<Value> {
         match &term.kind {
-            Kind::Quantity(quantity, selection) => self.read(quantity, selection, cell, seed),
-            Kind::Apply(element, parts) if term.of.shape != Shape::One => {
+            TermKind::Quantity(quantity, selection) => self.read(quantity, selection, cell, seed),
+            TermKind::Apply(element, parts) if term.of.shape != QuantityShape::One => {
                 let parts = parts.iter().map(|part| self.value(part, cell, seed));
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
                 combine(element, &parts).map_err(NoNumber::Undefined)
@@ -99,7 +99,7 @@ impl<'r> Evaluator<'r> {
 
     fn read(
         &self,
-        quantity: &Quantity,
+        quantity: &NamedQuantity,
         selection: &Selection,
         cell: &[usize],
         seed: usize,
@@ -136,13 +136,13 @@ impl<'r> Evaluator<'r> {
     /// the study leaves out are no part of it.
     fn curve(
         &self,
-        how: Fold,
-        points: &[Point],
+        how: CurveFold,
+        points: &[CurvePoint],
         cell: &[usize],
         seeds: &[usize],
     ) -> Evaluated<Vec<f64>> {
-        let there = |point: &&Point| point.term.is_there(self.runs, cell);
-        let points: Vec<&Point> = points.iter().filter(there).collect();
+        let there = |point: &&CurvePoint| point.term.is_there(self.runs, cell);
+        let points: Vec<&CurvePoint> = points.iter().filter(there).collect();
         let curve = points.iter().map(|point| self.numbers(&point.term, cell, seeds));
         let curve = curve.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = curve.iter().filter_map(|numbers| mean(numbers)).collect();
@@ -156,14 +156,18 @@ impl<'r> Evaluator<'r> {
         let truth = |holds: bool| each(f64::from(u8::from(holds)));
         let by_seed = |seed: usize| curve.iter().map(|numbers| numbers[seed]).collect::<Vec<_>>();
         match how {
-            Fold::Rising => truth(climbs(&means, Comparison::AtMost)),
-            Fold::Falling => truth(climbs(&means, Comparison::AtLeast)),
-            Fold::Monotone => {
-                truth(climbs(&means, Comparison::AtMost) || climbs(&means, Comparison::AtLeast))
+            CurveFold::Rising => truth(climbs(&means, ComparisonSign::AtMost)),
+            CurveFold::Falling => truth(climbs(&means, ComparisonSign::AtLeast)),
+            CurveFold::Monotone => truth(
+                climbs(&means, ComparisonSign::AtMost) || climbs(&means, ComparisonSign::AtLeast),
+            ),
+            CurveFold::Linear => {
+                line(&means).and_then(|(line, at)| each(line.largest_deviation(&at)))
             }
-            Fold::Linear => line(&means).and_then(|(line, at)| each(line.largest_deviation(&at))),
-            Fold::Slope => (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect(),
-            Fold::Aggregate(how) => {
+            CurveFold::Slope => {
+                (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect()
+            }
+            CurveFold::Aggregate(how) => {
                 let undefined = || NoNumber::Undefined("too few points".to_owned());
                 let fold = |seed| how.of_numbers(&by_seed(seed)).ok_or_else(undefined);
                 (0..seeds.len()).map(fold).collect()
@@ -173,9 +177,9 @@ impl<'r> Evaluator<'r> {
 }
 
 /// Returns whether no step goes the wrong way, and some step the right one.
-fn climbs(values: &[f64], step: Comparison) -> bool {
+fn climbs(values: &[f64], step: ComparisonSign) -> bool {
     let ends = [values.first(), values.last()];
-    let moves = matches!(ends, [Some(a), Some(b)] if !Comparison::Equal.holds(*a, *b));
+    let moves = matches!(ends, [Some(a), Some(b)] if !ComparisonSign::Equal.holds(*a, *b));
     moves && values.windows(2).all(|pair| step.holds(pair[0], pair[1]))
 }
 

@@ -36,7 +36,7 @@ impl Expectation {
 impl Serialize for Expectation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Full<'a> {
+        struct WrittenExpectation<'a> {
             that: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             what: Option<&'a str>,
@@ -51,7 +51,7 @@ impl Serialize for Expectation {
         }
         let (what, published, known_gap) =
             (what.as_deref(), published.as_ref(), known_gap.as_ref());
-        Full { that, what, published, known_gap }.serialize(to)
+        WrittenExpectation { that, what, published, known_gap }.serialize(to)
     }
 }
 
@@ -59,14 +59,14 @@ impl<'de> Deserialize<'de> for Expectation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Full {
+        struct ReadExpectation {
             that: String,
             what: Option<String>,
             published: Option<Published>,
             known_gap: Option<KnownGap>,
         }
-        struct EntryVisitor;
-        impl<'de> de::Visitor<'de> for EntryVisitor {
+        struct ExpectationVisitor;
+        impl<'de> de::Visitor<'de> for ExpectationVisitor {
             type Value = Expectation;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
@@ -78,12 +78,12 @@ impl<'de> Deserialize<'de> for Expectation {
                 Ok(Expectation::new(that))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expectation, A::Error> {
-                let full = Full::deserialize(MapAccessDeserializer::new(map))?;
-                let Full { that, what, published, known_gap } = full;
+                let full = ReadExpectation::deserialize(MapAccessDeserializer::new(map))?;
+                let ReadExpectation { that, what, published, known_gap } = full;
                 Ok(Expectation { that, what, published, known_gap })
             }
         }
-        from.deserialize_any(EntryVisitor)
+        from.deserialize_any(ExpectationVisitor)
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 
 use super::eval::Evaluator;
-use super::plan::{Element, Kind, Term};
-use super::published::{Number, Published};
+use super::plan::{Element, Term, TermKind};
+use super::published::{Published, PublishedNumber};
 use super::space::{Runs, Space};
 use super::syntax::Operator;
 use super::unit::Unit;
@@ -20,7 +20,7 @@ pub struct Figure {
     /// Which of several it is; empty if there is one only.
     pub what: String,
     /// What was published.
-    pub published: Number,
+    pub published: PublishedNumber,
     /// What was measured, if there is such a number.
     pub ours: Option<f64>,
     /// What both are of.
@@ -105,7 +105,9 @@ pub(super) fn figures(
     let seeds: Vec<usize> = (0..runs.seeds()).collect();
     let evaluator = Evaluator::new(space, runs);
     let mut figures = Vec::new();
-    for Spot { what, cell, term, published } in spots(term, space, published).unwrap_or_default() {
+    for FigureSpot { what, cell, term, published } in
+        spots(term, space, published).unwrap_or_default()
+    {
         let ours = if term.is_there(runs, &cell) {
             match evaluator.numbers(term, &cell, &seeds) {
                 Ok(numbers) => mean(&numbers),
@@ -127,15 +129,19 @@ pub(super) fn check(term: &Term, space: &Space, published: &Published) -> Result
 }
 
 /// A published number and where ours is.
-struct Spot<'t> {
+struct FigureSpot<'t> {
     what: String,
     cell: Vec<usize>,
     term: &'t Term,
-    published: Number,
+    published: PublishedNumber,
 }
 
 /// Pairs each published number with what it is about; words are about nothing.
-fn spots<'t>(term: &'t Term, space: &Space, source: &Published) -> Result<Vec<Spot<'t>>, Misfit> {
+fn spots<'t>(
+    term: &'t Term,
+    space: &Space,
+    source: &Published,
+) -> Result<Vec<FigureSpot<'t>>, Misfit> {
     let parts = measured(term);
     let (axes, cells) = cells(term, space);
     let count = cells.len() * parts.len();
@@ -164,7 +170,7 @@ fn spots<'t>(term: &'t Term, space: &Space, source: &Published) -> Result<Vec<Sp
     };
     let places = cells.iter().flat_map(|cell| parts.iter().map(move |part| (cell, part)));
     let mut spots = Vec::new();
-    for (place, ((cell, Part { name, term }), published)) in places.zip(numbers).enumerate() {
+    for (place, ((cell, FigurePart { name, term }), published)) in places.zip(numbers).enumerate() {
         let Some(published) = published else { continue };
         if !published.unit.fits(term.of.unit) {
             let (own, other) = (published.unit.word(), term.of.unit.word());
@@ -177,12 +183,12 @@ fn spots<'t>(term: &'t Term, space: &Space, source: &Published) -> Result<Vec<Sp
         let part_name = if 1 < parts.len() { *name } else { "" };
         let names = [&*cell_name, part_name].into_iter().filter(|name| !name.is_empty());
         let what = names.collect::<Vec<_>>().join(", ");
-        spots.push(Spot { what, cell: cell.clone(), term, published });
+        spots.push(FigureSpot { what, cell: cell.clone(), term, published });
     }
     Ok(spots)
 }
 
-fn hint(parts: &[Part<'_>], count: usize) -> String {
+fn hint(parts: &[FigurePart<'_>], count: usize) -> String {
     let labels: Vec<String> = parts.iter().map(|part| format!("`{}`", part.name)).collect();
     match (&labels[..], count / labels.len().max(1)) {
         ([], _) => "say it in words: no single number is measured here".to_owned(),
@@ -197,12 +203,12 @@ fn hint(parts: &[Part<'_>], count: usize) -> String {
 }
 
 /// A number that a term measures, and what to call it beside the others.
-struct Part<'t> {
+struct FigurePart<'t> {
     name: &'t str,
     term: &'t Term,
 }
 
-impl<'t> Part<'t> {
+impl<'t> FigurePart<'t> {
     fn of(term: &'t Term) -> Self {
         Self { name: &term.label, term }
     }
@@ -210,18 +216,18 @@ impl<'t> Part<'t> {
 
 /// Returns the numbers that a term measures: itself; or if it is a condition, what it compares or
 /// goes through. Bounds and what theory says are not measured.
-fn measured(term: &Term) -> Vec<Part<'_>> {
+fn measured(term: &Term) -> Vec<FigurePart<'_>> {
     if !term.of.truth {
-        return vec![Part::of(term)];
+        return vec![FigurePart::of(term)];
     }
     match &term.kind {
-        Kind::Apply(Element::Binary(_) | Element::Not, parts) => {
+        TermKind::Apply(Element::Binary(_) | Element::Not, parts) => {
             parts.iter().flat_map(measured).collect()
         }
-        Kind::Apply(element, parts) if element.compares() => {
+        TermKind::Apply(element, parts) if element.compares() => {
             let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
             if let [one] = parts[..] {
-                return vec![Part::of(one)];
+                return vec![FigurePart::of(one)];
             }
             // `80 % * a <= b <= 90 % * a` is about two numbers.
             let mut sides: Vec<&Term> = Vec::new();
@@ -230,10 +236,10 @@ fn measured(term: &Term) -> Vec<Part<'_>> {
                     sides.push(side);
                 }
             }
-            sides.into_iter().map(Part::of).collect()
+            sides.into_iter().map(FigurePart::of).collect()
         }
-        Kind::Curve { points, .. } => {
-            points.iter().map(|point| Part { name: &point.name, term: &point.term }).collect()
+        TermKind::Curve { points, .. } => {
+            points.iter().map(|point| FigurePart { name: &point.name, term: &point.term }).collect()
         }
         _ => Vec::new(),
     }
@@ -241,7 +247,7 @@ fn measured(term: &Term) -> Vec<Part<'_>> {
 
 /// Returns what a side of a comparison is of, if both are measured: `1.05 * x` is `x` with slack.
 fn without_slack(term: &Term) -> &Term {
-    let Kind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
+    let TermKind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
     match (operator, &parts[..]) {
         (Operator::Times, [slack, of]) if !is_measured(slack) => of,
         (Operator::Times | Operator::Over | Operator::Plus | Operator::Minus, [of, slack])
@@ -255,6 +261,6 @@ fn without_slack(term: &Term) -> &Term {
 
 fn is_measured(term: &Term) -> bool {
     let mut found = false;
-    term.leaves(&mut |leaf| found |= matches!(leaf, Kind::Quantity(..)));
+    term.leaves(&mut |leaf| found |= matches!(leaf, TermKind::Quantity(..)));
     found
 }

@@ -46,12 +46,12 @@ impl GapClass {
 impl Serialize for KnownGap {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Full<'a> {
+        struct WrittenGap<'a> {
             class: GapClass,
             why: &'a str,
         }
         match self.class {
-            Some(class) => Full { class, why: &self.why }.serialize(to),
+            Some(class) => WrittenGap { class, why: &self.why }.serialize(to),
             None => to.serialize_str(&self.why),
         }
     }
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for KnownGap {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Full {
+        struct ReadGap {
             class: GapClass,
             why: String,
         }
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for KnownGap {
                 Ok(KnownGap { class: None, why: why.to_owned() })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<KnownGap, A::Error> {
-                let Full { class, why } = Full::deserialize(MapAccessDeserializer::new(map))?;
+                let ReadGap { class, why } = ReadGap::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(KnownGap { class: Some(class), why })
             }
         }

@@ -6,7 +6,7 @@ use crate::results::{TableRow, WasteRow};
 
 /// What an expression reads, so that a study need record nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct ExprNeeds {
     /// The files of the tables.
     pub tables: BTreeSet<&'static str>,
     /// The histograms of `latency.hlog`.
@@ -15,7 +15,7 @@ pub struct Needs {
     pub numbers: BTreeSet<&'static str>,
 }
 
-impl Needs {
+impl ExprNeeds {
     /// Adds what another expression reads.
     pub fn add(&mut self, other: Self) {
         self.tables.extend(other.tables);

@@ -4,16 +4,18 @@
 
 use std::ops::Range;
 
-use super::Complaint;
-use super::syntax::{At, Choice, Comparison, Literal, Node, Operator, Setting, Syntax};
-use super::token::{Placed, Token, tokens};
+use super::ExprComplaint;
+use super::syntax::{
+    Choice, ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode,
+};
+use super::token::{PlacedToken, Token, tokens};
 use super::unit::{Unit, with_unit};
 
 /// How deep parentheses, signs and calls may be nested.
 const DEEPEST: usize = 50;
 
 /// Parses a whole text.
-pub(super) fn parse(text: &str) -> Result<Node, Complaint> {
+pub(super) fn parse(text: &str) -> Result<SyntaxNode, ExprComplaint> {
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
     let node = parser.or()?;
     match parser.peek().token {
@@ -24,15 +26,15 @@ pub(super) fn parse(text: &str) -> Result<Node, Complaint> {
 
 struct Parser<'a> {
     text: &'a str,
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     next: usize,
     depth: usize,
 }
 
-type Parsed<T = Node> = Result<T, Complaint>;
+type Parsed<T = SyntaxNode> = Result<T, ExprComplaint>;
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> &Placed {
+    fn peek(&self) -> &PlacedToken {
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -42,7 +44,7 @@ impl<'a> Parser<'a> {
 
     /// Returns the word that comes next, if a word does.
     fn word(&self) -> Option<&'a str> {
-        let Placed { token, span } = self.peek();
+        let PlacedToken { token, span } = self.peek();
         (*token == Token::Word).then(|| self.slice(span.clone()))
     }
 
@@ -57,14 +59,14 @@ impl<'a> Parser<'a> {
         if self.take(text) { Ok(()) } else { Err(self.unexpected(&format!("expected `{text}`"))) }
     }
 
-    fn unexpected(&self, expected: &str) -> Complaint {
-        let Placed { token, span } = self.peek();
+    fn unexpected(&self, expected: &str) -> ExprComplaint {
+        let PlacedToken { token, span } = self.peek();
         let text = self.slice(span.clone());
         let complaint = match token {
             Token::End => format!("the expression ends too early: {expected}"),
             _ => format!("unexpected `{text}`: {expected}"),
         };
-        let complaint = Complaint::new(span.clone(), complaint);
+        let complaint = ExprComplaint::new(span.clone(), complaint);
         match text {
             "=" => complaint.hint("to compare, write `==`; a filter stands in brackets"),
             _ => complaint,
@@ -76,8 +78,8 @@ impl<'a> Parser<'a> {
         self.next.checked_sub(1).map_or(0, |last| self.tokens[last].span.end)
     }
 
-    fn since(&self, start: usize, item: Syntax) -> Node {
-        At { span: start..self.end(), item }
+    fn since(&self, start: usize, item: Syntax) -> SyntaxNode {
+        Spanned { span: start..self.end(), item }
     }
 
     /// Parses something that may hold itself.
@@ -116,7 +118,7 @@ impl<'a> Parser<'a> {
         let start = first.span.start;
         let mut rest = Vec::new();
         while let Some(comparison) =
-            Comparison::ALL.into_iter().find(|comparison| self.take(comparison.sign()))
+            ComparisonSign::ALL.into_iter().find(|comparison| self.take(comparison.sign()))
         {
             rest.push((comparison, self.sum()?));
         }
@@ -126,12 +128,12 @@ impl<'a> Parser<'a> {
         Ok(self.since(start, Syntax::Compare(first.into(), rest)))
     }
 
-    fn within(&mut self, left: Node) -> Parsed {
+    fn within(&mut self, left: SyntaxNode) -> Parsed {
         let start = left.span.start;
         let at = self.peek().span.start;
         let expected = "expected a band such as `15 %`, `10 points` or `5s`";
         let literal = self.literal()?.ok_or_else(|| self.unexpected(expected))?;
-        let band = At { span: at..self.end(), item: literal };
+        let band = Spanned { span: at..self.end(), item: literal };
         self.need("of")?;
         let right = self.sum()?.into();
         Ok(self.since(start, Syntax::Within { left: left.into(), band, right }))
@@ -180,7 +182,7 @@ impl<'a> Parser<'a> {
         if self.take("(") {
             let node = self.deeper(Self::or)?;
             self.need(")")?;
-            return Ok(At { span: start..self.end(), ..node });
+            return Ok(Spanned { span: start..self.end(), ..node });
         }
         if let Some(literal) = self.literal()? {
             return Ok(self.since(start, Syntax::Literal(literal)));
@@ -198,7 +200,7 @@ impl<'a> Parser<'a> {
         let start = span.start;
         self.next += 1;
         if self.take("(") {
-            let name = At { span, item: word.to_owned() };
+            let name = Spanned { span, item: word.to_owned() };
             let (arguments, settings) = self.arguments()?;
             return Ok(self.since(start, Syntax::Call { name, arguments, settings }));
         }
@@ -227,7 +229,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn arguments(&mut self) -> Parsed<(Vec<Node>, Vec<Setting>)> {
+    fn arguments(&mut self) -> Parsed<(Vec<SyntaxNode>, Vec<ExprSetting>)> {
         let (mut arguments, mut settings) = (Vec::new(), Vec::new());
         self.list(")", |parser| {
             let named =
@@ -244,7 +246,7 @@ impl<'a> Parser<'a> {
         Ok((arguments, settings))
     }
 
-    fn setting(&mut self) -> Parsed<Setting> {
+    fn setting(&mut self) -> Parsed<ExprSetting> {
         let span = self.peek().span.clone();
         let Some(key) = self.word() else {
             return Err(self.unexpected("expected a filter such as `class=small`"));
@@ -252,13 +254,13 @@ impl<'a> Parser<'a> {
         self.next += 1;
         self.need("=")?;
         let value = self.choice(key == "by")?;
-        Ok(Setting { key: At { span, item: key.to_owned() }, value })
+        Ok(ExprSetting { key: Spanned { span, item: key.to_owned() }, value })
     }
 
     /// Parses what a key is set to. Without blanks, `hfsp-wait` is a word and no difference.
-    fn choice(&mut self, by: bool) -> Parsed<At<Choice>> {
+    fn choice(&mut self, by: bool) -> Parsed<Spanned<Choice>> {
         let (start, first) = (self.peek().span.start, self.next);
-        let at = |parser: &Self, item| Ok(At { span: start..parser.end(), item });
+        let at = |parser: &Self, item| Ok(Spanned { span: start..parser.end(), item });
         if self.take("[") {
             let items = self.choices()?;
             return at(self, Choice::List(items));
@@ -284,7 +286,7 @@ impl<'a> Parser<'a> {
         at(self, Choice::Computed(node.into()))
     }
 
-    fn choices(&mut self) -> Parsed<Vec<At<Choice>>> {
+    fn choices(&mut self) -> Parsed<Vec<Spanned<Choice>>> {
         if self.depth == DEEPEST {
             return Err(self.unexpected("the expression is nested too deeply"));
         }
@@ -299,7 +301,7 @@ impl<'a> Parser<'a> {
     }
 
     fn quoted(&mut self) -> Option<Choice> {
-        let Placed { token, span } = self.peek();
+        let PlacedToken { token, span } = self.peek();
         let inside = span.start + 1..span.end.max(1) - 1;
         let word = (*token == Token::Quoted).then(|| self.slice(inside).to_owned())?;
         self.next += 1;
@@ -325,7 +327,7 @@ impl<'a> Parser<'a> {
     fn joined(&mut self) -> Option<String> {
         let start = self.peek().span.start;
         let mut end = start;
-        while let Placed { token: Token::Word | Token::Number | Token::Sign("-"), span } =
+        while let PlacedToken { token: Token::Word | Token::Number | Token::Sign("-"), span } =
             self.peek()
             && span.start == end
         {
@@ -344,10 +346,12 @@ impl<'a> Parser<'a> {
 
     /// Parses a number with its unit, if a number comes: `3`, `15 %`, `0.5 points`, `1h 30min`.
     fn literal(&mut self) -> Parsed<Option<Literal>> {
-        let Placed { token: Token::Number, span } = self.peek().clone() else { return Ok(None) };
+        let PlacedToken { token: Token::Number, span } = self.peek().clone() else {
+            return Ok(None);
+        };
         let digits = self.slice(span.clone());
         let Ok(number) = digits.parse::<f64>() else {
-            return Err(Complaint::new(span, format!("`{digits}` is not a number")));
+            return Err(ExprComplaint::new(span, format!("`{digits}` is not a number")));
         };
         self.next += 1;
         let (value, unit) = if self.take("%") || self.take("points") || self.take("point") {
@@ -364,7 +368,7 @@ impl<'a> Parser<'a> {
         let whole = |parser: &Self, end| with_unit(parser.slice(span.start..end));
         let mut measured = None;
         while self.peek().token == Token::Word {
-            let Placed { span: unit, .. } = self.peek().clone();
+            let PlacedToken { span: unit, .. } = self.peek().clone();
             let Some(found) = whole(self, unit.end) else { break };
             self.next += 1;
             measured = Some(found);
@@ -381,7 +385,8 @@ impl<'a> Parser<'a> {
             (None, next) if next.token == Token::Word && next.span.start == span.end => {
                 let word = self.slice(next.span.clone());
                 let units = ["us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "points"];
-                let complaint = Complaint::new(next.span.clone(), format!("unknown unit `{word}`"));
+                let complaint =
+                    ExprComplaint::new(next.span.clone(), format!("unknown unit `{word}`"));
                 Err(complaint.nearest(word, units))
             }
             (None, _) => Ok((number, Unit::PLAIN)),

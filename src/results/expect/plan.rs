@@ -1,17 +1,19 @@
 //! An expression that makes sense: every name is found, every filter in its place, every type known.
 
 use super::function::Function;
-use super::needs::Needs;
-use super::quantity::{KeyKind, Quantity, RowKey, Shape, Source};
+use super::needs::ExprNeeds;
+use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, RowKey};
 use super::space::Runs;
-use super::syntax::{Comparison, Operator};
+use super::syntax::{ComparisonSign, Operator};
 use super::unit::Unit;
-use crate::results::{AloneRow, AttemptRow, ChainRow, JobRow, SlotsRow, TableRow, Value, WasteRow};
+use crate::results::{
+    AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SlotsRow, TableRow, WasteRow,
+};
 
 /// What kind of value a term has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Type {
-    pub(super) shape: Shape,
+    pub(super) shape: QuantityShape,
     /// Whether it holds or not, which is told by 1 and 0.
     pub(super) truth: bool,
     pub(super) unit: Unit,
@@ -19,18 +21,18 @@ pub(super) struct Type {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Term {
-    pub(super) kind: Kind,
+    pub(super) kind: TermKind,
     pub(super) of: Type,
     /// What it is called in a verdict.
     pub(super) label: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TermKind {
     Constant(f64),
     /// The number of the cell's value on an axis.
     Axis(usize, Pick),
-    Quantity(&'static Quantity, Selection),
+    Quantity(&'static NamedQuantity, Selection),
     Aggregate {
         how: Aggregate,
         of: Box<Term>,
@@ -39,8 +41,8 @@ pub(super) enum Kind {
     },
     /// One number for each value that `by` goes through.
     Curve {
-        how: Fold,
-        points: Vec<Point>,
+        how: CurveFold,
+        points: Vec<CurvePoint>,
     },
     /// How long after an instant a condition holds for the first time.
     Until {
@@ -52,7 +54,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct CurvePoint {
     /// Which one it is: `maps=1..25`.
     pub(super) name: String,
     pub(super) x: Option<f64>,
@@ -108,7 +110,7 @@ pub(super) enum Aggregate {
 
 /// What becomes of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Fold {
+pub(super) enum CurveFold {
     Aggregate(Aggregate),
     Rising,
     Falling,
@@ -124,17 +126,17 @@ pub(super) enum Element {
     Absolute,
     Root,
     Binary(Operator),
-    Compare(Vec<Comparison>),
+    Compare(Vec<ComparisonSign>),
     Within { band: f64, relative: bool },
     Function(&'static Function),
 }
 
 impl Filter {
     /// Returns whether the cell of a row fits.
-    pub(super) fn fits(&self, cell: Value<'_>) -> bool {
+    pub(super) fn fits(&self, cell: CellValue<'_>) -> bool {
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
-            (Test::Is(word), Value::Text(text)) => word == text,
+            (Test::Is(word), CellValue::Text(text)) => word == text,
             (Test::Is(word), _) => cell.number().is_some_and(|number| word.parse() == Ok(number)),
             (Test::Within(low, high), _) => {
                 cell.number().is_some_and(|number| (*low..=*high).contains(&(number * scale)))
@@ -177,16 +179,16 @@ impl Term {
     /// Returns whether the study has what it reads; of a curve two points are enough.
     pub(super) fn is_there(&self, runs: &dyn Runs, cell: &[usize]) -> bool {
         match &self.kind {
-            Kind::Constant(_) | Kind::Axis(..) => true,
-            Kind::Quantity(_, selection) => runs.has(&selection.of(cell)),
-            Kind::Aggregate { of, .. } | Kind::Until { condition: of, .. } => {
+            TermKind::Constant(_) | TermKind::Axis(..) => true,
+            TermKind::Quantity(_, selection) => runs.has(&selection.of(cell)),
+            TermKind::Aggregate { of, .. } | TermKind::Until { condition: of, .. } => {
                 of.is_there(runs, cell)
             }
-            Kind::Curve { points, .. } => {
+            TermKind::Curve { points, .. } => {
                 let there = points.iter().filter(|point| point.term.is_there(runs, cell));
                 points.len().min(2) <= there.count()
             }
-            Kind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
+            TermKind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
         }
     }
 
@@ -198,14 +200,20 @@ impl Term {
         // Comparisons and trends are of the means over the seeds.
         let joint = |of: Scatter| if of == Scatter::None { of } else { Scatter::Joint };
         match &self.kind {
-            Kind::Constant(_) | Kind::Axis(..) => Scatter::None,
-            Kind::Aggregate { pooled: true, .. } => Scatter::Joint,
-            Kind::Quantity(..) | Kind::Aggregate { .. } | Kind::Until { .. } => Scatter::EachSeed,
-            Kind::Curve { how, points } => {
-                let of = most(&mut points.iter().map(|point| &point.term));
-                if matches!(how, Fold::Aggregate(_) | Fold::Slope) { of } else { joint(of) }
+            TermKind::Constant(_) | TermKind::Axis(..) => Scatter::None,
+            TermKind::Aggregate { pooled: true, .. } => Scatter::Joint,
+            TermKind::Quantity(..) | TermKind::Aggregate { .. } | TermKind::Until { .. } => {
+                Scatter::EachSeed
             }
-            Kind::Apply(element, parts) => {
+            TermKind::Curve { how, points } => {
+                let of = most(&mut points.iter().map(|point| &point.term));
+                if matches!(how, CurveFold::Aggregate(_) | CurveFold::Slope) {
+                    of
+                } else {
+                    joint(of)
+                }
+            }
+            TermKind::Apply(element, parts) => {
                 let of = most(&mut parts.iter());
                 if element.compares() { joint(of) } else { of }
             }
@@ -216,14 +224,14 @@ impl Term {
     pub(super) fn chosen(&self, axes: usize) -> Vec<usize> {
         let (mut fixed, mut free) = (vec![false; axes], vec![false; axes]);
         self.leaves(&mut |leaf| match leaf {
-            Kind::Quantity(_, selection) => {
+            TermKind::Quantity(_, selection) => {
                 for (axis, pick) in selection.cell.iter().enumerate() {
                     let is_fixed = matches!(pick, Pick::Fixed(_));
                     fixed[axis] |= is_fixed;
                     free[axis] |= !is_fixed;
                 }
             }
-            Kind::Axis(axis, _) => free[*axis] = true,
+            TermKind::Axis(axis, _) => free[*axis] = true,
             _ => {}
         });
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
@@ -233,16 +241,16 @@ impl Term {
     /// and deviations of shares may be.
     pub(super) fn is_at_most_whole(&self) -> bool {
         match &self.kind {
-            Kind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,
-            Kind::Aggregate { how: Aggregate::Share, .. } => true,
-            Kind::Curve { how: Fold::Aggregate(how), points } => match how {
+            TermKind::Quantity(quantity, _) => quantity.unit == Unit::SHARE,
+            TermKind::Aggregate { how: Aggregate::Share, .. } => true,
+            TermKind::Curve { how: CurveFold::Aggregate(how), points } => match how {
                 Aggregate::Share => true,
                 Aggregate::Mean | Aggregate::Quantile(_) | Aggregate::Min | Aggregate::Max => {
                     points.iter().all(|point| point.term.is_at_most_whole())
                 }
                 _ => false,
             },
-            Kind::Apply(
+            TermKind::Apply(
                 Element::Negate
                 | Element::Absolute
                 | Element::Binary(Operator::Minus | Operator::Times),
@@ -257,7 +265,7 @@ impl Term {
         let mut seen: Option<&[Pick]> = None;
         let mut spans = false;
         self.leaves(&mut |leaf| {
-            if let Kind::Quantity(_, selection) = leaf {
+            if let TermKind::Quantity(_, selection) = leaf {
                 spans |= *seen.get_or_insert(&selection.cell) != selection.cell;
             }
         });
@@ -265,12 +273,18 @@ impl Term {
     }
 
     /// Calls `see` with every term that has no parts.
-    pub(super) fn leaves<'t>(&'t self, see: &mut impl FnMut(&'t Kind)) {
+    pub(super) fn leaves<'t>(&'t self, see: &mut impl FnMut(&'t TermKind)) {
         match &self.kind {
-            leaf @ (Kind::Constant(_) | Kind::Axis(..) | Kind::Quantity(..)) => see(leaf),
-            Kind::Aggregate { of, .. } | Kind::Until { condition: of, .. } => of.leaves(see),
-            Kind::Curve { points, .. } => points.iter().for_each(|point| point.term.leaves(see)),
-            Kind::Apply(_, parts) => parts.iter().for_each(|part| part.leaves(see)),
+            leaf @ (TermKind::Constant(_) | TermKind::Axis(..) | TermKind::Quantity(..)) => {
+                see(leaf)
+            }
+            TermKind::Aggregate { of, .. } | TermKind::Until { condition: of, .. } => {
+                of.leaves(see)
+            }
+            TermKind::Curve { points, .. } => {
+                points.iter().for_each(|point| point.term.leaves(see))
+            }
+            TermKind::Apply(_, parts) => parts.iter().for_each(|part| part.leaves(see)),
         }
     }
 
@@ -278,7 +292,7 @@ impl Term {
     pub(super) fn words(&self) -> Vec<(&'static str, &str)> {
         let mut words = Vec::new();
         self.leaves(&mut |leaf| {
-            let Kind::Quantity(_, selection) = leaf else { return };
+            let TermKind::Quantity(_, selection) = leaf else { return };
             for Filter { key, tests } in selection.rows.iter().filter(|row| row.key.is_of_jobs()) {
                 words.extend(tests.iter().filter_map(|test| match test {
                     Test::Is(word) => Some((key.name, word.as_str())),
@@ -290,10 +304,10 @@ impl Term {
     }
 
     /// Returns what it reads.
-    pub(super) fn needs(&self) -> Needs {
-        let mut needs = Needs::default();
+    pub(super) fn needs(&self) -> ExprNeeds {
+        let mut needs = ExprNeeds::default();
         self.leaves(&mut |leaf| {
-            if let Kind::Quantity(quantity, selection) = leaf {
+            if let TermKind::Quantity(quantity, selection) = leaf {
                 quantity.needs(selection, &mut needs);
             }
         });
@@ -301,25 +315,25 @@ impl Term {
     }
 }
 
-impl Quantity {
-    fn needs(&self, selection: &Selection, needs: &mut Needs) {
+impl NamedQuantity {
+    fn needs(&self, selection: &Selection, needs: &mut ExprNeeds) {
         let table = match self.source {
-            Source::Summary(path) => {
+            QuantitySource::Summary(path) => {
                 needs.numbers.insert(path);
                 return;
             }
-            Source::Histogram(name) => {
+            QuantitySource::Histogram(name) => {
                 needs.histograms.insert(name);
                 return;
             }
-            Source::Job(_) | Source::Locality(_) => JobRow::FILE,
-            Source::Slowdown => AloneRow::FILE,
-            Source::Chain => ChainRow::FILE,
-            Source::Waste(_) => WasteRow::FILE,
-            Source::Attempt(_) | Source::ReduceTime => AttemptRow::FILE,
-            Source::Series(_) => SlotsRow::FILE,
+            QuantitySource::Job(_) | QuantitySource::Locality(_) => JobRow::FILE,
+            QuantitySource::Slowdown => AloneRow::FILE,
+            QuantitySource::Chain => ChainRow::FILE,
+            QuantitySource::Waste(_) => WasteRow::FILE,
+            QuantitySource::Attempt(_) | QuantitySource::ReduceTime => AttemptRow::FILE,
+            QuantitySource::Series(_) => SlotsRow::FILE,
         };
-        if let Source::Series(_) = self.source {
+        if let QuantitySource::Series(_) = self.source {
             needs.numbers.insert("virtual_s");
         }
         needs.tables.extend([JobRow::FILE, table]);

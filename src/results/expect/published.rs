@@ -34,12 +34,12 @@ pub enum Published {
     /// Words, or a number as it was written.
     One(String),
     /// A number for each, where one was published.
-    Each(Vec<Option<Number>>),
+    Each(Vec<Option<PublishedNumber>>),
 }
 
 /// A number as it was published, with its unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Number {
+pub struct PublishedNumber {
     /// Its value, in seconds, in bytes, as a share or plain.
     pub value: f64,
     /// What it is of.
@@ -48,7 +48,7 @@ pub struct Number {
     pub text: String,
 }
 
-impl Number {
+impl PublishedNumber {
     /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`.
     pub fn parse(text: &str) -> Option<Self> {
         let (sign, literal) = match parse(text).ok()?.item {
@@ -66,9 +66,9 @@ impl Number {
 
 impl Published {
     /// Returns its one number, if it is one.
-    pub fn number(&self) -> Option<Number> {
+    pub fn number(&self) -> Option<PublishedNumber> {
         match self {
-            Self::One(text) => Number::parse(text),
+            Self::One(text) => PublishedNumber::parse(text),
             Self::Each(_) => None,
         }
     }
@@ -90,23 +90,23 @@ impl fmt::Display for Published {
     }
 }
 
-impl Serialize for Number {
+impl Serialize for PublishedNumber {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&self.text)
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for PublishedNumber {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct NumberVisitor;
         impl de::Visitor<'_> for NumberVisitor {
-            type Value = Number;
+            type Value = PublishedNumber;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number with its unit, such as `98 %`, `2983s` or `2.0`")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedNumber, E> {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                Number::parse(text).ok_or_else(wrong)
+                PublishedNumber::parse(text).ok_or_else(wrong)
             }
             numbers_as_text!();
         }
@@ -114,7 +114,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-impl JsonSchema for Number {
+impl JsonSchema for PublishedNumber {
     fn schema_name() -> Cow<'static, str> {
         "PublishedNumber".into()
     }
@@ -164,7 +164,7 @@ impl JsonSchema for Published {
         "Published".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let number = Number::json_schema(generator);
+        let number = PublishedNumber::json_schema(generator);
         json_schema!({
             "title": "a text, a number with its unit, or a list of such numbers",
             "description": "What was published about it. A number is shown beside ours; in a list \
@@ -194,11 +194,11 @@ mod tests {
             ("1h 30min", 5_400.0, Unit::TIME),
             ("2GiB", 2_147_483_648.0, Unit::BYTES),
         ] {
-            let number = Number::parse(text).unwrap();
+            let number = PublishedNumber::parse(text).unwrap();
             assert_eq!((number.value, number.unit, &*number.text), (value, unit, text));
         }
         for words in ["about 9 min", "rises", "5 % and 11 %", "2 * 3", "98 % of all", ""] {
-            assert_eq!(Number::parse(words), None, "{words}");
+            assert_eq!(PublishedNumber::parse(words), None, "{words}");
         }
     }
 

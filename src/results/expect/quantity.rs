@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 
 use super::unit::Unit;
 use crate::results::{
-    AttemptRow, CellKind, ColumnInfo, JobRow, SlotsRow, TableRow, Value, WasteRow,
+    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SlotsRow, TableRow, WasteRow,
 };
 
 /// What a number is of: the run, each of its jobs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum QuantityShape {
     /// One a run.
     One,
     Jobs,
@@ -28,7 +28,7 @@ pub(super) enum Shape {
     Samples,
 }
 
-impl Shape {
+impl QuantityShape {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::One => "one number",
@@ -44,54 +44,54 @@ impl Shape {
 
 /// A quantity: its name, what it is of, and where it is read.
 #[derive(Debug)]
-pub(super) struct Quantity {
+pub(super) struct NamedQuantity {
     pub(super) name: &'static str,
-    pub(super) shape: Shape,
+    pub(super) shape: QuantityShape,
     pub(super) unit: Unit,
-    pub(super) source: Source,
+    pub(super) source: QuantitySource,
     pub(super) about: Cow<'static, str>,
 }
 
-impl PartialEq for Quantity {
+impl PartialEq for NamedQuantity {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
 /// Returns something of a row.
-pub(super) type Of<R> = fn(&R) -> Value<'_>;
+pub(super) type ValueOf<R> = fn(&R) -> CellValue<'_>;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(super) enum QuantitySource {
     /// A number of the summary.
     Summary(&'static str),
-    Job(Of<JobRow>),
+    Job(ValueOf<JobRow>),
     /// From a job's first start of a reduce to the last end of one.
     ReduceTime,
     /// Sojourn over the time alone.
     Slowdown,
     /// The sojourn of the chain that a job begins.
     Chain,
-    Waste(Of<WasteRow>),
+    Waste(ValueOf<WasteRow>),
     /// The share of one distance in all maps that had input.
     Locality(usize),
-    Attempt(Of<AttemptRow>),
-    Series(Of<SlotsRow>),
+    Attempt(ValueOf<AttemptRow>),
+    Series(ValueOf<SlotsRow>),
     Histogram(&'static str),
 }
 
 const fn quantity(
     name: &'static str,
-    shape: Shape,
+    shape: QuantityShape,
     unit: Unit,
-    source: Source,
+    source: QuantitySource,
     about: &'static str,
-) -> Quantity {
-    Quantity { name, shape, unit, source, about: Cow::Borrowed(about) }
+) -> NamedQuantity {
+    NamedQuantity { name, shape, unit, source, about: Cow::Borrowed(about) }
 }
 
-const fn number(name: &'static str, about: &'static str) -> Quantity {
-    quantity(name, Shape::One, Unit::PLAIN, Source::Summary(name), about)
+const fn number(name: &'static str, about: &'static str) -> NamedQuantity {
+    quantity(name, QuantityShape::One, Unit::PLAIN, QuantitySource::Summary(name), about)
 }
 
 const fn summary(
@@ -99,36 +99,36 @@ const fn summary(
     unit: Unit,
     path: &'static str,
     about: &'static str,
-) -> Quantity {
-    quantity(name, Shape::One, unit, Source::Summary(path), about)
+) -> NamedQuantity {
+    quantity(name, QuantityShape::One, unit, QuantitySource::Summary(path), about)
 }
 
-const fn histogram(name: &'static str, about: &'static str) -> Quantity {
-    quantity(name, Shape::Samples, Unit::TIME, Source::Histogram(name), about)
+const fn histogram(name: &'static str, about: &'static str) -> NamedQuantity {
+    quantity(name, QuantityShape::Samples, Unit::TIME, QuantitySource::Histogram(name), about)
 }
 
-const fn locality(name: &'static str, level: usize, about: &'static str) -> Quantity {
-    quantity(name, Shape::One, Unit::SHARE, Source::Locality(level), about)
+const fn locality(name: &'static str, level: usize, about: &'static str) -> NamedQuantity {
+    quantity(name, QuantityShape::One, Unit::SHARE, QuantitySource::Locality(level), about)
 }
 
 /// Returns the milliseconds from one instant to another.
-fn between(from: Option<u64>, to: Option<u64>) -> Value<'static> {
+fn between(from: Option<u64>, to: Option<u64>) -> CellValue<'static> {
     match (from, to) {
-        (Some(from), Some(to)) => Value::Decimal(to as f64 - from as f64),
-        _ => Value::Empty,
+        (Some(from), Some(to)) => CellValue::Decimal(to as f64 - from as f64),
+        _ => CellValue::Empty,
     }
 }
 
 /// Returns the columns of a table that are quantities.
 fn of_table<R: TableRow>(
-    shape: Shape,
-    source: fn(Of<R>) -> Source,
-) -> impl Iterator<Item = Quantity> {
+    shape: QuantityShape,
+    source: fn(ValueOf<R>) -> QuantitySource,
+) -> impl Iterator<Item = NamedQuantity> {
     R::COLUMNS.iter().filter_map(move |column| {
         let ColumnInfo { quantity: name, about, .. } = column.info;
         let unit = if column.info.is_time() { Unit::TIME } else { Unit::PLAIN };
         let about = Cow::Owned(as_part(about));
-        Some(Quantity { name: name?, shape, unit, source: source(column.value), about })
+        Some(NamedQuantity { name: name?, shape, unit, source: source(column.value), about })
     })
 }
 
@@ -139,76 +139,76 @@ fn as_part(sentence: &str) -> String {
 }
 
 /// All that can be asked for.
-pub(super) static QUANTITIES: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
-    of_table(Shape::Jobs, Source::Job)
+pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
+    of_table(QuantityShape::Jobs, QuantitySource::Job)
         .chain(OF_JOBS)
-        .chain(of_table(Shape::Jobs, Source::Waste))
-        .chain(of_table(Shape::Attempts, Source::Attempt))
+        .chain(of_table(QuantityShape::Jobs, QuantitySource::Waste))
+        .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
         .chain(OF_ATTEMPTS)
-        .chain(of_table(Shape::Series, Source::Series))
+        .chain(of_table(QuantityShape::Series, QuantitySource::Series))
         .chain(OF_RUNS)
         .collect()
 });
 
 /// Quantities of jobs that no column has.
-const OF_JOBS: [Quantity; 5] = [
+const OF_JOBS: [NamedQuantity; 5] = [
     quantity(
         "run",
-        Shape::Jobs,
+        QuantityShape::Jobs,
         Unit::TIME,
-        Source::Job(|job| between(job.first_launch_ms, job.finish_ms)),
+        QuantitySource::Job(|job| between(job.first_launch_ms, job.finish_ms)),
         "from the launch of its first task to its end",
     ),
     quantity(
         "map_phase",
-        Shape::Jobs,
+        QuantityShape::Jobs,
         Unit::TIME,
-        Source::Job(|job| between(Some(job.submit_ms), job.maps_done_ms)),
+        QuantitySource::Job(|job| between(Some(job.submit_ms), job.maps_done_ms)),
         "from its arrival to the end of its last map",
     ),
     quantity(
         "reduce_time",
-        Shape::Jobs,
+        QuantityShape::Jobs,
         Unit::TIME,
-        Source::ReduceTime,
+        QuantitySource::ReduceTime,
         "from the first start of a reduce to the last end of one",
     ),
     quantity(
         "slowdown",
-        Shape::Jobs,
+        QuantityShape::Jobs,
         Unit::PLAIN,
-        Source::Slowdown,
+        QuantitySource::Slowdown,
         "its sojourn, divided by the one that it has alone on the cluster",
     ),
     quantity(
         "chain.sojourn",
-        Shape::Chains,
+        QuantityShape::Chains,
         Unit::TIME,
-        Source::Chain,
+        QuantitySource::Chain,
         "from the first arrival to the last end of its jobs; chosen by its first job",
     ),
 ];
 
 /// Quantities of attempts that no column has.
-const OF_ATTEMPTS: [Quantity; 2] = [
+const OF_ATTEMPTS: [NamedQuantity; 2] = [
     quantity(
         "attempt.time",
-        Shape::Attempts,
+        QuantityShape::Attempts,
         Unit::TIME,
-        Source::Attempt(|row| between(row.start_ms, row.finish_ms)),
+        QuantitySource::Attempt(|row| between(row.start_ms, row.finish_ms)),
         "from its start to its end",
     ),
     quantity(
         "task.time",
-        Shape::Tasks,
+        QuantityShape::Tasks,
         Unit::TIME,
-        Source::Attempt(|row| between(row.start_ms, row.finish_ms)),
+        QuantitySource::Attempt(|row| between(row.start_ms, row.finish_ms)),
         "how long its successful attempt took",
     ),
 ];
 
 /// Quantities of runs.
-const OF_RUNS: [Quantity; 37] = [
+const OF_RUNS: [NamedQuantity; 37] = [
     summary(
         "makespan",
         Unit::TIME,
@@ -308,9 +308,9 @@ impl PartialEq for RowKey {
 /// The column of a key, by its table.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KeyColumn {
-    Job(Of<JobRow>),
-    Attempt(Of<AttemptRow>),
-    Series(Of<SlotsRow>),
+    Job(ValueOf<JobRow>),
+    Attempt(ValueOf<AttemptRow>),
+    Series(ValueOf<SlotsRow>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -334,7 +334,7 @@ pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
 });
 
 /// Returns the columns of a table by which rows can be chosen.
-fn keys_of<R: TableRow>(of: fn(Of<R>) -> KeyColumn) -> impl Iterator<Item = RowKey> {
+fn keys_of<R: TableRow>(of: fn(ValueOf<R>) -> KeyColumn) -> impl Iterator<Item = RowKey> {
     R::COLUMNS.iter().filter_map(move |column| {
         let kind = match column.info.kind {
             CellKind::Words(words) => KeyKind::Among(words),
@@ -364,7 +364,7 @@ impl RowKey {
     }
 }
 
-impl Quantity {
+impl NamedQuantity {
     /// Returns the quantity of this name.
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         QUANTITIES.iter().find(|quantity| quantity.name == name)
@@ -373,9 +373,9 @@ impl Quantity {
     /// Returns the table whose rows it chooses from, besides those of the jobs.
     pub(super) const fn table(&self) -> Option<&'static str> {
         match self.source {
-            Source::Summary(_) | Source::Histogram(_) => None,
-            Source::Attempt(_) => Some(AttemptRow::FILE),
-            Source::Series(_) => Some(SlotsRow::FILE),
+            QuantitySource::Summary(_) | QuantitySource::Histogram(_) => None,
+            QuantitySource::Attempt(_) => Some(AttemptRow::FILE),
+            QuantitySource::Series(_) => Some(SlotsRow::FILE),
             _ => Some(JobRow::FILE),
         }
     }

@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{Filter, Selection};
-use super::quantity::{KeyColumn, KeyKind, Of, Quantity, Shape, Source};
+use super::quantity::{KeyColumn, KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::unit::Unit;
-use super::value::{Evaluated, Key, NoNumber, Steps, Value};
+use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::results::{
     AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow,
     Text, WasteRow,
@@ -15,9 +15,9 @@ use mumakil_core::cluster::PerSlot;
 
 /// Numbers for the names of jobs, the same in all runs.
 #[derive(Debug, Default)]
-pub(super) struct Names(FxHashMap<String, u32>);
+pub(super) struct JobNumbers(FxHashMap<String, u32>);
 
-impl Names {
+impl JobNumbers {
     fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.0.get(name) {
             return *number;
@@ -29,58 +29,58 @@ impl Names {
 }
 
 /// A job that was chosen.
-struct Chosen {
+struct ChosenJob {
     row: JobRow,
     key: u32,
 }
 
 /// Reads a quantity of a run.
 pub(super) fn read(
-    quantity: &Quantity,
+    quantity: &NamedQuantity,
     selection: &Selection,
     run: &dyn Results,
-    names: &mut Names,
+    names: &mut JobNumbers,
 ) -> Evaluated<Value> {
-    let mut reader = Reader { quantity, selection, run, names };
+    let mut reader = QuantityReader { quantity, selection, run, names };
     match quantity.source {
-        Source::Summary(path) => match run.number(path)? {
+        QuantitySource::Summary(path) => match run.number(path)? {
             Some(number) => Ok(Value::One(number)),
             None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
         },
-        Source::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
-        Source::Job(of) => reader.jobs_value(of),
-        Source::Slowdown => reader.slowdown(),
-        Source::Chain => reader.chains(),
-        Source::Waste(of) => reader.waste(of),
-        Source::Locality(level) => reader.locality(level),
-        Source::ReduceTime => reader.reduce_time(),
-        Source::Attempt(of) => reader.attempts(of),
-        Source::Series(of) => reader.series(of),
+        QuantitySource::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
+        QuantitySource::Job(of) => reader.jobs_value(of),
+        QuantitySource::Slowdown => reader.slowdown(),
+        QuantitySource::Chain => reader.chains(),
+        QuantitySource::Waste(of) => reader.waste(of),
+        QuantitySource::Locality(level) => reader.locality(level),
+        QuantitySource::ReduceTime => reader.reduce_time(),
+        QuantitySource::Attempt(of) => reader.attempts(of),
+        QuantitySource::Series(of) => reader.series(of),
     }
 }
 
-struct Reader<'a> {
-    quantity: &'a Quantity,
+struct QuantityReader<'a> {
+    quantity: &'a NamedQuantity,
     selection: &'a Selection,
     run: &'a dyn Results,
-    names: &'a mut Names,
+    names: &'a mut JobNumbers,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> QuantityReader<'a> {
     /// Returns the filters by columns of a table, each with its column.
-    fn filters<R>(&self, of: fn(KeyColumn) -> Option<Of<R>>) -> Vec<(&'a Filter, Of<R>)> {
+    fn filters<R>(&self, of: fn(KeyColumn) -> Option<ValueOf<R>>) -> Vec<(&'a Filter, ValueOf<R>)> {
         let rows = self.selection.rows.iter();
         rows.filter_map(|filter| Some((filter, of(filter.key.column)?))).collect()
     }
 
-    fn job_filters(&self) -> Vec<(&'a Filter, Of<JobRow>)> {
+    fn job_filters(&self) -> Vec<(&'a Filter, ValueOf<JobRow>)> {
         self.filters(|column| match column {
             KeyColumn::Job(of) => Some(of),
             _ => None,
         })
     }
 
-    fn attempt_filters(&self) -> Vec<(&'a Filter, Of<AttemptRow>)> {
+    fn attempt_filters(&self) -> Vec<(&'a Filter, ValueOf<AttemptRow>)> {
         self.filters(|column| match column {
             KeyColumn::Attempt(of) => Some(of),
             _ => None,
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the jobs that are chosen, those of the warm-up not among them.
-    fn jobs(&mut self) -> Result<Vec<Chosen>, ReadError> {
+    fn jobs(&mut self) -> Result<Vec<ChosenJob>, ReadError> {
         let warm_up = self.run.warm_up()?;
         let filters = self.job_filters();
         let mut names: FxHashSet<Text> = FxHashSet::default();
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
             repeated |= !names.insert(row.name.clone());
             let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
             if counts && fit(&filters, &row) {
-                jobs.push(Chosen { row, key: 0 });
+                jobs.push(ChosenJob { row, key: 0 });
             }
             Ok(())
         })?;
@@ -117,9 +117,9 @@ impl<'a> Reader<'a> {
         if self.quantity.unit == Unit::TIME { 1e-3 } else { 1.0 }
     }
 
-    fn jobs_value(&mut self, of: Of<JobRow>) -> Evaluated<Value> {
+    fn jobs_value(&mut self, of: ValueOf<JobRow>) -> Evaluated<Value> {
         let scale = self.scale();
-        let number = |job: Chosen| (job.key, of(&job.row).number().unwrap_or(f64::NAN) * scale);
+        let number = |job: ChosenJob| (job.key, of(&job.row).number().unwrap_or(f64::NAN) * scale);
         Ok(by_job(self.jobs()?.into_iter().map(number)))
     }
 
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         let repeated = !rows.iter().all(|row| names.insert(&row.name));
         let alone: FxHashMap<u32, Option<u64>> =
             rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
-        let slowdown = |job: Chosen| {
+        let slowdown = |job: ChosenJob| {
             let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
                 .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
             (job.key, sojourn / alone)
@@ -145,11 +145,11 @@ impl<'a> Reader<'a> {
             Ok(())
         })?;
         // A job that begins no chain has no number.
-        let sojourn = |job: Chosen| Some((job.key, *sojourns.get(&job.row.job)?));
+        let sojourn = |job: ChosenJob| Some((job.key, *sojourns.get(&job.row.job)?));
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
 
-    fn waste(&mut self, of: Of<WasteRow>) -> Evaluated<Value> {
+    fn waste(&mut self, of: ValueOf<WasteRow>) -> Evaluated<Value> {
         let scale = self.scale();
         let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
         self.run.rows(|row: WasteRow| {
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             Ok(())
         })?;
         // A job that did not succeed has no stragglers.
-        let number = |job: Chosen| Some((job.key, *numbers.get(&job.row.job)?));
+        let number = |job: ChosenJob| Some((job.key, *numbers.get(&job.row.job)?));
         let numbers = self.jobs()?.into_iter().filter_map(number);
         Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
     }
@@ -189,17 +189,17 @@ impl<'a> Reader<'a> {
             Ok(())
         })?;
         let time =
-            |job: Chosen| spans.get(&job.row.job).map(|(from, to)| (job.key, (to - from) / 1e3));
+            |job: ChosenJob| spans.get(&job.row.job).map(|(from, to)| (job.key, (to - from) / 1e3));
         Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
     }
 
     /// Attempts of setup and cleanup tasks, and removals of outputs, count only where their kind is chosen.
-    fn attempts(&mut self, of: Of<AttemptRow>) -> Evaluated<Value> {
+    fn attempts(&mut self, of: ValueOf<AttemptRow>) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
             self.jobs()?.into_iter().map(|job| (job.row.job, job.key)).collect();
         let filters = self.attempt_filters();
         let all_kinds = filters.iter().any(|(filter, _)| filter.key.name == "kind");
-        let tasks = self.quantity.shape == Shape::Tasks;
+        let tasks = self.quantity.shape == QuantityShape::Tasks;
         let mut items = Vec::new();
         self.run.rows(|row: AttemptRow| {
             let is_work = matches!(row.kind, AttemptKind::Map | AttemptKind::Reduce);
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
                 && fit(&filters, &row)
             {
                 let attempt = if tasks { 0 } else { row.attempt };
-                let key = Key { job: *job, kind: row.kind as u8, task: row.task, attempt };
+                let key = ValueKey { job: *job, kind: row.kind as u8, task: row.task, attempt };
                 items.push((key, of(&row).number().unwrap_or(f64::NAN) / 1e3));
             }
             Ok(())
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
-    fn series(&mut self, of: Of<SlotsRow>) -> Evaluated<Value> {
+    fn series(&mut self, of: ValueOf<SlotsRow>) -> Evaluated<Value> {
         let chosen = self.job_filters();
         let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
             None
@@ -260,18 +260,18 @@ impl<'a> Reader<'a> {
         changes.reverse();
         changes.dedup_by_key(|(at, _)| *at);
         changes.reverse();
-        Ok(Value::Steps(Steps::new(&changes, from.max(0.0), to.min(end))))
+        Ok(Value::Steps(StepFunction::new(&changes, from.max(0.0), to.min(end))))
     }
 }
 
 /// Returns whether a row passes all filters.
-fn fit<R>(filters: &[(&Filter, Of<R>)], row: &R) -> bool {
+fn fit<R>(filters: &[(&Filter, ValueOf<R>)], row: &R) -> bool {
     filters.iter().all(|(filter, of)| filter.fits(of(row)))
 }
 
 fn by_job(numbers: impl Iterator<Item = (u32, f64)>) -> Value {
-    let key = |(job, number)| (Key { job, ..Key::default() }, number);
-    let mut items: Vec<(Key, f64)> = numbers.map(key).collect();
+    let key = |(job, number)| (ValueKey { job, ..ValueKey::default() }, number);
+    let mut items: Vec<(ValueKey, f64)> = numbers.map(key).collect();
     items.sort_unstable_by_key(|(key, _)| *key);
     Value::Keyed(items)
 }

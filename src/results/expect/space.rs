@@ -7,7 +7,7 @@ use crate::results::{ReadError, Results};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Space {
     /// The axes; the place of a value on each makes a cell.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<SpaceAxis>,
     /// The place of the axis that the study compares. An expectation must say which of its values
     /// a quantity is of.
     pub compared: Option<usize>,
@@ -15,23 +15,23 @@ pub struct Space {
 
 /// One thing that a study varies.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct SpaceAxis {
     /// The path in the scenario, such as `cluster.nodes`.
     pub path: String,
     /// The values in the order of the study.
-    pub values: Vec<AxisValue>,
+    pub values: Vec<SpaceValue>,
 }
 
 /// A value on an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AxisValue {
+pub struct SpaceValue {
     /// The shortest text that names it on its axis.
     pub label: String,
     /// What it counts or measures, in seconds, bytes or plain, if it is a number.
     pub number: Option<(f64, Unit)>,
 }
 
-impl AxisValue {
+impl SpaceValue {
     /// Returns the value with this label, a number if the label is one: `100`, `5s`, `2GiB`, `5 %`.
     pub fn new(label: impl Into<String>) -> Self {
         let label = label.into();
@@ -45,7 +45,7 @@ impl AxisValue {
     }
 }
 
-impl Axis {
+impl SpaceAxis {
     /// Returns the last part of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)

@@ -10,18 +10,18 @@ use super::unit::Unit;
 
 /// Something and where it stands in the text.
 #[derive(Clone, Debug)]
-pub(super) struct At<T> {
+pub(super) struct Spanned<T> {
     pub(super) span: Range<usize>,
     pub(super) item: T,
 }
 
-impl<T: PartialEq> PartialEq for At<T> {
+impl<T: PartialEq> PartialEq for Spanned<T> {
     fn eq(&self, other: &Self) -> bool {
         self.item == other.item
     }
 }
 
-pub(super) type Node = At<Syntax>;
+pub(super) type SyntaxNode = Spanned<Syntax>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Syntax {
@@ -29,23 +29,23 @@ pub(super) enum Syntax {
     /// A quantity with its filters, or an axis.
     Name {
         name: String,
-        filters: Vec<Setting>,
+        filters: Vec<ExprSetting>,
     },
     Call {
-        name: At<String>,
-        arguments: Vec<Node>,
-        settings: Vec<Setting>,
+        name: Spanned<String>,
+        arguments: Vec<SyntaxNode>,
+        settings: Vec<ExprSetting>,
     },
-    Negate(Box<Node>),
-    Not(Box<Node>),
-    Binary(Box<Node>, Operator, Box<Node>),
+    Negate(Box<SyntaxNode>),
+    Not(Box<SyntaxNode>),
+    Binary(Box<SyntaxNode>, Operator, Box<SyntaxNode>),
     /// `a <= b < c`: each holds.
-    Compare(Box<Node>, Vec<(Comparison, Node)>),
+    Compare(Box<SyntaxNode>, Vec<(ComparisonSign, SyntaxNode)>),
     /// `a within 15 % of b`
     Within {
-        left: Box<Node>,
-        band: At<Literal>,
-        right: Box<Node>,
+        left: Box<SyntaxNode>,
+        band: Spanned<Literal>,
+        right: Box<SyntaxNode>,
     },
 }
 
@@ -68,9 +68,9 @@ impl PartialEq for Literal {
 
 /// `key=value` in brackets or in a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Setting {
-    pub(super) key: At<String>,
-    pub(super) value: At<Choice>,
+pub(super) struct ExprSetting {
+    pub(super) key: Spanned<String>,
+    pub(super) value: Spanned<Choice>,
 }
 
 /// What a setting may be set to.
@@ -79,10 +79,10 @@ pub(super) enum Choice {
     Word(String),
     Number(Literal),
     Range(Option<Literal>, Option<Literal>),
-    List(Vec<At<Self>>),
+    List(Vec<Spanned<Self>>),
     /// `maps[1..25, 26..100]`: what `by` goes through.
-    Through(String, Vec<At<Self>>),
-    Computed(Box<Node>),
+    Through(String, Vec<Spanned<Self>>),
+    Computed(Box<SyntaxNode>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Operator {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(super) enum ComparisonSign {
     Less,
     AtMost,
     More,
@@ -130,7 +130,7 @@ pub(super) enum Comparison {
     Unequal,
 }
 
-impl Comparison {
+impl ComparisonSign {
     pub(super) const ALL: [Self; 6] =
         [Self::Less, Self::AtMost, Self::More, Self::AtLeast, Self::Equal, Self::Unequal];
 
@@ -165,11 +165,11 @@ impl Syntax {
 }
 
 /// Prints a part, in parentheses if it holds less strongly than it must.
-struct Part<'a>(&'a Node, u8);
+struct Parenthesised<'a>(&'a SyntaxNode, u8);
 
-impl fmt::Display for Part<'_> {
+impl fmt::Display for Parenthesised<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Part(At { item, .. }, least) = self;
+        let Parenthesised(Spanned { item, .. }, least) = self;
         if item.strength() < *least { write!(f, "({item})") } else { write!(f, "{item}") }
     }
 }
@@ -179,40 +179,41 @@ impl fmt::Display for Syntax {
         match self {
             Self::Literal(literal) => f.write_str(&literal.text),
             Self::Name { name, filters } if filters.is_empty() => f.write_str(name),
-            Self::Name { name, filters } => write!(f, "{name}[{}]", List(filters)),
+            Self::Name { name, filters } => write!(f, "{name}[{}]", CommaList(filters)),
             Self::Call { name, arguments, settings } => {
                 let arguments: Vec<&Self> = arguments.iter().map(|node| &node.item).collect();
                 let gap = if arguments.is_empty() || settings.is_empty() { "" } else { ", " };
-                write!(f, "{}({}{gap}{})", name.item, List(&arguments), List(settings))
+                write!(f, "{}({}{gap}{})", name.item, CommaList(&arguments), CommaList(settings))
             }
-            Self::Negate(of) => write!(f, "-{}", Part(of, NEGATE)),
-            Self::Not(of) => write!(f, "not {}", Part(of, NOT)),
+            Self::Negate(of) => write!(f, "-{}", Parenthesised(of, NEGATE)),
+            Self::Not(of) => write!(f, "not {}", Parenthesised(of, NOT)),
             Self::Binary(left, operator, right) => {
                 let (strength, sign) = (operator.strength(), operator.sign());
                 // All are read from the left but the power.
                 let from_left = u8::from(*operator != Operator::Power);
-                let left = Part(left, strength + 1 - from_left);
+                let left = Parenthesised(left, strength + 1 - from_left);
                 // The sign of an exponent needs no parentheses.
                 let least = if from_left == 0 { NEGATE } else { strength + 1 };
-                write!(f, "{left} {sign} {}", Part(right, least))
+                write!(f, "{left} {sign} {}", Parenthesised(right, least))
             }
             Self::Compare(first, rest) => {
-                write!(f, "{}", Part(first, COMPARE + 1))?;
+                write!(f, "{}", Parenthesised(first, COMPARE + 1))?;
                 rest.iter().try_for_each(|(comparison, node)| {
-                    write!(f, " {} {}", comparison.sign(), Part(node, COMPARE + 1))
+                    write!(f, " {} {}", comparison.sign(), Parenthesised(node, COMPARE + 1))
                 })
             }
             Self::Within { left, band, right } => {
-                let (left, right) = (Part(left, COMPARE + 1), Part(right, COMPARE + 1));
+                let (left, right) =
+                    (Parenthesised(left, COMPARE + 1), Parenthesised(right, COMPARE + 1));
                 write!(f, "{left} within {} of {right}", band.item.text)
             }
         }
     }
 }
 
-struct List<'a, T>(&'a [T]);
+struct CommaList<'a, T>(&'a [T]);
 
-impl<T: fmt::Display> fmt::Display for List<'_, T> {
+impl<T: fmt::Display> fmt::Display for CommaList<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0
             .iter()
@@ -221,13 +222,13 @@ impl<T: fmt::Display> fmt::Display for List<'_, T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for At<T> {
+impl<T: fmt::Display> fmt::Display for Spanned<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.item.fmt(f)
     }
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for ExprSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.key, self.value)
     }
@@ -240,8 +241,8 @@ impl fmt::Display for Choice {
             Self::Word(word) => f.write_str(&quoted(word)),
             Self::Number(number) => f.write_str(&number.text),
             Self::Range(from, to) => write!(f, "{}..{}", end(from), end(to)),
-            Self::List(items) => write!(f, "[{}]", List(items)),
-            Self::Through(key, values) => write!(f, "{key}[{}]", List(values)),
+            Self::List(items) => write!(f, "[{}]", CommaList(items)),
+            Self::Through(key, values) => write!(f, "{key}[{}]", CommaList(values)),
             Self::Computed(node) => match node.item {
                 // By themselves these would be read as a word or a number.
                 Syntax::Name { .. } | Syntax::Literal(_) | Syntax::Negate(_) => {

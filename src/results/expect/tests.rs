@@ -82,9 +82,9 @@ impl Runs for Grid {
 }
 
 fn space(axes: &[(&str, &[&str])], compared: Option<usize>) -> Space {
-    let axis = |(path, labels): &(&str, &[&str])| Axis {
+    let axis = |(path, labels): &(&str, &[&str])| SpaceAxis {
         path: (*path).to_owned(),
-        values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+        values: labels.iter().map(|label| SpaceValue::new(*label)).collect(),
     };
     Space { axes: axes.iter().map(axis).collect(), compared }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Complaint;
+use super::ExprComplaint;
 
 /// How long an expression may be: far above what anybody reads, far below what a stack holds.
 const LONGEST: usize = 2_000;
@@ -23,23 +23,23 @@ pub(super) enum Token {
 
 /// A token and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedToken {
     pub(super) token: Token,
     pub(super) span: Range<usize>,
 }
 
 /// Cuts a text into tokens; the last is the end.
-pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Complaint> {
+pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>, ExprComplaint> {
     if LONGEST < text.len() {
         let message = format!("an expression has at most {LONGEST} bytes");
-        return Err(Complaint::new(LONGEST..text.len(), message));
+        return Err(ExprComplaint::new(LONGEST..text.len(), message));
     }
     let mut tokens = Vec::new();
     let mut at = 0;
     loop {
         at += text[at..].len() - text[at..].trim_start().len();
         let (token, length) = first(&text[at..]).ok_or_else(|| strange(text, at))?;
-        tokens.push(Placed { token: token.clone(), span: at..at + length });
+        tokens.push(PlacedToken { token: token.clone(), span: at..at + length });
         at += length;
         if token == Token::End {
             return Ok(tokens);
@@ -78,16 +78,16 @@ fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
     text.len()
 }
 
-fn strange(text: &str, at: usize) -> Complaint {
+fn strange(text: &str, at: usize) -> ExprComplaint {
     let letter = text[at..].chars().next().unwrap_or_default();
     let span = at..at + letter.len_utf8();
     match letter {
-        '"' | '\'' => Complaint::new(at..text.len(), "the quote does not end"),
-        '≤' => Complaint::new(span, "unknown sign `≤`").hint("write `<=`"),
-        '≥' => Complaint::new(span, "unknown sign `≥`").hint("write `>=`"),
-        '!' => Complaint::new(span, "unknown sign `!`").hint("write `not`, or `!=`"),
-        '&' => Complaint::new(span, "unknown sign `&`").hint("write `and`"),
-        '|' => Complaint::new(span, "unknown sign `|`").hint("write `or`"),
-        _ => Complaint::new(span, format!("unknown sign `{letter}`")),
+        '"' | '\'' => ExprComplaint::new(at..text.len(), "the quote does not end"),
+        '≤' => ExprComplaint::new(span, "unknown sign `≤`").hint("write `<=`"),
+        '≥' => ExprComplaint::new(span, "unknown sign `≥`").hint("write `>=`"),
+        '!' => ExprComplaint::new(span, "unknown sign `!`").hint("write `not`, or `!=`"),
+        '&' => ExprComplaint::new(span, "unknown sign `&`").hint("write `and`"),
+        '|' => ExprComplaint::new(span, "unknown sign `|`").hint("write `or`"),
+        _ => ExprComplaint::new(span, format!("unknown sign `{letter}`")),
     }
 }

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
-use super::syntax::{Comparison, Operator};
+use super::syntax::{ComparisonSign, Operator};
 use crate::results::ReadError;
 use mumakil_base::statistics;
 
@@ -12,7 +12,7 @@ use mumakil_base::statistics;
 /// The job is a number that stands for its name; a job's own number has nothing in the other
 /// fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct ValueKey {
     pub(super) job: u32,
     pub(super) kind: u8,
     pub(super) task: u32,
@@ -24,8 +24,8 @@ pub(super) enum Value {
     One(f64),
     /// In the order of the keys. What a job has not is not a number: it is in no aggregate, and
     /// no comparison with it holds.
-    Keyed(Vec<(Key, f64)>),
-    Steps(Steps),
+    Keyed(Vec<(ValueKey, f64)>),
+    Steps(StepFunction),
     Samples(Histogram<u64>),
 }
 
@@ -63,13 +63,13 @@ pub(super) type Evaluated<T> = Result<T, NoNumber>;
 
 /// A step function of time from one instant to another, in seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Steps {
+pub(super) struct StepFunction {
     /// Since when it has which value; the first since the beginning, none since the end or later.
     points: Vec<(f64, f64)>,
     to: f64,
 }
 
-impl Steps {
+impl StepFunction {
     /// Makes a step function of changes in the order of time; before the first it is zero.
     pub(super) fn new(changes: &[(f64, f64)], from: f64, to: f64) -> Self {
         let before = changes.partition_point(|(at, _)| *at <= from);
@@ -108,7 +108,7 @@ pub(super) fn combine(element: &Element, parts: &[Value]) -> Result<Value, Strin
     if let Some(items) = keyed {
         return combine_keyed(element, parts, items).map(Value::Keyed);
     }
-    let steps: Vec<&Steps> = parts.iter().filter_map(steps).collect();
+    let steps: Vec<&StepFunction> = parts.iter().filter_map(steps).collect();
     if !steps.is_empty() {
         return combine_steps(element, parts, &steps).map(Value::Steps);
     }
@@ -116,7 +116,7 @@ pub(super) fn combine(element: &Element, parts: &[Value]) -> Result<Value, Strin
     element.compute(&numbers).map(Value::One)
 }
 
-fn steps(part: &Value) -> Option<&Steps> {
+fn steps(part: &Value) -> Option<&StepFunction> {
     match part {
         Value::Steps(steps) => Some(steps),
         _ => None,
@@ -127,9 +127,9 @@ fn steps(part: &Value) -> Option<&Steps> {
 fn combine_keyed(
     element: &Element,
     parts: &[Value],
-    keys: &[(Key, f64)],
-) -> Result<Vec<(Key, f64)>, String> {
-    let find = |part: &Value, key: &Key| match part {
+    keys: &[(ValueKey, f64)],
+) -> Result<Vec<(ValueKey, f64)>, String> {
+    let find = |part: &Value, key: &ValueKey| match part {
         Value::One(number) => Some(*number),
         Value::Keyed(items) => {
             let place = items.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
@@ -151,8 +151,12 @@ fn combine_keyed(
     Ok(combined)
 }
 
-fn combine_steps(element: &Element, parts: &[Value], steps: &[&Steps]) -> Result<Steps, String> {
-    let from = |steps: &&Steps| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
+fn combine_steps(
+    element: &Element,
+    parts: &[Value],
+    steps: &[&StepFunction],
+) -> Result<StepFunction, String> {
+    let from = |steps: &&StepFunction| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
     let from = steps.iter().map(from).fold(f64::NEG_INFINITY, f64::max);
     let to = steps.iter().map(|steps| steps.to).fold(f64::INFINITY, f64::min);
     let mut times: Vec<f64> = steps
@@ -167,7 +171,7 @@ fn combine_steps(element: &Element, parts: &[Value], steps: &[&Steps]) -> Result
         element.compute(&numbers).map(|number| (at, number))
     };
     let points = times.into_iter().map(compute).collect::<Result<_, _>>()?;
-    Ok(Steps { points, to })
+    Ok(StepFunction { points, to })
 }
 
 fn number_at(part: &Value, time: f64) -> f64 {
@@ -199,7 +203,7 @@ impl Element {
             }
             (Self::Within { band, relative }, [a, b]) => {
                 let band = if *relative { band * b.abs() } else { *band };
-                truth(Comparison::AtMost.holds((a - b).abs(), band))
+                truth(ComparisonSign::AtMost.holds((a - b).abs(), band))
             }
             (Self::Function(function), _) => {
                 function.compute(numbers).map_err(|error| error.to_string())
@@ -223,7 +227,7 @@ impl Operator {
     }
 }
 
-impl Comparison {
+impl ComparisonSign {
     /// Returns whether it holds. What differs by rounding only is equal.
     pub(super) fn holds(self, a: f64, b: f64) -> bool {
         let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
@@ -271,7 +275,7 @@ impl Aggregate {
     }
 
     /// Instants at which the function is no number, such as a share of nothing, do not count.
-    fn of_steps(self, steps: &Steps) -> Option<f64> {
+    fn of_steps(self, steps: &StepFunction) -> Option<f64> {
         let spans = || steps.spans().filter(|(value, _)| value.is_finite());
         let whole: f64 = spans().map(|(_, span)| span).sum();
         match self {

@@ -5,7 +5,7 @@
 //! is the 95 % interval of the difference of the pairs, for the reader to judge.
 
 use super::eval::Evaluator;
-use super::plan::{Element, Kind, Pick, Scatter, Term};
+use super::plan::{Element, Pick, Scatter, Term, TermKind};
 use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
@@ -17,7 +17,7 @@ use mumakil_base::units::tell;
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum VerdictState {
     /// It holds.
     Holds,
     /// It does not.
@@ -30,9 +30,9 @@ pub enum State {
 
 /// An expectation that was judged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct ExpectationVerdict {
     /// What became of it.
-    pub state: State,
+    pub state: VerdictState,
     /// The numbers, of the worst cell if there are several.
     pub measured: String,
     /// Which cell is the worst; empty if there is one only.
@@ -49,7 +49,7 @@ pub struct Verdict {
     pub figures: Vec<Figure>,
 }
 
-impl State {
+impl VerdictState {
     /// Returns the word for it, as files have it.
     pub fn word(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-impl Verdict {
+impl ExpectationVerdict {
     /// Returns what files say of an expectation and its verdict.
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
         serde_json::json!({
@@ -82,7 +82,7 @@ impl Verdict {
 }
 
 /// What a cell says.
-struct Judged {
+struct CellVerdict {
     holds: bool,
     /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
     margin: f64,
@@ -95,7 +95,7 @@ pub(super) fn judge(
     space: &Space,
     runs: &dyn Runs,
     known_gap: bool,
-) -> Result<Verdict, ReadError> {
+) -> Result<ExpectationVerdict, ReadError> {
     let seeds: Vec<usize> = (0..runs.seeds()).collect();
     let judge = Judge { evaluator: Evaluator::new(space, runs), seeds };
     let (axes, mut cells) = cells(term, space);
@@ -103,31 +103,31 @@ pub(super) fn judge(
     cells.retain(|cell| term.is_there(runs, cell));
     let left_out = all - cells.len();
     if !term.of.truth {
-        return Ok(Verdict { left_out, ..judge.report(term, &axes, &cells)? });
+        return Ok(ExpectationVerdict { left_out, ..judge.report(term, &axes, &cells)? });
     }
-    let mut worst: Option<(&[usize], Judged)> = None;
+    let mut worst: Option<(&[usize], CellVerdict)> = None;
     let mut held = 0;
     for cell in &cells {
         let judged = judge.judge(term, cell)?;
         held += usize::from(judged.holds);
-        let rank = |judged: &Judged| (judged.holds, judged.margin);
+        let rank = |judged: &CellVerdict| (judged.holds, judged.margin);
         let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
         if worse {
             worst = Some((cell, judged));
         }
     }
     let state = match (held == cells.len() && held != 0, known_gap) {
-        (true, _) => State::Holds,
-        (false, true) => State::KnownGap,
-        (false, false) => State::Fails,
+        (true, _) => VerdictState::Holds,
+        (false, true) => VerdictState::KnownGap,
+        (false, false) => VerdictState::Fails,
     };
-    let gap_closed = known_gap && state == State::Holds;
+    let gap_closed = known_gap && state == VerdictState::Holds;
     let (worst, measured) = match worst {
         Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
         None => (String::new(), "the study leaves every such cell out".to_owned()),
     };
     let (cells, figures) = (cells.len(), Vec::new());
-    Ok(Verdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
+    Ok(ExpectationVerdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
 }
 
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
@@ -145,13 +145,16 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
         }
     };
     term.leaves(&mut |leaf| match leaf {
-        Kind::Axis(axis, pick) => note(*axis, pick),
-        Kind::Quantity(quantity, selection) => {
+        TermKind::Axis(axis, pick) => note(*axis, pick),
+        TermKind::Quantity(quantity, selection) => {
             debug_assert_eq!(selection.cell.len(), space.axes.len(), "{}", quantity.name);
             (0..).zip(&selection.cell).for_each(|(axis, pick)| note(axis, pick));
         }
-        Kind::Constant(_) => {}
-        Kind::Aggregate { .. } | Kind::Curve { .. } | Kind::Until { .. } | Kind::Apply(..) => {
+        TermKind::Constant(_) => {}
+        TermKind::Aggregate { .. }
+        | TermKind::Curve { .. }
+        | TermKind::Until { .. }
+        | TermKind::Apply(..) => {
             unreachable!("these have leaves and are none")
         }
     });
@@ -167,23 +170,23 @@ struct Judge<'r> {
 }
 
 impl Judge<'_> {
-    fn judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, ReadError> {
+    fn judge(&self, term: &Term, cell: &[usize]) -> Result<CellVerdict, ReadError> {
         match self.try_judge(term, cell) {
             Ok(judged) => Ok(judged),
             Err(NoNumber::Read(error)) => Err(error),
             Err(NoNumber::Undefined(why)) => {
-                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why })
+                Ok(CellVerdict { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
     }
 
-    fn try_judge(&self, term: &Term, cell: &[usize]) -> Evaluated<Judged> {
+    fn try_judge(&self, term: &Term, cell: &[usize]) -> Evaluated<CellVerdict> {
         match &term.kind {
-            Kind::Apply(Element::Binary(operator), parts) => {
+            TermKind::Apply(Element::Binary(operator), parts) => {
                 let parts = parts.iter().map(|part| self.judge(part, cell));
                 Ok(join(*operator, parts.collect::<Result<_, _>>()?))
             }
-            Kind::Apply(element @ (Element::Compare(_) | Element::Within { .. }), parts) => {
+            TermKind::Apply(element @ (Element::Compare(_) | Element::Within { .. }), parts) => {
                 self.compare(element, parts, cell)
             }
             _ => {
@@ -191,7 +194,7 @@ impl Judge<'_> {
                 let held = numbers.iter().filter(|number| **number != 0.0).count();
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
-                    Kind::Curve { points, .. } => {
+                    TermKind::Curve { points, .. } => {
                         let terms = points.iter().map(|point| &point.term);
                         let told = terms
                             .filter(|term| term.is_there(self.evaluator.runs, cell))
@@ -203,13 +206,13 @@ impl Judge<'_> {
                     }
                     _ => term.label.clone(),
                 };
-                Ok(Judged { holds: held == numbers.len(), margin, measured })
+                Ok(CellVerdict { holds: held == numbers.len(), margin, measured })
             }
         }
     }
 
     /// Compares the means over the seeds.
-    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Evaluated<Judged> {
+    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Evaluated<CellVerdict> {
         let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
         let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
@@ -238,7 +241,7 @@ impl Judge<'_> {
         let margin = clear.fold(f64::INFINITY, f64::min);
         // What fails, fails by the farthest that a pair is off.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
-        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured })
+        Ok(CellVerdict { holds, margin: if holds { margin } else { -off }, measured })
     }
 
     fn tell(&self, term: &Term, cell: &[usize]) -> Evaluated<String> {
@@ -269,7 +272,7 @@ impl Judge<'_> {
         term: &Term,
         axes: &[usize],
         cells: &[Vec<usize>],
-    ) -> Result<Verdict, ReadError> {
+    ) -> Result<ExpectationVerdict, ReadError> {
         let mut told = Vec::new();
         for cell in cells {
             let number =
@@ -281,8 +284,8 @@ impl Judge<'_> {
             let place = self.evaluator.space.describe(cell, axes);
             told.push(if place.is_empty() { number } else { format!("{place}: {number}") });
         }
-        Ok(Verdict {
-            state: State::Reported,
+        Ok(ExpectationVerdict {
+            state: VerdictState::Reported,
             measured: told.join("; "),
             worst: String::new(),
             cells: cells.len(),
@@ -309,7 +312,7 @@ impl Element {
     }
 }
 
-fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
+fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     let measured: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
     let measured = measured.join(&format!(" {} ", operator.sign()));
     let margins = parts.iter().map(|part| part.margin);
@@ -319,7 +322,7 @@ fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
         }
         _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
     };
-    Judged { holds, margin, measured }
+    CellVerdict { holds, margin, measured }
 }
 
 /// Returns how far two numbers are apart, relative to the larger.

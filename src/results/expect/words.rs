@@ -3,7 +3,7 @@
 //! Words leave out what an expression says exactly; whoever shows them shows the expression beneath.
 
 use super::Expr;
-use super::syntax::{Choice, Node, Operator, Setting, Syntax};
+use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
 
 /// What quantities are called where their name is no word.
 const NOUNS: [(&str, &str); 54] = [
@@ -83,7 +83,7 @@ pub fn in_words(text: &str) -> String {
     Expr::parse(text).ok().and_then(|expr| expr.words()).unwrap_or_else(|| text.to_owned())
 }
 
-fn of(node: &Node) -> Option<String> {
+fn of(node: &SyntaxNode) -> Option<String> {
     match &node.item {
         Syntax::Name { name, filters } => Some(noun(name) + &chosen(filters)?),
         Syntax::Call { name, arguments, settings } => {
@@ -105,7 +105,7 @@ fn of(node: &Node) -> Option<String> {
     }
 }
 
-fn part(node: &Node) -> Option<String> {
+fn part(node: &SyntaxNode) -> Option<String> {
     match &node.item {
         Syntax::Literal(literal) => Some(literal.text.clone()),
         Syntax::Binary(..) => None,
@@ -150,8 +150,8 @@ fn ordinal(number: &str) -> &'static str {
 }
 
 /// Returns what settings choose; `None` if a setting says more than that.
-fn chosen(settings: &[Setting]) -> Option<String> {
-    let word = |setting: &Setting| match &setting.value.item {
+fn chosen(settings: &[ExprSetting]) -> Option<String> {
+    let word = |setting: &ExprSetting| match &setting.value.item {
         Choice::Word(word) if setting.key.item != "seeds" => {
             Some(format!(", {} {word}", setting.key.item.replace(['_', '.'], " ")))
         }

@@ -1,6 +1,6 @@
 //! Stretches, cut where the JobTracker was not there: what a job waited for meanwhile is that it comes back.
 
-use super::part::Part;
+use super::part::SojournPart;
 use super::story::Stretch;
 
 /// Returns the stretches, with those that lie in the JobTracker's absences as such; `spans` are these, in
@@ -9,7 +9,7 @@ pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)])
     if spans.is_empty() {
         return stretches;
     }
-    let absences = spans.iter().map(|span| Stretch::of(Part::JobTrackerAway, *span));
+    let absences = spans.iter().map(|span| Stretch::of(SojournPart::JobTrackerAway, *span));
     let cut = |stretch: Stretch| match stretch.part.is_idle() {
         true => stretch.cut(absences.clone()),
         false => vec![stretch],
@@ -20,23 +20,30 @@ pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::Rule;
+    use crate::explain::WaitRule;
 
     #[test]
     fn what_waits_meanwhile_waits_for_the_job_tracker_and_what_works_goes_on() {
         let of = |part, from, to| Stretch { part, from, to, rule: None };
-        let ruled = |from, to| Stretch { rule: Some(Rule::Share), ..of(Part::MapWait, from, to) };
-        let told = vec![ruled(0, 50), of(Part::Mapping, 50, 70), of(Part::Heartbeats, 70, 80)];
-        let away = |from, to| of(Part::JobTrackerAway, from, to);
+        let ruled = |from, to| Stretch {
+            rule: Some(WaitRule::Share),
+            ..of(SojournPart::MapWait, from, to)
+        };
+        let told = vec![
+            ruled(0, 50),
+            of(SojournPart::Mapping, 50, 70),
+            of(SojournPart::Heartbeats, 70, 80),
+        ];
+        let away = |from, to| of(SojournPart::JobTrackerAway, from, to);
         let cut = without_job_tracker(told.clone(), &[(10, 20), (40, 75), (90, 99)]);
         let expected = [
             ruled(0, 10),
             away(10, 20),
             ruled(20, 40),
             away(40, 50),
-            of(Part::Mapping, 50, 70),
+            of(SojournPart::Mapping, 50, 70),
             away(70, 75),
-            of(Part::Heartbeats, 75, 80),
+            of(SojournPart::Heartbeats, 75, 80),
         ];
         assert_eq!(cut, expected);
         assert_eq!(without_job_tracker(told.clone(), &[]), told);

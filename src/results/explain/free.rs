@@ -10,22 +10,22 @@ use mumakil_core::cluster::{PerSlot, SlotKind};
 
 /// When all slots of a tracker were held.
 #[derive(Debug, Default)]
-pub(super) struct Tracker {
+pub(super) struct TrackerSlots {
     changes: PerSlot<Vec<(u64, i64)>>,
-    full: PerSlot<Full>,
+    full: PerSlot<FullSpans>,
 }
 
 #[derive(Debug, Default)]
-struct Full {
+struct FullSpans {
     slots: u64,
     /// From when to when, in order.
     spans: Vec<(u64, u64)>,
 }
 
 /// All trackers, by the names of their nodes.
-pub(super) type Trackers = IndexMap<String, Tracker>;
+pub(super) type SlotsByNode = IndexMap<String, TrackerSlots>;
 
-impl Tracker {
+impl TrackerSlots {
     /// Notes that so many slots were held from an instant to another.
     pub(super) fn held(&mut self, kind: SlotKind, (from, to): (u64, u64), slots: u32) {
         self.changes[kind].extend([(from, i64::from(slots)), (to, -i64::from(slots))]);
@@ -45,7 +45,7 @@ impl Tracker {
             let slots = levels.iter().map(|(_, level)| *level).max().unwrap_or(0);
             let pairs = levels.windows(2).filter(|pair| pair[0].1 == slots);
             let spans = pairs.map(|pair| (pair[0].0, pair[1].0)).collect();
-            self.full[kind] = Full { slots: slots.max(0) as u64, spans };
+            self.full[kind] = FullSpans { slots: slots.max(0) as u64, spans };
         }
     }
 
@@ -56,7 +56,7 @@ impl Tracker {
         if SlotKind::BOTH.into_iter().all(|kind| self.full[kind].slots == 0) {
             return None;
         }
-        let Full { slots, spans } = &self.full[kind];
+        let FullSpans { slots, spans } = &self.full[kind];
         let before = spans.partition_point(|(from, _)| *from < given);
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
         Some((free, given.saturating_sub(slots * interval).max(free)))
@@ -70,7 +70,7 @@ mod tests {
     /// Of two slots both are held from 5 s to 9 s, and again from 30 s on.
     #[test]
     fn a_slot_is_free_from_when_not_all_were_held() {
-        let mut tracker = Tracker::default();
+        let mut tracker = TrackerSlots::default();
         for span in [(0, 9_000), (5_000, 20_000), (20_000, 40_000), (30_000, 35_000)] {
             tracker.held(SlotKind::Map, span, 1);
         }
@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(free(4_000), (0, 0));
         assert_eq!(free(7_000), (7_000, 7_000), "none was free");
         assert_eq!(tracker.free(SlotKind::Reduce, 7_000, 3_000), Some((0, 7_000)));
-        assert_eq!(Tracker::default().free(SlotKind::Map, 7_000, 3_000), None);
+        assert_eq!(TrackerSlots::default().free(SlotKind::Map, 7_000, 3_000), None);
     }
 }

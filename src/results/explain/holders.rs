@@ -14,7 +14,7 @@ const NAMED: usize = 10;
 
 /// What an attempt held.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hold {
+pub struct AttemptHold {
     /// The number of its job.
     pub job: u32,
     /// The kind of slot.
@@ -31,15 +31,15 @@ pub struct Hold {
 pub(super) type Span = (u64, u64);
 
 /// Slots times milliseconds, by who held them.
-pub type Held = (u32, u64);
+pub type HolderTime = (u32, u64);
 
 /// What jobs and groups of jobs held at which times.
 #[derive(Debug, Default)]
-pub struct Holders(PerSlot<OfKind>);
+pub struct SlotHolders(PerSlot<OfKind>);
 
 #[derive(Debug, Default)]
 struct OfKind {
-    all: Curve,
+    all: HeldCurve,
     jobs: Many,
     groups: Many,
 }
@@ -47,28 +47,28 @@ struct OfKind {
 /// Curves by the first instants at which they are not level, and a tree above them.
 #[derive(Debug, Default)]
 struct Many {
-    curves: Vec<(u32, Curve)>,
+    curves: Vec<(u32, HeldCurve)>,
     /// The place of each in that list.
     places: BTreeMap<u32, usize>,
     /// The root is at 1, below each node `n` are `2 n` and `2 n + 1`, the last half are the curves.
-    tree: Vec<Bound>,
+    tree: Vec<HeldBound>,
 }
 
 /// What is held below a node of the tree: by none of its curves more than `most`, and nothing outside
 /// of the span.
 #[derive(Clone, Copy, Debug)]
-struct Bound {
+struct HeldBound {
     span: Span,
     most: u64,
 }
 
 /// How much had been held up to some instants, which are in order; between two of them it grows evenly.
 #[derive(Debug, Default)]
-struct Curve(Vec<(u64, u64)>);
+struct HeldCurve(Vec<(u64, u64)>);
 
-impl Holders {
+impl SlotHolders {
     /// Returns what is known of these; `group` says of what group a job is.
-    pub fn new(holds: impl IntoIterator<Item = Hold>, group: impl Fn(u32) -> u32) -> Self {
+    pub fn new(holds: impl IntoIterator<Item = AttemptHold>, group: impl Fn(u32) -> u32) -> Self {
         let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
         for hold in holds.into_iter().filter(|hold| hold.from < hold.to) {
             let [all, jobs, groups] = &mut changes[hold.kind];
@@ -81,7 +81,7 @@ impl Holders {
         let mut held = PerSlot::default();
         for kind in SlotKind::BOTH {
             let [mut all, jobs, groups] = std::mem::take(&mut changes[kind]);
-            let all = Curve::new(all.remove(&0).unwrap_or_default());
+            let all = HeldCurve::new(all.remove(&0).unwrap_or_default());
             held[kind] = OfKind { all, jobs: Many::new(jobs), groups: Many::new(groups) };
         }
         Self(held)
@@ -103,23 +103,23 @@ impl Holders {
     }
 
     /// Returns the jobs that held most in these spans, which are in order, the first ones first.
-    pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<Held> {
+    pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].jobs.first(spans)
     }
 
     /// Returns the groups that held most.
-    pub fn groups(&self, kind: SlotKind, spans: &[Span]) -> Vec<Held> {
+    pub fn groups(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].groups.first(spans)
     }
 
     /// Returns the slots times milliseconds that were held in all of these waits, together as many times as
     /// they went on side by side, and the jobs that held most of them. Costs a look at each change of what
     /// was held, however many waits there are.
-    pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<Held>) {
+    pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
-            Curve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
+            HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
         let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
-        let mut held: Vec<Held> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
+        let mut held: Vec<HolderTime> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
         held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
         let all = held.iter().map(|(_, slot_ms)| slot_ms).sum();
         held.truncate(NAMED);
@@ -132,20 +132,20 @@ type Change = (u64, i64);
 
 impl Many {
     fn new(changes: BTreeMap<u32, Vec<Change>>) -> Self {
-        let mut curves: Vec<(u32, Curve)> =
-            changes.into_iter().map(|(key, changes)| (key, Curve::new(changes))).collect();
+        let mut curves: Vec<(u32, HeldCurve)> =
+            changes.into_iter().map(|(key, changes)| (key, HeldCurve::new(changes))).collect();
         curves.sort_by_key(|(key, curve)| (curve.span().0, *key));
         let places = curves.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        let nothing = Bound { span: (u64::MAX, 0), most: 0 };
+        let nothing = HeldBound { span: (u64::MAX, 0), most: 0 };
         let half = curves.len().next_power_of_two();
         let mut tree = vec![nothing; 2 * half];
         for (place, (_, curve)) in curves.iter().enumerate() {
-            tree[half + place] = Bound { span: curve.span(), most: curve.total() };
+            tree[half + place] = HeldBound { span: curve.span(), most: curve.total() };
         }
         for node in (1..half).rev() {
             let (a, b) = (tree[2 * node], tree[2 * node + 1]);
             let span = (a.span.0.min(b.span.0), a.span.1.max(b.span.1));
-            tree[node] = Bound { span, most: a.most.max(b.most) };
+            tree[node] = HeldBound { span, most: a.most.max(b.most) };
         }
         Self { curves, places, tree }
     }
@@ -155,7 +155,7 @@ impl Many {
     }
 
     /// Returns those that held most. Of equals those come first that held a slot first.
-    fn first(&self, spans: &[Span]) -> Vec<Held> {
+    fn first(&self, spans: &[Span]) -> Vec<HolderTime> {
         let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
             return Vec::new();
         };
@@ -176,7 +176,7 @@ impl Many {
                 open.push((self.curves[node - half].1.within(spans), true, Reverse(node)));
             } else {
                 for below in [2 * node, 2 * node + 1] {
-                    let Bound { span, most } = self.tree[below];
+                    let HeldBound { span, most } = self.tree[below];
                     if span.0 < *to && *from < span.1 {
                         open.push((most, false, Reverse(below)));
                     }
@@ -187,7 +187,7 @@ impl Many {
     }
 }
 
-impl Curve {
+impl HeldCurve {
     fn new(mut changes: Vec<Change>) -> Self {
         // At one instant what begins comes first, so that it is never less than nothing.
         changes.sort_unstable_by_key(|(at, change)| (*at, Reverse(*change)));
@@ -241,8 +241,8 @@ mod tests {
 
     use super::*;
 
-    fn hold(job: u32, from: u64, to: u64, slots: u32) -> Hold {
-        Hold { job, kind: SlotKind::Map, from, to, slots }
+    fn hold(job: u32, from: u64, to: u64, slots: u32) -> AttemptHold {
+        AttemptHold { job, kind: SlotKind::Map, from, to, slots }
     }
 
     /// Job 1 holds a slot from 0 to 10 and two from 5 to 20, and job 2 one from 8 to 9; job 3, of the other
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn slot_time_is_what_lies_within() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1), hold(3, 30, 40, 1)];
-        let holders = Holders::new(holds, |job| job / 3);
+        let holders = SlotHolders::new(holds, |job| job / 3);
         let between = |from, to| holders.jobs(SlotKind::Map, &[(from, to)]);
         assert_eq!(between(0, 50), [(1, 40), (3, 10), (2, 1)]);
         assert_eq!(between(4, 8), [(1, 4 + 6)]);
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn what_was_held_in_many_waits_is_that_of_each_together() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1)];
-        let holders = Holders::new(holds, |_| 0);
+        let holders = SlotHolders::new(holds, |_| 0);
         // Job 1: 4 + 6 slot-milliseconds in the first, 4 + 12 in the second.
         let waits = [(4, 8), (6, 12), (30, 40)];
         assert_eq!(holders.in_all(SlotKind::Map, &waits), (27, vec![(1, 26), (2, 1)]));
@@ -283,7 +283,7 @@ mod tests {
             span in 0u64..100,
         ) {
             let holds = holds.into_iter().map(|(job, from, span, slots)| hold(job, from, from + span, slots));
-            let holders = Holders::new(holds, |job| job);
+            let holders = SlotHolders::new(holds, |job| job);
             let spans = [(from, from + span / 3), (from + span / 2, from + span)];
             let mut all: Vec<u64> =
                 (0..30).map(|job| holders.of_job(SlotKind::Map, job, &spans)).filter(|it| 0 < *it).collect();

@@ -1,8 +1,8 @@
 //! Waits, each with the rule by which those came first who held the slots.
 
-use super::part::{Part, Rule};
+use super::part::{SojournPart, WaitRule};
 use super::story::Stretch;
-use super::{Holders, Told, ToldJob};
+use super::{SlotHolders, ToldJob, ToldRun};
 
 /// Returns the stretches, neighbours of one part and rule as one, with those waits that nobody refused
 /// by the order of the policy at the time: that within the group if most of what others held was
@@ -11,8 +11,8 @@ use super::{Holders, Told, ToldJob};
 pub(super) fn ordered(
     stretches: Vec<Stretch>,
     job: &ToldJob,
-    told: &Told,
-    holders: &Holders,
+    told: &ToldRun,
+    holders: &SlotHolders,
 ) -> Vec<Stretch> {
     let in_orders = stretches.into_iter().flat_map(|stretch| by_order(stretch, told));
     let mut row: Vec<(Stretch, Option<usize>)> = Vec::new();
@@ -32,9 +32,9 @@ pub(super) fn ordered(
 }
 
 /// Returns the pieces of a stretch, each with the place of the order that held then if it waited for that.
-fn by_order(stretch: Stretch, told: &Told) -> Vec<(Stretch, Option<usize>)> {
-    if stretch.rule == Some(Rule::NextHeartbeat) {
-        return vec![(Stretch { part: Part::Heartbeats, rule: None, ..stretch }, None)];
+fn by_order(stretch: Stretch, told: &ToldRun) -> Vec<(Stretch, Option<usize>)> {
+    if stretch.rule == Some(WaitRule::NextHeartbeat) {
+        return vec![(Stretch { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
@@ -47,8 +47,14 @@ fn by_order(stretch: Stretch, told: &Told) -> Vec<(Stretch, Option<usize>)> {
     pieces.filter(|(piece, _)| piece.from < piece.to).collect()
 }
 
-fn rule(wait: &Stretch, order: usize, job: &ToldJob, told: &Told, holders: &Holders) -> Rule {
-    let Some(kind) = wait.part.slot() else { return Rule::Order };
+fn rule(
+    wait: &Stretch,
+    order: usize,
+    job: &ToldJob,
+    told: &ToldRun,
+    holders: &SlotHolders,
+) -> WaitRule {
+    let Some(kind) = wait.part.slot() else { return WaitRule::Order };
     let span = [(wait.from, wait.to)];
     let all = holders.all(kind, &span);
     let own = holders.of_job(kind, job.row.job, &span);
@@ -57,20 +63,20 @@ fn rule(wait: &Stretch, order: usize, job: &ToldJob, told: &Told, holders: &Hold
     let there_are = told.slots[kind].saturating_mul(wait.ms());
     if all.saturating_mul(2) < there_are {
         // Who has come first cannot be why.
-        Rule::FreeSlot
+        WaitRule::FreeSlot
     } else if 0 < own && 2 * all <= 3 * own {
-        Rule::OwnTasks
+        WaitRule::OwnTasks
     } else if all - own < 2 * (of_group - own) {
-        Rule::of_order(precedence.jobs)
+        WaitRule::of_order(precedence.jobs)
     } else {
-        Rule::of_order(precedence.groups)
+        WaitRule::of_order(precedence.groups)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::{Course, Hold};
+    use crate::explain::{AttemptHold, JobCourse};
     use crate::results::JobRow;
     use mumakil_core::cluster::{PerSlot, SlotKind};
     use mumakil_core::mapred::{By, Precedence};
@@ -79,7 +85,7 @@ mod tests {
         ToldJob {
             row: JobRow { job: id, ..JobRow::default() },
             group,
-            course: Course::default(),
+            course: JobCourse::default(),
             tries: Vec::new(),
             refusals: Vec::new(),
         }
@@ -87,9 +93,9 @@ mod tests {
 
     /// Jobs 0 and 1 are of one group, job 2 is of another; there are ten slots, and these are held for the
     /// 100 ms that job 0 waits.
-    fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> Told {
-        let hold = |(job, slots)| Hold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
-        Told {
+    fn told(slots: [u32; 3], orders: Vec<(u64, Precedence)>) -> ToldRun {
+        let hold = |(job, slots)| AttemptHold { job, kind: SlotKind::Map, from: 0, to: 100, slots };
+        ToldRun {
             jobs: vec![job(0, 0), job(1, 0), job(2, 1)],
             orders,
             groups: Vec::new(),
@@ -99,8 +105,8 @@ mod tests {
         }
     }
 
-    fn wait(from: u64, to: u64, rule: Option<Rule>) -> Stretch {
-        Stretch { part: Part::MapWait, from, to, rule }
+    fn wait(from: u64, to: u64, rule: Option<WaitRule>) -> Stretch {
+        Stretch { part: SojournPart::MapWait, from, to, rule }
     }
 
     #[test]
@@ -113,24 +119,24 @@ mod tests {
             assert_eq!(ruled.len(), 1, "neighbours are one: {ruled:?}");
             ruled[0].rule.unwrap()
         };
-        assert_eq!(rule([1, 3, 6]), Rule::Share);
-        assert_eq!(rule([1, 6, 3]), Rule::HeadOfLine);
-        assert_eq!(rule([6, 1, 3]), Rule::Share, "of what others held");
-        assert_eq!(rule([8, 1, 1]), Rule::OwnTasks);
-        assert_eq!(rule([4, 0, 0]), Rule::FreeSlot, "six of ten are free");
+        assert_eq!(rule([1, 3, 6]), WaitRule::Share);
+        assert_eq!(rule([1, 6, 3]), WaitRule::HeadOfLine);
+        assert_eq!(rule([6, 1, 3]), WaitRule::Share, "of what others held");
+        assert_eq!(rule([8, 1, 1]), WaitRule::OwnTasks);
+        assert_eq!(rule([4, 0, 0]), WaitRule::FreeSlot, "six of ten are free");
     }
 
     #[test]
     fn a_wait_is_cut_where_another_policy_takes_over_and_one_for_a_heartbeat_is_told_as_that() {
         let orders = vec![(0, Precedence::of_jobs(By::Line)), (30, Precedence::of_jobs(By::Size))];
         let told = told([0, 5, 5], orders);
-        let refused = wait(60, 80, Some(Rule::Limit));
-        let waits = vec![wait(10, 60, None), refused, wait(80, 100, Some(Rule::NextHeartbeat))];
+        let refused = wait(60, 80, Some(WaitRule::Limit));
+        let waits = vec![wait(10, 60, None), refused, wait(80, 100, Some(WaitRule::NextHeartbeat))];
         let expected = [
-            wait(10, 30, Some(Rule::HeadOfLine)),
-            wait(30, 60, Some(Rule::Size)),
+            wait(10, 30, Some(WaitRule::HeadOfLine)),
+            wait(30, 60, Some(WaitRule::Size)),
             refused,
-            Stretch { part: Part::Heartbeats, ..wait(80, 100, None) },
+            Stretch { part: SojournPart::Heartbeats, ..wait(80, 100, None) },
         ];
         assert_eq!(ordered(waits, &told.jobs[0], &told, &told.holders()), expected);
     }

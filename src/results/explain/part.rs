@@ -8,7 +8,7 @@ use mumakil_core::mapred::By;
 /// What a stretch of a job's time went into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum SojournPart {
     /// Until its splits were read.
     Initialisation,
     /// Its setup task ran.
@@ -43,7 +43,7 @@ pub enum Part {
     Cleanup,
 }
 
-impl Part {
+impl SojournPart {
     /// All of them, in the order in which they follow one another.
     pub const ALL: [Self; 16] = [
         Self::Initialisation,
@@ -119,7 +119,7 @@ impl Part {
 /// By which rule a job had to wait for a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum WaitRule {
     /// Others stood before it in the line.
     HeadOfLine,
     /// Others were further below their shares.
@@ -132,7 +132,7 @@ pub enum Rule {
     OwnTasks,
     /// The slot was free, and it is not known why the job did not get it.
     FreeSlot,
-    /// The slot was free, and its tracker had not sent a heartbeat yet: told as [`Part::Heartbeats`].
+    /// The slot was free, and its tracker had not sent a heartbeat yet: told as [`SojournPart::Heartbeats`].
     NextHeartbeat,
     /// It waited for a node near its input.
     LocalityDelay,
@@ -146,7 +146,7 @@ pub enum Rule {
     TrackerLoad,
 }
 
-impl Rule {
+impl WaitRule {
     /// Returns the rule by which those go first that come first by this.
     pub const fn of_order(by: By) -> Self {
         match by {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::free::{Tracker, Trackers};
-use super::holders::{Hold, Holders};
+use super::free::{SlotsByNode, TrackerSlots};
+use super::holders::{AttemptHold, SlotHolders};
 use super::refused::Refused;
-use super::story::{Course, Try};
+use super::story::{JobAttempt, JobCourse};
 use crate::results::{
     AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
     TableRow,
@@ -28,7 +28,7 @@ type Losses = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
 /// What is known of a run.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ToldRun {
     /// Its jobs, in the order of their numbers.
     pub jobs: Vec<ToldJob>,
     /// By what its policies put jobs in order, each with the millisecond from which on that holds; the
@@ -41,14 +41,14 @@ pub struct Told {
     /// When the JobTracker's process stood still or was gone: from and to, in milliseconds.
     pub absences: Vec<(u64, u64)>,
     /// What attempts held.
-    pub holds: Vec<Hold>,
+    pub holds: Vec<AttemptHold>,
 }
 
-impl Told {
+impl ToldRun {
     /// Returns who held slots when.
-    pub fn holders(&self) -> Holders {
+    pub fn holders(&self) -> SlotHolders {
         let group = |job| self.job(job).map_or(u32::MAX, |job| job.group);
-        Holders::new(self.holds.iter().copied(), group)
+        SlotHolders::new(self.holds.iter().copied(), group)
     }
 
     /// Returns the job of a number.
@@ -65,16 +65,16 @@ pub struct ToldJob {
     /// The place of its pool, or of its user, among the groups of the run.
     pub group: u32,
     /// Its own instants.
-    pub course: Course,
+    pub course: JobCourse,
     /// Its attempts.
-    pub tries: Vec<Try>,
+    pub tries: Vec<JobAttempt>,
     /// What it was refused, if that was recorded.
     pub refusals: Vec<Refused>,
 }
 
 /// What is known of a run beside its tables of jobs and attempts.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct RunContext {
     /// By what its policies put jobs in order, each with the millisecond from which on it decided.
     pub orders: Vec<(u64, Precedence)>,
     /// The slots that trackers had when they first came up.
@@ -93,9 +93,9 @@ pub struct About {
 ///
 /// # Errors
 /// If its tables cannot be read.
-pub fn read(results: &dyn Results, about: &About) -> Result<Told, ReadError> {
+pub fn read(results: &dyn Results, about: &RunContext) -> Result<ToldRun, ReadError> {
     let ended = about.ended;
-    let mut told = Told {
+    let mut told = ToldRun {
         jobs: Vec::new(),
         orders: about.orders.clone(),
         groups: Vec::new(),
@@ -151,13 +151,13 @@ fn faults(results: &dyn Results, ended: u64) -> Result<(Vec<(u64, u64)>, Went), 
 /// been free.
 fn tasks(
     results: &dyn Results,
-    about: &About,
+    about: &RunContext,
     went: &Went,
-    told: &mut Told,
+    told: &mut ToldRun,
 ) -> Result<(), ReadError> {
-    let Told { jobs, holds, .. } = told;
+    let ToldRun { jobs, holds, .. } = told;
     let mut losses = Losses::new();
-    let mut trackers = Trackers::new();
+    let mut trackers = SlotsByNode::new();
     // On which tracker each attempt was, in the order of the table.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(|row: AttemptRow| {
@@ -176,8 +176,8 @@ fn tasks(
         let before = job.tries.len();
         attempt(&row, job, holds, about.ended)?;
         let known = trackers.get_index_of(node);
-        let number =
-            known.unwrap_or_else(|| trackers.insert_full(node.to_owned(), Tracker::default()).0);
+        let number = known
+            .unwrap_or_else(|| trackers.insert_full(node.to_owned(), TrackerSlots::default()).0);
         if before < job.tries.len() {
             launches.push((place, before, number));
         }
@@ -186,7 +186,7 @@ fn tasks(
         }
         Ok(())
     })?;
-    trackers.values_mut().for_each(Tracker::settle);
+    trackers.values_mut().for_each(TrackerSlots::settle);
     for (place, number, tracker) in launches {
         let one = &mut jobs[place].tries[number];
         let kind = if one.kind == TaskKind::Reduce { SlotKind::Reduce } else { SlotKind::Map };
@@ -227,8 +227,8 @@ fn refused(row: &DecisionRow) -> Option<Refused> {
     Some(Refused { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-fn course(row: &JobRow, ended: u64) -> Course {
-    Course {
+fn course(row: &JobRow, ended: u64) -> JobCourse {
+    JobCourse {
         submitted: row.submit_ms,
         initialised: row.initialised_ms,
         running: row.running_ms,
@@ -242,7 +242,7 @@ fn course(row: &JobRow, ended: u64) -> Course {
 fn attempt(
     row: &AttemptRow,
     job: &mut ToldJob,
-    holds: &mut Vec<Hold>,
+    holds: &mut Vec<AttemptHold>,
     ended: u64,
 ) -> Result<(), String> {
     let finished = row.finish_ms;
@@ -254,7 +254,7 @@ fn attempt(
         let begins = std::iter::once(from).chain(stops.iter().map(|stop| stop.1));
         let ends = stops.iter().map(|stop| stop.0).chain([to]);
         for (from, to) in begins.zip(ends).filter(|(from, to)| from < to) {
-            holds.push(Hold { job: row.job, kind: row.slot(), from, to, slots: row.slots });
+            holds.push(AttemptHold { job: row.job, kind: row.slot(), from, to, slots: row.slots });
         }
     }
     let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
@@ -275,7 +275,7 @@ fn attempt(
     let of_reduce = |instant| if kind == TaskKind::Reduce { instant } else { started };
     // The tracker's last instant, while the JobTracker has yet to miss it.
     let gone = row.killed_code == Reason::TrackerLost.code();
-    job.tries.push(Try {
+    job.tries.push(JobAttempt {
         kind,
         task: row.task,
         number: row.attempt,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::part::Rule;
+use super::part::WaitRule;
 use super::story::Stretch;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
@@ -16,18 +16,18 @@ pub struct Refused {
     /// To the last.
     pub to: u64,
     /// Why.
-    pub rule: Rule,
+    pub rule: WaitRule,
 }
 
 impl Refused {
     /// Returns the rule of a refusal with this code; none if it is no policy's own.
-    pub fn rule(code: &str) -> Option<Rule> {
+    pub fn rule(code: &str) -> Option<WaitRule> {
         match code {
-            "delay" | "long-tasks" => Some(Rule::LocalityDelay),
-            "group-limit" | "user-limit" | "job-limit" | "not-admitted" => Some(Rule::Limit),
-            "kept-for" => Some(Rule::Reservation),
-            "bad-tracker" => Some(Rule::BadTracker),
-            "tracker-load" => Some(Rule::TrackerLoad),
+            "delay" | "long-tasks" => Some(WaitRule::LocalityDelay),
+            "group-limit" | "user-limit" | "job-limit" | "not-admitted" => Some(WaitRule::Limit),
+            "kept-for" => Some(WaitRule::Reservation),
+            "bad-tracker" => Some(WaitRule::BadTracker),
+            "tracker-load" => Some(WaitRule::TrackerLoad),
             _ => None,
         }
     }
@@ -36,9 +36,9 @@ impl Refused {
     /// is refused a tracker may get another one.
     const fn weight(&self) -> u8 {
         match self.rule {
-            Rule::Limit => 4,
-            Rule::Reservation => 3,
-            Rule::LocalityDelay => 2,
+            WaitRule::Limit => 4,
+            WaitRule::Reservation => 3,
+            WaitRule::LocalityDelay => 2,
             _ => 1,
         }
     }
@@ -62,10 +62,10 @@ pub fn ruled(stretches: Vec<Stretch>, refusals: &[Refused]) -> Vec<Stretch> {
 }
 
 /// From when to when which rule explains most, in the order of time, one after the other.
-type Most = Vec<(u64, u64, Rule)>;
+type Most = Vec<(u64, u64, WaitRule)>;
 
 fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
-    let mut changes: Vec<(u64, bool, u8, Rule)> = Vec::new();
+    let mut changes: Vec<(u64, bool, u8, WaitRule)> = Vec::new();
     for one in refusals.filter(|one| one.from < one.to) {
         changes.push((one.from, true, one.weight(), one.rule));
         changes.push((one.to, false, one.weight(), one.rule));
@@ -73,7 +73,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
     changes.sort_unstable();
     let mut most = Most::new();
     // How many refusals there are at the moment by each rule.
-    let mut current: BTreeMap<(u8, Rule), u32> = BTreeMap::new();
+    let mut current: BTreeMap<(u8, WaitRule), u32> = BTreeMap::new();
     let mut since = 0;
     for (at, begins, weight, rule) in changes {
         if let Some(((_, rule), _)) = current.last_key_value().filter(|_| since < at) {
@@ -99,7 +99,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
 fn cut(stretch: Stretch, most: &Most) -> Vec<Stretch> {
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
     let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
-    let ruled = |(from, to, rule): &(u64, u64, Rule)| Stretch {
+    let ruled = |(from, to, rule): &(u64, u64, WaitRule)| Stretch {
         from: *from,
         to: *to,
         rule: Some(*rule),
@@ -111,7 +111,7 @@ fn cut(stretch: Stretch, most: &Most) -> Vec<Stretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::Part;
+    use crate::explain::SojournPart;
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::{Holding, JobId, Reason};
 
@@ -136,23 +136,26 @@ mod tests {
 
     #[test]
     fn a_wait_is_cut_where_the_reason_changes() {
-        let wait = |from, to, rule| Stretch { part: Part::MapWait, from, to, rule: Some(rule) };
+        let wait =
+            |from, to, rule| Stretch { part: SojournPart::MapWait, from, to, rule: Some(rule) };
         let refused = |from, to, rule| Refused { kind: SlotKind::Map, from, to, rule };
         let refusals = [
-            refused(0, 30, Rule::BadTracker),
-            refused(20, 40, Rule::Limit),
-            Refused { kind: SlotKind::Reduce, ..refused(0, 99, Rule::Limit) },
-            refused(70, 90, Rule::LocalityDelay),
+            refused(0, 30, WaitRule::BadTracker),
+            refused(20, 40, WaitRule::Limit),
+            Refused { kind: SlotKind::Reduce, ..refused(0, 99, WaitRule::Limit) },
+            refused(70, 90, WaitRule::LocalityDelay),
         ];
-        let work = Stretch { part: Part::Mapping, from: 50, to: 80, rule: None };
-        let cut =
-            ruled(vec![wait(10, 50, Rule::Share), work, wait(80, 85, Rule::Share)], &refusals);
+        let work = Stretch { part: SojournPart::Mapping, from: 50, to: 80, rule: None };
+        let cut = ruled(
+            vec![wait(10, 50, WaitRule::Share), work, wait(80, 85, WaitRule::Share)],
+            &refusals,
+        );
         let expected = [
-            wait(10, 20, Rule::BadTracker),
-            wait(20, 40, Rule::Limit),
-            wait(40, 50, Rule::Share),
+            wait(10, 20, WaitRule::BadTracker),
+            wait(20, 40, WaitRule::Limit),
+            wait(40, 50, WaitRule::Share),
             work,
-            wait(80, 85, Rule::LocalityDelay),
+            wait(80, 85, WaitRule::LocalityDelay),
         ];
         assert_eq!(cut, expected);
     }

@@ -18,12 +18,12 @@
 //! one, and what comes from a run with mishaps by more, so that every bound is kept between those around
 //! it: the stretches lie end to end whatever they are made of.
 
-use super::part::{Part, Rule};
+use super::part::{SojournPart, WaitRule};
 use mumakil_core::mapred::TaskKind;
 
 /// A job's own instants, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct JobCourse {
     /// Its arrival.
     pub submitted: u64,
     /// When its splits were read.
@@ -40,7 +40,7 @@ pub struct Course {
 
 /// One of its attempts, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Try {
+pub struct JobAttempt {
     /// What its task does.
     pub kind: TaskKind,
     /// The number of its task.
@@ -81,18 +81,18 @@ pub struct Try {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// What it went into.
-    pub part: Part,
+    pub part: SojournPart,
     /// From when.
     pub from: u64,
     /// To when.
     pub to: u64,
     /// By which rule, if it is a wait for a slot.
-    pub rule: Option<Rule>,
+    pub rule: Option<WaitRule>,
 }
 
 impl Stretch {
     /// Returns one that no rule is known of.
-    pub(super) const fn of(part: Part, (from, to): (u64, u64)) -> Self {
+    pub(super) const fn of(part: SojournPart, (from, to): (u64, u64)) -> Self {
         Self { part, from, to, rule: None }
     }
 
@@ -122,14 +122,14 @@ impl Stretch {
 
 /// Returns what a job's time went into, from its arrival to its end. Of a wait for a slot it says by which
 /// rule only where it is known of the launch.
-pub fn story(job: &Course, tries: &[Try]) -> Vec<Stretch> {
-    let mut by_end: Vec<&Try> = tries.iter().collect();
+pub fn story(job: &JobCourse, tries: &[JobAttempt]) -> Vec<Stretch> {
+    let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
         of_kind.map(|one| one.launched).min()
     };
-    let mut walk = Walk {
+    let mut walk = BackwardWalk {
         job,
         by_end,
         first_map: first(TaskKind::Map),
@@ -144,31 +144,31 @@ pub fn story(job: &Course, tries: &[Try]) -> Vec<Stretch> {
 
 /// What an instant is the launch or the end of.
 #[derive(Clone, Copy)]
-enum Next<'t> {
+enum WalkStep<'t> {
     /// The job's end.
     End,
     /// The launch of an attempt.
-    Launch(&'t Try),
+    Launch(&'t JobAttempt),
     /// The end of the maps, as the JobTracker knew it.
     MapsDone,
 }
 
 /// What there was of a task before another attempt of it was launched.
-enum Before<'t> {
+enum EarlierAttempt<'t> {
     /// An attempt that went on beside the new one.
-    Beside(&'t Try),
+    Beside(&'t JobAttempt),
     /// An attempt that came to nothing.
-    Vain(&'t Try),
+    Vain(&'t JobAttempt),
     /// An attempt of which the work was lost, while the job went on with other tasks, or had this one's
     /// output: the attempt that was known last to have succeeded when the loss was noticed.
-    Lost { first: &'t Try, own: &'t Try },
+    Lost { first: &'t JobAttempt, own: &'t JobAttempt },
 }
 
 /// A walk back in time.
-struct Walk<'t> {
-    job: &'t Course,
+struct BackwardWalk<'t> {
+    job: &'t JobCourse,
     /// The attempts in the order in which their ends were known.
-    by_end: Vec<&'t Try>,
+    by_end: Vec<&'t JobAttempt>,
     /// When the first of its maps was launched, and the first of its reduces.
     first_map: Option<u64>,
     first_reduce: Option<u64>,
@@ -178,9 +178,9 @@ struct Walk<'t> {
     back: Vec<Stretch>,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> BackwardWalk<'t> {
     fn back_to_the_start(&mut self) {
-        let mut next = Next::End;
+        let mut next = WalkStep::End;
         while self.job.submitted < self.at
             && let Some(step) = self.step(next)
         {
@@ -191,61 +191,61 @@ impl<'t> Walk<'t> {
         // Attempts of which no end was known by then have come to nothing.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
         if let Some(first) = in_vain.min() {
-            self.to(first.min(self.at), Part::Redone);
+            self.to(first.min(self.at), SojournPart::Redone);
         }
         if running < self.at && self.job.has_tasks {
-            self.to(running, Part::FirstMapWait);
+            self.to(running, SojournPart::FirstMapWait);
         }
-        self.to(running.min(self.at), Part::Heartbeats);
+        self.to(running.min(self.at), SojournPart::Heartbeats);
         if let Some(setup) = self.last(|one| one.kind == TaskKind::Setup) {
             self.spend(setup, self.job.submitted);
         }
         let initialised = self.job.initialised.unwrap_or(u64::MAX);
-        self.to(initialised.min(self.at), Part::Heartbeats);
-        self.to(self.job.submitted, Part::Initialisation);
+        self.to(initialised.min(self.at), SojournPart::Heartbeats);
+        self.to(self.job.submitted, SojournPart::Initialisation);
     }
 
     /// Goes back to the launch of the attempt that kept `next` waiting; returns none if there was none.
-    fn step(&mut self, next: Next<'t>) -> Option<Next<'t>> {
+    fn step(&mut self, next: WalkStep<'t>) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
-        if let Next::Launch(again) = next
+        if let WalkStep::Launch(again) = next
             && let Some(before) = self.before(again)
         {
             return self.again(again, before, maps_done);
         }
         match next {
-            Next::End => {
+            WalkStep::End => {
                 let last = self.last(|one| one.kind != TaskKind::Setup)?;
-                self.to(last.heard, Part::Heartbeats);
+                self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
             }
-            Next::Launch(one) => match one.kind {
+            WalkStep::Launch(one) => match one.kind {
                 TaskKind::Setup => None,
                 TaskKind::Cleanup => {
                     let last = self.last(is_work)?;
-                    self.to(last.heard, Part::Heartbeats);
+                    self.to(last.heard, SojournPart::Heartbeats);
                     self.run(last)
                 }
                 TaskKind::Reduce => {
-                    self.wait_of(one, maps_done.or(self.job.running)?, Part::ReduceWait);
-                    maps_done.map(|_| Next::MapsDone)
+                    self.wait_of(one, maps_done.or(self.job.running)?, SojournPart::ReduceWait);
+                    maps_done.map(|_| WalkStep::MapsDone)
                 }
                 TaskKind::Map => {
                     let first = self.first_map.unwrap_or(0).min(self.at);
-                    self.wait_of(one, first, Part::MapWait);
+                    self.wait_of(one, first, SojournPart::MapWait);
                     let running = self.job.running?;
                     if one.launched == first {
-                        self.wait_of(one, running, Part::FirstMapWait);
+                        self.wait_of(one, running, SojournPart::FirstMapWait);
                     }
-                    self.to(running, Part::FirstMapWait);
+                    self.to(running, SojournPart::FirstMapWait);
                     None
                 }
             },
-            Next::MapsDone => {
-                let of_maps = |one: &Try| one.kind == TaskKind::Map;
+            WalkStep::MapsDone => {
+                let of_maps = |one: &JobAttempt| one.kind == TaskKind::Map;
                 let last = self.last(|one| of_maps(one) && !one.is_vain);
                 let last = last.or_else(|| self.last(of_maps))?;
-                self.to(last.heard, Part::Heartbeats);
+                self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
             }
         }
@@ -255,116 +255,119 @@ impl<'t> Walk<'t> {
     /// did meanwhile.
     fn again(
         &mut self,
-        again: &Try,
-        before: Before<'t>,
+        again: &JobAttempt,
+        before: EarlierAttempt<'t>,
         maps_done: Option<u64>,
-    ) -> Option<Next<'t>> {
+    ) -> Option<WalkStep<'t>> {
         let floor = floor(again.kind, maps_done);
-        let wait = |walk: &mut Self, first: &Try| {
+        let wait = |walk: &mut Self, first: &JobAttempt| {
             walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
         };
         let first = match before {
-            Before::Lost { first, own } => {
+            EarlierAttempt::Lost { first, own } => {
                 wait(self, first);
                 let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
-                self.to(gone, Part::Unnoticed);
+                self.to(gone, SojournPart::Unnoticed);
                 self.fetch(own.heard.max(floor));
                 return self.run(own);
             }
             // It was wanted when it was launched.
-            Before::Beside(first) => {
-                self.to(first.launched.max(floor), Part::Redone);
+            EarlierAttempt::Beside(first) => {
+                self.to(first.launched.max(floor), SojournPart::Redone);
                 first
             }
-            Before::Vain(first) => {
+            EarlierAttempt::Vain(first) => {
                 wait(self, first);
                 self.spend_in_vain(first, floor);
                 first
             }
         };
         Some(match first.launched <= floor && 0 < floor {
-            true => Next::MapsDone,
-            false => Next::Launch(first),
+            true => WalkStep::MapsDone,
+            false => WalkStep::Launch(first),
         })
     }
 
     /// Goes back to the launch of an attempt, or to where it could not have gone on before.
-    fn run(&mut self, one: &'t Try) -> Option<Next<'t>> {
+    fn run(&mut self, one: &'t JobAttempt) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
         let floor = floor(one.kind, maps_done);
         self.spend(one, floor);
         match one.launched < floor {
-            true => Some(Next::MapsDone),
-            false => Some(Next::Launch(one)),
+            true => Some(WalkStep::MapsDone),
+            false => Some(WalkStep::Launch(one)),
         }
     }
 
     /// Goes back through an attempt, to its launch or to `floor` if that is later.
-    fn spend(&mut self, one: &Try, floor: u64) {
+    fn spend(&mut self, one: &JobAttempt, floor: u64) {
         if one.is_vain {
             return self.spend_in_vain(one, floor);
         }
-        if matches!(self.before(one), Some(Before::Lost { .. })) {
-            return self.to(one.launched.max(floor), Part::Redone);
+        if matches!(self.before(one), Some(EarlierAttempt::Lost { .. })) {
+            return self.to(one.launched.max(floor), SojournPart::Redone);
         }
         let is_early = one.launched < floor && one.kind == TaskKind::Reduce;
         let [fetching, work] = match one.kind {
-            TaskKind::Setup => [Part::Setup; 2],
-            TaskKind::Cleanup => [Part::Cleanup; 2],
-            TaskKind::Map => [Part::Mapping; 2],
-            TaskKind::Reduce if is_early => [Part::FetchingBehindMaps, Part::Reducing],
-            TaskKind::Reduce => [Part::Fetching, Part::Reducing],
+            TaskKind::Setup => [SojournPart::Setup; 2],
+            TaskKind::Cleanup => [SojournPart::Cleanup; 2],
+            TaskKind::Map => [SojournPart::Mapping; 2],
+            TaskKind::Reduce if is_early => {
+                [SojournPart::FetchingBehindMaps, SojournPart::Reducing]
+            }
+            TaskKind::Reduce => [SojournPart::Fetching, SojournPart::Reducing],
         };
         let floored = |instant: u64| instant.max(floor);
         let first = self.back.len();
-        self.to(floored(one.worked), Part::Heartbeats);
+        self.to(floored(one.worked), SojournPart::Heartbeats);
         self.to(floored(one.sorted), work);
-        self.to(floored(one.fetched), Part::Sorting);
+        self.to(floored(one.fetched), SojournPart::Sorting);
         self.to(floored(one.started), fetching);
-        self.to(floored(one.launched), Part::Heartbeats);
+        self.to(floored(one.launched), SojournPart::Heartbeats);
         let told = self.back.split_off(first);
-        let stops = one.stops.iter().map(|stop| Stretch::of(Part::Suspended, *stop));
+        let stops = one.stops.iter().map(|stop| Stretch::of(SojournPart::Suspended, *stop));
         let in_pieces = |stretch: Stretch| stretch.cut(stops.clone()).into_iter().rev();
         self.back.extend(told.into_iter().flat_map(in_pieces));
     }
 
     /// Goes back through an attempt that came to nothing, to its launch or to `floor` if that is later.
-    fn spend_in_vain(&mut self, one: &Try, floor: u64) {
+    fn spend_in_vain(&mut self, one: &JobAttempt, floor: u64) {
         let launched = one.launched.max(floor);
         if let Some(gone) = one.gone {
-            self.to(gone.max(launched), Part::Unnoticed);
+            self.to(gone.max(launched), SojournPart::Unnoticed);
         }
-        self.to(launched, Part::Redone);
+        self.to(launched, SojournPart::Redone);
     }
 
     /// Goes back to an instant through what the reduces did while all maps seemed done.
     fn fetch(&mut self, instant: u64) {
         let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
-        let part = if first <= instant { Part::FetchingBehindMaps } else { Part::Fetching };
+        let part =
+            if first <= instant { SojournPart::FetchingBehindMaps } else { SojournPart::Fetching };
         self.to(first.max(instant), part);
-        self.to(instant, Part::ReduceWait);
+        self.to(instant, SojournPart::ReduceWait);
     }
 
     /// Goes back to an instant, unless it is there already, through what went into this part.
-    fn to(&mut self, instant: u64, part: Part) {
+    fn to(&mut self, instant: u64, part: SojournPart) {
         self.stretch(instant, part, None);
     }
 
     /// Goes back through a wait for the slot that an attempt then got. Its end was a wait for a node near
     /// the input, or for the heartbeat of the tracker on which the slot was free already.
-    fn wait_of(&mut self, one: &Try, since: u64, part: Part) {
+    fn wait_of(&mut self, one: &JobAttempt, since: u64, part: SojournPart) {
         if let Some(passed_over) = one.passed_over {
             let from = self.at.saturating_sub(passed_over).max(since);
-            self.stretch(from, part, Some(Rule::LocalityDelay));
+            self.stretch(from, part, Some(WaitRule::LocalityDelay));
         }
         if one.launched == self.at {
-            self.stretch(one.served.max(since), part, Some(Rule::NextHeartbeat));
-            self.stretch(one.free.max(since), part, Some(Rule::FreeSlot));
+            self.stretch(one.served.max(since), part, Some(WaitRule::NextHeartbeat));
+            self.stretch(one.free.max(since), part, Some(WaitRule::FreeSlot));
         }
         self.to(since, part);
     }
 
-    fn stretch(&mut self, from: u64, part: Part, rule: Option<Rule>) {
+    fn stretch(&mut self, from: u64, part: SojournPart, rule: Option<WaitRule>) {
         let from = from.max(self.job.submitted);
         if from < self.at {
             self.back.push(Stretch { part, from, to: self.at, rule });
@@ -374,22 +377,26 @@ impl<'t> Walk<'t> {
 
     /// Returns the attempt that was known last to have ended of those that are meant, and was launched
     /// before now.
-    fn last(&self, is_meant: impl Fn(&Try) -> bool) -> Option<&'t Try> {
+    fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
         self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
     }
 
     /// Returns the attempt of which the end was known last by an instant, of those that are meant.
-    fn last_by(&self, instant: u64, is_meant: impl Fn(&Try) -> bool) -> Option<&'t Try> {
+    fn last_by(
+        &self,
+        instant: u64,
+        is_meant: impl Fn(&JobAttempt) -> bool,
+    ) -> Option<&'t JobAttempt> {
         let known = self.by_end.partition_point(|one| one.heard <= instant);
         self.by_end[..known].iter().rev().copied().find(|one| is_meant(one))
     }
 
     /// Returns what there was of the same task before, if there was anything.
-    fn before(&self, again: &Try) -> Option<Before<'t>> {
+    fn before(&self, again: &JobAttempt) -> Option<EarlierAttempt<'t>> {
         if again.number == 0 {
             return None;
         }
-        let is_before = |one: &&&Try| {
+        let is_before = |one: &&&JobAttempt| {
             one.kind == again.kind
                 && one.task == again.task
                 && one.number < again.number
@@ -397,21 +404,22 @@ impl<'t> Walk<'t> {
         };
         let first = self.by_end.iter().filter(is_before).max_by_key(|one| one.number).copied()?;
         if again.is_second {
-            return Some(Before::Beside(first));
+            return Some(EarlierAttempt::Beside(first));
         }
-        let went_on =
-            |one: &Try| one.kind == again.kind && !one.is_vain && one.launched < again.launched;
+        let went_on = |one: &JobAttempt| {
+            one.kind == again.kind && !one.is_vain && one.launched < again.launched
+        };
         let own = self.last_by(first.ended_for_good(), went_on);
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
         let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
         Some(match own {
-            Some((own, _)) => Before::Lost { first, own },
-            None => Before::Vain(first),
+            Some((own, _)) => EarlierAttempt::Lost { first, own },
+            None => EarlierAttempt::Vain(first),
         })
     }
 }
 
-impl Try {
+impl JobAttempt {
     /// Returns when its work was known to be in vain.
     fn ended_for_good(&self) -> u64 {
         self.lost.unwrap_or(self.heard)
@@ -423,16 +431,16 @@ fn floor(kind: TaskKind, maps_done: Option<u64>) -> u64 {
     maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
 }
 
-fn is_work(one: &Try) -> bool {
+fn is_work(one: &JobAttempt) -> bool {
     matches!(one.kind, TaskKind::Map | TaskKind::Reduce)
 }
 
 /// Returns the wait of a task of a kind for its slot.
-const fn waited_for(kind: TaskKind) -> Part {
+const fn waited_for(kind: TaskKind) -> SojournPart {
     match kind {
-        TaskKind::Map => Part::MapWait,
-        TaskKind::Reduce => Part::ReduceWait,
-        TaskKind::Setup | TaskKind::Cleanup => Part::Heartbeats,
+        TaskKind::Map => SojournPart::MapWait,
+        TaskKind::Reduce => SojournPart::ReduceWait,
+        TaskKind::Setup | TaskKind::Cleanup => SojournPart::Heartbeats,
     }
 }
 
@@ -444,8 +452,8 @@ mod tests {
 
     /// A job that arrives at 0, is read at 1 s, set up until 5 s and ends at `ended` seconds; its maps are
     /// done at `maps_done`.
-    fn course(maps_done: Option<u64>, ended: u64) -> Course {
-        Course {
+    fn course(maps_done: Option<u64>, ended: u64) -> JobCourse {
+        JobCourse {
             submitted: 0,
             initialised: Some(1_000),
             running: Some(5_000),
@@ -457,9 +465,9 @@ mod tests {
 
     /// An attempt that is launched, starts a second later, works to `worked` and is heard of a second
     /// after; all in seconds.
-    fn one(kind: TaskKind, task: u32, launched: u64, worked: u64) -> Try {
+    fn one(kind: TaskKind, task: u32, launched: u64, worked: u64) -> JobAttempt {
         let (started, worked) = ((launched + 1) * 1_000, worked * 1_000);
-        Try {
+        JobAttempt {
             kind,
             task,
             number: 0,
@@ -480,15 +488,15 @@ mod tests {
         }
     }
 
-    fn setup() -> Try {
+    fn setup() -> JobAttempt {
         one(TaskKind::Setup, 0, 2, 4)
     }
 
     /// Returns the parts in seconds, in the order of time.
-    fn told(job: &Course, tries: &[Try]) -> Vec<(Part, u64)> {
+    fn told(job: &JobCourse, tries: &[JobAttempt]) -> Vec<(SojournPart, u64)> {
         let stretches = story(job, tries);
         assert_whole(job, &stretches);
-        let mut parts: Vec<(Part, u64)> = Vec::new();
+        let mut parts: Vec<(SojournPart, u64)> = Vec::new();
         for stretch in stretches {
             match parts.last_mut() {
                 Some((part, ms)) if *part == stretch.part => *ms += stretch.ms(),
@@ -498,7 +506,7 @@ mod tests {
         parts.into_iter().map(|(part, ms)| (part, ms / 1_000)).collect()
     }
 
-    fn assert_whole(job: &Course, stretches: &[Stretch]) {
+    fn assert_whole(job: &JobCourse, stretches: &[Stretch]) {
         let ends = stretches.iter().fold(job.submitted, |at, stretch| {
             assert!(stretch.from == at && at < stretch.to, "{stretches:?}");
             stretch.to
@@ -506,7 +514,7 @@ mod tests {
         assert_eq!(ends, job.ended.max(job.submitted), "{stretches:?}");
     }
 
-    use Part as P;
+    use SojournPart as P;
     use TaskKind::{Cleanup, Map, Reduce};
 
     #[test]
@@ -553,7 +561,7 @@ mod tests {
 
     #[test]
     fn an_early_reduce_fetches_behind_the_maps_and_a_late_one_waits() {
-        let reduce = |launched, fetched: u64, sorted: u64, worked| Try {
+        let reduce = |launched, fetched: u64, sorted: u64, worked| JobAttempt {
             fetched: fetched * 1_000,
             sorted: sorted * 1_000,
             ..one(Reduce, 0, launched, worked)
@@ -598,11 +606,11 @@ mod tests {
 
     #[test]
     fn what_failed_or_was_lost_is_done_again() {
-        let again = |launched, worked| Try { number: 1, ..one(Map, 0, launched, worked) };
+        let again = |launched, worked| JobAttempt { number: 1, ..one(Map, 0, launched, worked) };
         let failed = told(&course(Some(41), 41), &[setup(), one(Map, 0, 6, 19), again(25, 40)]);
         let parts = [(P::FirstMapWait, 1), (P::Redone, 14), (P::MapWait, 5)];
         assert_eq!(failed[4..7], parts, "it failed at 20 s");
-        let lost = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
+        let lost = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
         // Done from 6 s to 20 s, lost at 30 s and wanted then, again from 33 s to the end.
         let end = [(P::Unnoticed, 10), (P::MapWait, 3), (P::Redone, 8)];
@@ -610,7 +618,7 @@ mod tests {
             [(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 12), (P::Heartbeats, 1)];
         assert_eq!((&lost[4..8], &lost[8..]), (&first[..], &end[..]));
         // Another map ran meanwhile, to 28 s: only from there on the loss keeps the job waiting.
-        let gone = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
+        let gone = JobAttempt { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let tries = [setup(), gone, one(Map, 1, 21, 27), again(33, 40)];
         let lost = told(&course(Some(41), 41), &tries);
         let end = [
@@ -622,10 +630,10 @@ mod tests {
         ];
         assert_eq!(lost[lost.len() - 5..], end);
         // Of another task it kept the job from nothing but a slot.
-        let vain = Try { is_vain: true, ..one(Map, 1, 6, 19) };
+        let vain = JobAttempt { is_vain: true, ..one(Map, 1, 6, 19) };
         let vain = told(&course(Some(41), 41), &[setup(), vain, one(Map, 0, 25, 40)]);
         assert_eq!(vain[4..6], [(P::FirstMapWait, 1), (P::MapWait, 19)]);
-        let faster = Try { is_second: true, ..again(25, 40) };
+        let faster = JobAttempt { is_second: true, ..again(25, 40) };
         let slow = one(Map, 0, 6, 40);
         let faster = told(&course(Some(41), 41), &[setup(), slow, faster]);
         assert_eq!(faster[4..6], [(P::FirstMapWait, 1), (P::Redone, 19)], "the slow one ran");
@@ -635,8 +643,8 @@ mod tests {
     /// fetched what was there.
     #[test]
     fn before_its_node_went_the_job_went_on() {
-        let lost = Try { lost: Some(30_000), gone: Some(25_000), ..one(Map, 0, 6, 19) };
-        let again = Try { number: 1, ..one(Map, 0, 33, 40) };
+        let lost = JobAttempt { lost: Some(30_000), gone: Some(25_000), ..one(Map, 0, 6, 19) };
+        let again = JobAttempt { number: 1, ..one(Map, 0, 33, 40) };
         let tries = [setup(), lost, again, one(Reduce, 0, 22, 45)];
         let parts = told(&course(Some(41), 46), &tries);
         let end = [
@@ -655,8 +663,8 @@ mod tests {
     /// Launched at 6 s, on a node that goes at 15 s, of which the JobTracker knows at 30 s.
     #[test]
     fn what_ran_on_a_dead_node_is_waited_for_until_somebody_notices() {
-        let dead = Try { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
-        let again = Try { number: 1, ..one(Map, 0, 33, 40) };
+        let dead = JobAttempt { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
+        let again = JobAttempt { number: 1, ..one(Map, 0, 33, 40) };
         let parts = told(&course(Some(41), 41), &[setup(), dead.clone(), again.clone()]);
         let first = [(P::FirstMapWait, 1), (P::Redone, 9), (P::Unnoticed, 15), (P::MapWait, 3)];
         assert_eq!(parts[4..8], first);
@@ -669,29 +677,32 @@ mod tests {
 
     #[test]
     fn a_wait_ends_with_that_for_a_near_node() {
-        let map = Try { passed_over: Some(3_000), ..one(Map, 0, 15, 20) };
+        let map = JobAttempt { passed_over: Some(3_000), ..one(Map, 0, 15, 20) };
         let stretches = story(&course(Some(21), 21), &[setup(), map]);
         let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
         let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
-        assert_eq!(waits, [(None, 7_000), (Some(Rule::LocalityDelay), 3_000)]);
+        assert_eq!(waits, [(None, 7_000), (Some(WaitRule::LocalityDelay), 3_000)]);
     }
 
     /// Launched at 15 s into a slot that was free from 9 s on, on a tracker that sends a heartbeat every 2 s.
     #[test]
     fn a_slot_that_was_free_is_a_wait_for_its_heartbeat_and_before_that_nobody_knows() {
-        let map = Try { free: 9_000, served: 13_000, ..one(Map, 0, 15, 20) };
+        let map = JobAttempt { free: 9_000, served: 13_000, ..one(Map, 0, 15, 20) };
         let stretches = story(&course(Some(21), 21), &[setup(), map]);
         let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
         let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
-        let expected =
-            [(None, 4_000), (Some(Rule::FreeSlot), 4_000), (Some(Rule::NextHeartbeat), 2_000)];
+        let expected = [
+            (None, 4_000),
+            (Some(WaitRule::FreeSlot), 4_000),
+            (Some(WaitRule::NextHeartbeat), 2_000),
+        ];
         assert_eq!(waits, expected);
     }
 
     #[test]
     fn time_in_which_it_was_stopped_stands_alone() {
         let stops = vec![(8_000, 12_000), (15_000, 17_000)];
-        let map = Try { stops, ..one(Map, 0, 5, 20) };
+        let map = JobAttempt { stops, ..one(Map, 0, 5, 20) };
         let parts = told(&course(Some(21), 21), &[setup(), map]);
         let expected = [
             (P::Mapping, 2),
@@ -705,15 +716,15 @@ mod tests {
 
     #[test]
     fn a_job_that_got_nothing_waited() {
-        let killed = Course { ended: 60_000, ..course(None, 0) };
+        let killed = JobCourse { ended: 60_000, ..course(None, 0) };
         assert_eq!(told(&killed, &[setup()]).last(), Some(&(P::FirstMapWait, 55)));
-        let unread = Course { initialised: None, running: None, ..killed };
+        let unread = JobCourse { initialised: None, running: None, ..killed };
         assert_eq!(told(&unread, &[]), [(P::Initialisation, 60)]);
-        let empty = Course { has_tasks: false, ..course(None, 30) };
+        let empty = JobCourse { has_tasks: false, ..course(None, 30) };
         assert_eq!(told(&empty, &[setup()]).last(), Some(&(P::Heartbeats, 26)));
     }
 
-    fn any_try() -> impl Strategy<Value = Try> {
+    fn any_try() -> impl Strategy<Value = JobAttempt> {
         let kinds = [TaskKind::Setup, Map, Reduce, Cleanup];
         let instants = prop::array::uniform6(0u64..100);
         let instant = || prop::option::of(0u64..100);
@@ -722,7 +733,7 @@ mod tests {
             |(kind, task, number, instants, (lost, gone, passed_over, is_second))| {
                 let [launched, started, fetched, sorted, worked, heard] = instants;
                 let stops = vec![(started, started + 3), (started + 5, started + 5 + fetched)];
-                Try {
+                JobAttempt {
                     kind,
                     task,
                     number,
@@ -752,7 +763,7 @@ mod tests {
             instants in prop::array::uniform5(prop::option::of(0u64..100)),
         ) {
             let [submitted, initialised, running, maps_done, ended] = instants;
-            let job = Course {
+            let job = JobCourse {
                 submitted: submitted.unwrap_or(0),
                 initialised,
                 running,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::away::without_job_tracker;
 use super::holders::Span;
 use super::order::ordered;
-use super::part::{Part, Rule};
-use super::story::{Course, Stretch};
-use super::{Held, Holders, Told, ToldJob, ruled, story};
+use super::part::{SojournPart, WaitRule};
+use super::story::{JobCourse, Stretch};
+use super::{HolderTime, SlotHolders, ToldJob, ToldRun, ruled, story};
 
 /// A job's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,18 +20,18 @@ pub struct Explained {
     /// slots no more than the share of these that the job itself held meanwhile.
     pub undelayed_ms: u64,
     /// What it went into, in the order in which parts follow one another.
-    pub sums: Vec<Sum>,
+    pub sums: Vec<PartSum>,
     /// In the order of time.
     pub stretches: Vec<Stretch>,
 }
 
 /// A part of a job's time, or of that of all jobs, by one rule.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sum {
+pub struct PartSum {
     /// What it went into.
-    pub part: Part,
+    pub part: SojournPart,
     /// By which rule, if it is a wait for a slot.
-    pub rule: Option<Rule>,
+    pub rule: Option<WaitRule>,
     /// How long.
     pub ms: u64,
     /// Slots times milliseconds that were held in that time, by anybody.
@@ -39,24 +39,24 @@ pub struct Sum {
     /// What of these the jobs held that waited.
     pub own: u64,
     /// The jobs that held most, with how much; empty unless that was asked for.
-    pub jobs: Vec<Held>,
+    pub jobs: Vec<HolderTime>,
 }
 
 impl Explained {
     /// Explains a job; costs as much as it has attempts and refusals, sorted.
-    pub fn of(told: &Told, place: usize, holders: &Holders) -> Self {
+    pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
         let stretches = ruled(story(&job.course, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
         let stretches = ordered(stretches, job, told, holders);
-        let sum = |((part, rule), spans): (Key, Vec<Span>)| {
+        let sum = |((part, rule), spans): (StretchKey, Vec<Span>)| {
             let ms = length(&spans);
             let held = part.slot().map_or(0, |kind| holders.all(kind, &spans));
             let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.row.job, &spans));
-            Sum { part, rule, ms, held, own, jobs: Vec::new() }
+            PartSum { part, rule, ms, held, own, jobs: Vec::new() }
         };
-        let sums: Vec<Sum> = by_key(&stretches).into_iter().map(sum).collect();
-        let ms = |sum: &Sum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
+        let sums: Vec<PartSum> = by_key(&stretches).into_iter().map(sum).collect();
+        let ms = |sum: &PartSum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
         Self {
             place,
             sojourn_ms: stretches.iter().map(Stretch::ms).sum(),
@@ -67,7 +67,7 @@ impl Explained {
     }
 
     /// Finds out who held the slots for which the job waited.
-    pub fn name_holders(&mut self, holders: &Holders) {
+    pub fn name_holders(&mut self, holders: &SlotHolders) {
         let mut spans = by_key(&self.stretches);
         for sum in &mut self.sums {
             if let Some((kind, spans)) = sum.part.slot().zip(spans.remove(&(sum.part, sum.rule))) {
@@ -77,7 +77,7 @@ impl Explained {
     }
 
     /// Returns the groups that held most of the slots for which the job waited in such a sum.
-    pub fn groups(&self, sum: &Sum, holders: &Holders) -> Vec<Held> {
+    pub fn groups(&self, sum: &PartSum, holders: &SlotHolders) -> Vec<HolderTime> {
         let is_meant = |one: &&Stretch| (one.part, one.rule) == (sum.part, sum.rule);
         let spans = self.stretches.iter().filter(is_meant).map(|one| (one.from, one.to));
         let spans: Vec<Span> = spans.collect();
@@ -87,7 +87,7 @@ impl Explained {
     /// Returns whether the parts are the job's whole time: one after the other from its arrival to its end,
     /// and as long together as each for itself.
     pub fn is_whole(&self, job: &ToldJob) -> bool {
-        let Course { submitted, ended, .. } = job.course;
+        let JobCourse { submitted, ended, .. } = job.course;
         let mut at = submitted;
         let follows = |stretch: &Stretch| {
             let follows = stretch.from == at && stretch.from < stretch.to;
@@ -105,31 +105,31 @@ impl Explained {
     }
 
     /// Adds up what all jobs waited for, and who held slots then.
-    pub fn whole(all: &[Self], holders: &Holders) -> Vec<Sum> {
-        let mut own: BTreeMap<Key, u64> = BTreeMap::new();
+    pub fn whole(all: &[Self], holders: &SlotHolders) -> Vec<PartSum> {
+        let mut own: BTreeMap<StretchKey, u64> = BTreeMap::new();
         for sum in all.iter().flat_map(|one| &one.sums) {
             *own.entry((sum.part, sum.rule)).or_default() += sum.own;
         }
-        let sum = |(key, waits): (Key, Vec<Span>)| {
+        let sum = |(key, waits): (StretchKey, Vec<Span>)| {
             let (part, rule) = key;
             let held = part.slot().map(|kind| holders.in_all(kind, &waits));
             let (held, jobs) = held.unwrap_or_default();
-            Sum { part, rule, ms: length(&waits), held, own: own[&key], jobs }
+            PartSum { part, rule, ms: length(&waits), held, own: own[&key], jobs }
         };
         by_key(all.iter().flat_map(|one| &one.stretches)).into_iter().map(sum).collect()
     }
 }
 
-impl Sum {
+impl PartSum {
     /// Returns which share of it the job would have taken without others and mishaps. Of a wait for slots
     /// it is the share that the job itself held: of those that were held if others came first, of
     /// all that there are if it was refused them.
-    fn undelayed(&self, told: &Told) -> f64 {
+    fn undelayed(&self, told: &ToldRun) -> f64 {
         if !self.part.is_delay() {
             return 1.0;
         }
         let Some(kind) = self.part.slot() else { return 0.0 };
-        let of = match self.rule.is_none_or(Rule::is_order) {
+        let of = match self.rule.is_none_or(WaitRule::is_order) {
             true => self.held,
             false => told.slots[kind].saturating_mul(self.ms).max(self.held),
         };
@@ -143,15 +143,15 @@ impl Sum {
 
     /// Returns whether the job waited there for others, or by mishap.
     pub fn is_delay(&self) -> bool {
-        self.part.is_delay() && self.rule != Some(Rule::OwnTasks)
+        self.part.is_delay() && self.rule != Some(WaitRule::OwnTasks)
     }
 }
 
 /// What stretches are added up by.
-type Key = (Part, Option<Rule>);
+type StretchKey = (SojournPart, Option<WaitRule>);
 
-fn by_key<'s>(stretches: impl IntoIterator<Item = &'s Stretch>) -> BTreeMap<Key, Vec<Span>> {
-    let mut spans: BTreeMap<Key, Vec<Span>> = BTreeMap::new();
+fn by_key<'s>(stretches: impl IntoIterator<Item = &'s Stretch>) -> BTreeMap<StretchKey, Vec<Span>> {
+    let mut spans: BTreeMap<StretchKey, Vec<Span>> = BTreeMap::new();
     for one in stretches {
         spans.entry((one.part, one.rule)).or_default().push((one.from, one.to));
     }

@@ -1,20 +1,20 @@
 //! A job's time in words, for terminals and pages.
 
-use super::{Held, Rule, Sum, Told, ToldJob};
+use super::{HolderTime, PartSum, ToldJob, ToldRun, WaitRule};
 use mumakil_base::units::tell::{percent, span};
 
 /// So many of those who held slots are named in a line.
 const NAMED: usize = 3;
 
-impl Sum {
+impl PartSum {
     /// Returns its share of so many milliseconds, in words.
     pub fn share_of(&self, total: u64) -> String {
         percent(self.ms as f64 / total.max(1) as f64)
     }
 
     /// Returns by which rule it was waited, and who held the slots meanwhile; nothing if neither is known.
-    pub fn why(&self, told: &Told) -> String {
-        let rule = self.rule.map_or("", Rule::words);
+    pub fn why(&self, told: &ToldRun) -> String {
+        let rule = self.rule.map_or("", WaitRule::words);
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
             held => format!("{rule}; {held}"),
@@ -22,7 +22,7 @@ impl Sum {
     }
 
     /// Returns all of it in a line, as a part of so many milliseconds.
-    pub fn line(&self, told: &Told, total: u64) -> String {
+    pub fn line(&self, told: &ToldRun, total: u64) -> String {
         let (part, took) = (self.part.words(), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {
             why if why.is_empty() => why,
@@ -31,9 +31,10 @@ impl Sum {
         format!("{part} {took}, {}{why}", self.share_of(total))
     }
 
-    fn holders(&self, told: &Told) -> String {
+    fn holders(&self, told: &ToldRun) -> String {
         let share = |slot_ms: u64| percent(slot_ms as f64 / self.held.max(1) as f64);
-        let tell = |(job, slot_ms): &Held| format!("{} {}", told.name_of(*job), share(*slot_ms));
+        let tell =
+            |(job, slot_ms): &HolderTime| format!("{} {}", told.name_of(*job), share(*slot_ms));
         let mut named: Vec<String> = self.jobs.iter().take(NAMED).map(tell).collect();
         let rest: u64 = self.jobs.iter().take(NAMED).map(|(_, slot_ms)| slot_ms).sum();
         if !named.is_empty() && rest < self.held {
@@ -43,7 +44,7 @@ impl Sum {
     }
 }
 
-impl Told {
+impl ToldRun {
     /// Returns the pool of a job, or its user.
     pub fn group_of(&self, job: &ToldJob) -> &str {
         self.groups.get(job.group as usize).map_or("", String::as_str)

@@ -9,7 +9,7 @@ use mumakil_core::mapred::{Locality, SlotKind};
 pub type Text = SmolStr;
 
 /// The type of a column.
-pub trait Cell: Sized {
+pub trait TableCell: Sized {
     /// What it holds.
     const KIND: CellKind;
     /// Whether it may hold nothing.
@@ -22,7 +22,7 @@ pub trait Cell: Sized {
     fn read(text: &str) -> Result<Self, &'static str>;
 
     /// Returns what it holds.
-    fn value(&self) -> Value<'_>;
+    fn value(&self) -> CellValue<'_>;
 }
 
 /// What a column holds.
@@ -44,7 +44,7 @@ pub enum CellKind {
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum CellValue<'a> {
     /// Nothing.
     Empty,
     /// A whole number.
@@ -57,7 +57,7 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-impl Value<'_> {
+impl CellValue<'_> {
     /// Returns its number, if it has one.
     pub fn number(self) -> Option<f64> {
         match self {
@@ -68,7 +68,7 @@ impl Value<'_> {
     }
 }
 
-impl Serialize for Value<'_> {
+impl Serialize for CellValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Empty => to.serialize_none(),
@@ -80,27 +80,27 @@ impl Serialize for Value<'_> {
     }
 }
 
-impl Cell for u32 {
+impl TableCell for u32 {
     const KIND: CellKind = CellKind::Whole;
 
     fn read(text: &str) -> Result<Self, &'static str> {
         text.parse().map_err(|_| "a whole number")
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Whole((*self).into())
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Whole((*self).into())
     }
 }
 
-impl Cell for u64 {
+impl TableCell for u64 {
     const KIND: CellKind = CellKind::Whole;
 
     fn read(text: &str) -> Result<Self, &'static str> {
         text.parse().map_err(|_| "a whole number")
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Whole(*self)
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Whole(*self)
     }
 }
 
@@ -108,43 +108,43 @@ impl Cell for u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotMillis(pub u64);
 
-impl Cell for SlotMillis {
+impl TableCell for SlotMillis {
     const KIND: CellKind = CellKind::SlotTime;
 
     fn read(text: &str) -> Result<Self, &'static str> {
         u64::read(text).map(Self)
     }
 
-    fn value(&self) -> Value<'_> {
+    fn value(&self) -> CellValue<'_> {
         self.0.value()
     }
 }
 
-impl Cell for f64 {
+impl TableCell for f64 {
     const KIND: CellKind = CellKind::Decimal;
 
     fn read(text: &str) -> Result<Self, &'static str> {
         text.parse().ok().filter(|number: &Self| number.is_finite()).ok_or("a number")
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Decimal(*self)
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Decimal(*self)
     }
 }
 
-impl Cell for bool {
+impl TableCell for bool {
     const KIND: CellKind = CellKind::Flag;
 
     fn read(text: &str) -> Result<Self, &'static str> {
         text.parse().map_err(|_| "`true` or `false`")
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Flag(*self)
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Flag(*self)
     }
 }
 
-impl Cell for Text {
+impl TableCell for Text {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
 
@@ -152,12 +152,12 @@ impl Cell for Text {
         Ok(text.into())
     }
 
-    fn value(&self) -> Value<'_> {
-        Value::Text(self)
+    fn value(&self) -> CellValue<'_> {
+        CellValue::Text(self)
     }
 }
 
-impl<T: Cell> Cell for Option<T> {
+impl<T: TableCell> TableCell for Option<T> {
     const KIND: CellKind = T::KIND;
     const MAY_BE_EMPTY: bool = true;
 
@@ -165,25 +165,25 @@ impl<T: Cell> Cell for Option<T> {
         if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
     }
 
-    fn value(&self) -> Value<'_> {
-        self.as_ref().map_or(Value::Empty, T::value)
+    fn value(&self) -> CellValue<'_> {
+        self.as_ref().map_or(CellValue::Empty, T::value)
     }
 }
 
 /// Makes cells of an enum, by the words of its values.
 macro_rules! words {
-    ($Enum:ty: $($Value:ident)*) => {
-        impl $crate::results::Cell for $Enum {
+    ($Enum:ty: $($CellValue:ident)*) => {
+        impl $crate::results::TableCell for $Enum {
             const KIND: $crate::results::CellKind =
-                $crate::results::CellKind::Words(&[$(<$Enum>::$Value.word()),*]);
+                $crate::results::CellKind::Words(&[$(<$Enum>::$CellValue.word()),*]);
 
             fn read(text: &str) -> Result<Self, &'static str> {
-                let all = [$(<$Enum>::$Value),*];
+                let all = [$(<$Enum>::$CellValue),*];
                 all.into_iter().find(|one| one.word() == text).ok_or("one of its words")
             }
 
-            fn value(&self) -> $crate::results::Value<'_> {
-                $crate::results::Value::Text(self.word())
+            fn value(&self) -> $crate::results::CellValue<'_> {
+                $crate::results::CellValue::Text(self.word())
             }
         }
     };

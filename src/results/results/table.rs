@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
 
-use super::cell::{Cell, CellKind, Value};
+use super::cell::{CellKind, CellValue, TableCell};
 
 /// A row of a table; [`table!`](crate::table) makes such types.
 pub trait TableRow: Sized + 'static {
@@ -29,7 +29,7 @@ pub struct Column<R> {
     /// What it is called, and how it is told elsewhere.
     pub info: ColumnInfo,
     /// Returns the cell of a row.
-    pub value: fn(&R) -> Value<'_>,
+    pub value: fn(&R) -> CellValue<'_>,
 }
 
 /// What a column is called, holds and means.
@@ -93,7 +93,7 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// If it holds what the column cannot.
-    pub fn next<T: Cell>(&mut self, column: &str) -> Result<T, String> {
+    pub fn next<T: TableCell>(&mut self, column: &str) -> Result<T, String> {
         let place = self.next.next().and_then(|column| self.places[column]);
         let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
@@ -156,12 +156,12 @@ macro_rules! table {
                     info: $crate::results::ColumnInfo {
                         name: stringify!($column),
                         about: concat!($($about),*).trim_ascii(),
-                        kind: <$Type as $crate::results::Cell>::KIND,
-                        may_be_empty: <$Type as $crate::results::Cell>::MAY_BE_EMPTY,
+                        kind: <$Type as $crate::results::TableCell>::KIND,
+                        may_be_empty: <$Type as $crate::results::TableCell>::MAY_BE_EMPTY,
                         quantity: [$(Some($quantity),)? None][0],
                         key: [$(Some($key),)? None][0],
                     },
-                    value: |row: &Self| $crate::results::Cell::value(&row.$column),
+                    value: |row: &Self| $crate::results::TableCell::value(&row.$column),
                 },
             )*];
 

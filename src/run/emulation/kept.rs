@@ -10,7 +10,7 @@ use crate::record::{Alone, Chains, Watcher};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
-use mumakil_results::expect::{Expectation, Expr, Space, Verdict};
+use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
 use mumakil_scenario::scenario::{ClockSpec, Registry, SchedulerChoice};
 use mumakil_scenario::workload::{Submission, Way};
 
@@ -24,7 +24,7 @@ pub struct Kept {
     /// Why the second run ended, which tells how long each job takes alone, if there was one.
     pub alone: Option<StopReason>,
     /// What became of the scenario's expectations.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<ExpectationVerdict>,
     /// How long it took.
     pub real: Duration,
 }
@@ -88,7 +88,7 @@ impl Prepared {
     }
 
     /// Judges the expectations by what is in the folder, and writes what became of them.
-    fn judge(&self, folder: &RunFolder) -> Result<Vec<Verdict>, EmulationError> {
+    fn judge(&self, folder: &RunFolder) -> Result<Vec<ExpectationVerdict>, EmulationError> {
         let results = RunResults::new(folder.path());
         let judge = |expected: &Expectation| {
             let plan = Expr::parse(&expected.that)
@@ -114,7 +114,7 @@ impl Prepared {
         folder: &RunFolder,
         registry: &Registry,
         emulated: &Emulated,
-        verdicts: &[Verdict],
+        verdicts: &[ExpectationVerdict],
         digest: Digest,
     ) -> Result<HtmlPage, EmulationError> {
         let left_out = self.workload.left_out.iter().map(ToString::to_string);

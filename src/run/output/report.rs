@@ -34,7 +34,7 @@ use mumakil_base::units::tell::counted;
 use mumakil_core::cluster::Topology;
 use mumakil_draw::chart::{AxisUnit, Drawing};
 use mumakil_draw::page::{HtmlPage, PageBlock, Section};
-use mumakil_results::expect::Verdict;
+use mumakil_results::expect::ExpectationVerdict;
 use mumakil_results::results::{ReadError, RunJobs};
 use mumakil_scenario::scenario::{Registry, Scenario};
 
@@ -78,7 +78,7 @@ pub struct RunReport<'a> {
     /// The run's files.
     pub results: &'a RunResults,
     /// What became of the scenario's expectations.
-    pub verdicts: &'a [Verdict],
+    pub verdicts: &'a [ExpectationVerdict],
     /// What is to be thought of before the results are trusted.
     pub warnings: &'a [String],
     /// The name of the files' bytes, where another run could have the same.

@@ -22,7 +22,7 @@ use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{PerSlot, Precedence};
 use mumakil_results::expect::Runs;
-use mumakil_results::explain::{self, About, Told};
+use mumakil_results::explain::{self, RunContext, ToldRun};
 use mumakil_results::results::{
     AloneRow, DecisionRow, FaultRow, ReadError, Results, SlotsRow, TableRow,
 };
@@ -120,10 +120,10 @@ impl RunResults {
     ///
     /// # Errors
     /// If the run's files cannot be read.
-    pub fn told(&self) -> Result<Told, ReadError> {
+    pub fn told(&self) -> Result<ToldRun, ReadError> {
         let ended = self.number("virtual_s")?.unwrap_or_default();
         let whole = |key| Ok(self.number(key)?.unwrap_or_default().max(0.0) as u64);
-        let about = About {
+        let about = RunContext {
             orders: self.precedences()?,
             slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
             heartbeat: (ended * 1e3) as u64 * whole("nodes")? / whole("heartbeats")?.max(1),

@@ -1,10 +1,10 @@
 //! What is wrong with an expression becomes a mistake of the file that it stands in.
 
-use mumakil_results::expect::{Complaint, Misfit};
+use mumakil_results::expect::{ExprComplaint, Misfit};
 use mumakil_yaml::{Path, Problem};
 
 /// An expression that is wrong in some column of its text.
-pub fn unusable(at: Path, complaint: &Complaint, text: &str) -> Problem {
+pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> Problem {
     let (column, message) = (complaint.column(text), &complaint.message);
     let message = match text.trim() {
         "" => format!("there is no expression: {message}"),

@@ -20,7 +20,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{Hadoop, Site, Speculation};
 use mumakil_results::expect::Expectation;
-use mumakil_results::expect::Needs;
+use mumakil_results::expect::ExprNeeds;
 use mumakil_results::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
@@ -156,7 +156,7 @@ pub struct RecordSwitch {
     /// The setting.
     pub is_on: fn(&mut RecordSpec) -> &mut bool,
     /// Whether an expression reads the output.
-    pub is_read: fn(&Needs) -> bool,
+    pub is_read: fn(&ExprNeeds) -> bool,
 }
 
 impl RecordSpec {
@@ -165,27 +165,27 @@ impl RecordSpec {
         RecordSwitch {
             name: "tasks",
             is_on: |record| &mut record.tasks,
-            is_read: Needs::reads::<AttemptRow>,
+            is_read: ExprNeeds::reads::<AttemptRow>,
         },
         RecordSwitch {
             name: "timeline",
             is_on: |record| &mut record.timeline,
-            is_read: Needs::reads::<SlotsRow>,
+            is_read: ExprNeeds::reads::<SlotsRow>,
         },
         RecordSwitch {
             name: "alone",
             is_on: |record| &mut record.alone,
-            is_read: Needs::reads::<AloneRow>,
+            is_read: ExprNeeds::reads::<AloneRow>,
         },
         RecordSwitch {
             name: "chains",
             is_on: |record| &mut record.chains,
-            is_read: Needs::reads::<ChainRow>,
+            is_read: ExprNeeds::reads::<ChainRow>,
         },
         RecordSwitch {
             name: "waste",
             is_on: |record| &mut record.waste,
-            is_read: Needs::reads_waste,
+            is_read: ExprNeeds::reads_waste,
         },
         RecordSwitch {
             name: "histograms",

@@ -9,7 +9,7 @@ use crate::conclude::paired::{Standing, family, shown};
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::significant;
-use mumakil_results::expect::{Axis, Unit};
+use mumakil_results::expect::{SpaceAxis, Unit};
 
 /// A metric under one value of the compared axis beside that under another.
 #[derive(Clone, Debug, Serialize)]
@@ -128,8 +128,8 @@ pub(crate) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> 
 }
 
 /// Tells in which cell of the axes that are shown something is: ` at 40 nodes, replication=3`.
-fn describe(axes: &[Axis], group: &[Option<usize>]) -> String {
-    let tell = |(axis, value): (&Axis, &Option<usize>)| {
+fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
+    let tell = |(axis, value): (&SpaceAxis, &Option<usize>)| {
         let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
         let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
         let (name, label) = (axis.name(), &value.label);
@@ -183,13 +183,13 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::expect::AxisValue;
+    use mumakil_results::expect::SpaceValue;
 
     #[test]
     fn a_cell_is_told_as_people_do() {
-        let axis = |path: &str, labels: &[&str]| Axis {
+        let axis = |path: &str, labels: &[&str]| SpaceAxis {
             path: path.to_owned(),
-            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+            values: labels.iter().map(|label| SpaceValue::new(*label)).collect(),
         };
         let axes = [
             axis("cluster.nodes", &["1", "40"]),

@@ -4,7 +4,7 @@ use crate::conclude::comparisons::{Comparison, Oddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
-use mumakil_results::expect::{Complaint, Expr, Unit, Verdict};
+use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::results::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
 
@@ -18,7 +18,7 @@ pub struct Findings {
     /// The compared values beside each other, for each metric and cell of the other axes.
     pub comparisons: Vec<Comparison>,
     /// What became of each expectation.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<ExpectationVerdict>,
 }
 
 /// How many jobs of a run did not come to a good end.
@@ -69,7 +69,7 @@ pub enum FindingsError {
         /// The expression.
         text: String,
         /// What is wrong.
-        complaint: Complaint,
+        complaint: ExprComplaint,
     },
 }
 
@@ -89,7 +89,7 @@ impl Findings {
     /// Reads the runs of a study, all of which are there.
     pub(crate) fn of(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
         let space = sheet.space();
-        let planned = |text: &str, plan: Result<_, Complaint>| {
+        let planned = |text: &str, plan: Result<_, ExprComplaint>| {
             plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
         };
         let metric = |text: &String| {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::plan::search::Search;
 use crate::plan::sheet::Sheet;
 use crate::run::store::Store;
-use mumakil_results::expect::{Runs, Verdict};
+use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::results::{ReadError, Results};
 use mumakil_run::output::results::{Recent, RunResults};
 
@@ -70,7 +70,7 @@ impl Search {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<Verdict, ReadError> {
+    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<ExpectationVerdict, ReadError> {
         let plan = self.plan().expect("the study was checked");
         plan.judge(&StudyRuns::new(sheet, store), false)
     }

@@ -5,7 +5,7 @@ use super::published::Point;
 use crate::plan::compared::Against;
 use mumakil_base::statistics::{Band, Estimate, interval};
 use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
-use mumakil_results::expect::{Figure, Plan, Runs, Space, Unit, in_words};
+use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
 use mumakil_results::results::ReadError;
 
 /// What bands and whiskers are.
@@ -52,7 +52,7 @@ pub(super) struct Asked<'c> {
     /// Its name; one alone has an empty one.
     pub(super) name: &'c str,
     pub(super) text: &'c str,
-    pub(super) plan: Plan,
+    pub(super) plan: ExprPlan,
 }
 
 /// What stands over a label: an expression at a value of the axis that lies on the page.
@@ -155,7 +155,7 @@ impl Canvas<'_> {
     }
 
     /// Returns the numbers of a cell, of all seeds.
-    pub(super) fn sample(&self, plan: &Plan, cell: &[usize]) -> Result<Vec<f64>, ReadError> {
+    pub(super) fn sample(&self, plan: &ExprPlan, cell: &[usize]) -> Result<Vec<f64>, ReadError> {
         let mut values = Vec::new();
         for seed in self.seeds(cell) {
             values.extend(plan.values(self.material.runs, cell, seed)?);

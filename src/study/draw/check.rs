@@ -2,13 +2,13 @@
 
 use super::kind::{Kind, Nature, Shown, Use};
 use super::{ChartSpec, Layout};
-use mumakil_results::expect::{Needs, Plan, Space, Unit};
+use mumakil_results::expect::{ExprNeeds, ExprPlan, Space, Unit};
 use mumakil_scenario::scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
 impl ChartSpec {
     /// Returns what it reads of every run.
-    pub(crate) fn needs(&self, space: &Space) -> Result<Needs, Problem> {
+    pub(crate) fn needs(&self, space: &Space) -> Result<ExprNeeds, Problem> {
         let (key, kind) = self.kind()?;
         let layout = self.layout(&*kind, space)?;
         let nature = kind.nature();
@@ -53,13 +53,13 @@ impl ChartSpec {
 /// Adds what the expressions of a chart read, and returns their unit. Refuses what it cannot show, and
 /// not together.
 fn add_expressions(
-    needs: &mut Needs,
+    needs: &mut ExprNeeds,
     kind: &dyn Kind,
     shown: Shown,
     key: &str,
     space: &Space,
 ) -> Result<Unit, Problem> {
-    let mut first: Option<(&str, Plan)> = None;
+    let mut first: Option<(&str, ExprPlan)> = None;
     for (_, text) in kind.expressions() {
         let plan = shown
             .plan(text, space)
@@ -81,7 +81,7 @@ fn add_expressions(
 }
 
 /// Refuses an expression that is not what the chart shows.
-fn check_shape(shown: Shown, key: &str, text: &str, plan: &Plan) -> Result<(), Problem> {
+fn check_shape(shown: Shown, key: &str, text: &str, plan: &ExprPlan) -> Result<(), Problem> {
     let refused = |message: String, hint: &str| {
         Err(Problem::value(Path::of(key), message).hint(hint.to_owned()))
     };
@@ -102,12 +102,12 @@ fn check_shape(shown: Shown, key: &str, text: &str, plan: &Plan) -> Result<(), P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::expect::{Axis, AxisValue};
+    use mumakil_results::expect::{SpaceAxis, SpaceValue};
 
     fn problem(yaml: &str) -> String {
-        let axis = |(path, labels): (&str, &[&str])| Axis {
+        let axis = |(path, labels): (&str, &[&str])| SpaceAxis {
             path: path.to_owned(),
-            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+            values: labels.iter().map(|label| SpaceValue::new(*label)).collect(),
         };
         let axes: [(&str, &[&str]); 2] =
             [("cluster.nodes", &["5", "10"]), ("hadoop.out_of_band", &["true", "false"])];

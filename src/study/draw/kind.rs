@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::Canvas;
-use mumakil_results::expect::{Complaint, Expr, Needs, Plan, Space, capital, in_words};
+use mumakil_results::expect::{Expr, ExprComplaint, ExprNeeds, ExprPlan, Space, capital, in_words};
 use mumakil_results::results::ReadError;
 
 /// A kind of chart, as an entry of a study has it.
@@ -32,8 +32,8 @@ pub(super) trait Kind {
     }
 
     /// Returns what it reads of every run beside its expressions.
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn needs(&self) -> ExprNeeds {
+        ExprNeeds::default()
     }
 
     /// Returns whether it shows all values of the compared axis beside each other.
@@ -102,7 +102,7 @@ pub(super) enum Use {
 
 impl Shown {
     /// Returns what an expression means.
-    pub(super) fn plan(self, text: &str, space: &Space) -> Result<Plan, Complaint> {
+    pub(super) fn plan(self, text: &str, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         let expr = Expr::parse(text)?;
         match self {
             Self::Metric => expr.metric(space),

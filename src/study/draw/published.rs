@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::canvas::{labels_of, named, values_of};
 use super::kind::{Footing, Kind};
 use super::{ChartSpec, Layout};
-use mumakil_results::expect::{Axis, Number, Space, Unit};
+use mumakil_results::expect::{PublishedNumber, Space, SpaceAxis, Unit};
 use mumakil_results::numbers_as_text;
 use mumakil_yaml::{Path, Problem};
 
@@ -30,9 +30,9 @@ pub enum PublishedPoints {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Series {
     /// A number for each value that lies under the chart, where one was published.
-    Each(Vec<Option<Number>>),
+    Each(Vec<Option<PublishedNumber>>),
     /// A number for some values.
-    At(IndexMap<String, Number>),
+    At(IndexMap<String, PublishedNumber>),
 }
 
 /// A published number that has its place.
@@ -43,13 +43,13 @@ pub(super) struct Point {
     /// The same in words.
     pub(super) label: String,
     /// The number.
-    pub(super) number: Number,
+    pub(super) number: PublishedNumber,
 }
 
 /// What lies under the points.
 enum Foot<'s> {
     Labels(Vec<String>),
-    Axis(&'s Axis),
+    Axis(&'s SpaceAxis),
     Values(Unit),
 }
 
@@ -124,7 +124,7 @@ impl Foot<'_> {
         let points = match series {
             Series::Each(numbers) => self.each(numbers)?,
             Series::At(numbers) => {
-                let at = |(label, number): (&String, &Number)| self.at(label, number);
+                let at = |(label, number): (&String, &PublishedNumber)| self.at(label, number);
                 numbers.iter().map(at).collect::<Result<_, _>>()?
             }
         };
@@ -147,7 +147,7 @@ impl Foot<'_> {
     }
 
     /// Places a list, which goes through all that lies under the chart.
-    fn each(&self, numbers: &[Option<Number>]) -> Result<Vec<Point>, Problem> {
+    fn each(&self, numbers: &[Option<PublishedNumber>]) -> Result<Vec<Point>, Problem> {
         let places: Vec<(f64, &str)> = match self {
             Self::Labels(labels) => {
                 (0..).zip(labels).map(|(place, label)| (f64::from(place), &**label)).collect()
@@ -168,17 +168,17 @@ impl Foot<'_> {
             let message = format!("a list of {given} for {count} values: {}", labels.join(", "));
             return Err(Problem::value(Path::default(), message).hint("write `~` where none is"));
         }
-        let point = |((at, label), number): ((f64, &str), &Option<Number>)| {
+        let point = |((at, label), number): ((f64, &str), &Option<PublishedNumber>)| {
             Some(Point { at, label: label.to_owned(), number: number.clone()? })
         };
         Ok(places.into_iter().zip(numbers).filter_map(point).collect())
     }
 
     /// Places a number at a label, or at a number that need not be among ours.
-    fn at(&self, label: &str, number: &Number) -> Result<Point, Problem> {
+    fn at(&self, label: &str, number: &PublishedNumber) -> Result<Point, Problem> {
         let point = |at| Point { at, label: label.to_owned(), number: number.clone() };
         let path = Path::default().key(label);
-        let of_unit = |unit: Unit| match Number::parse(label) {
+        let of_unit = |unit: Unit| match PublishedNumber::parse(label) {
             Some(found) if found.unit.fits(unit) => Ok(point(found.value)),
             _ => Err(Problem::key(path.clone(), format!("`{label}` is not {}", unit.word()))),
         };
@@ -228,7 +228,7 @@ struct PointsVisitor;
 
 /// What stands at a key: a number, or more points.
 enum Entry {
-    Number(Number),
+    Number(PublishedNumber),
     Points(PublishedPoints),
 }
 
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for Entry {
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Entry, E> {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                Number::parse(text).map(Entry::Number).ok_or_else(wrong)
+                PublishedNumber::parse(text).map(Entry::Number).ok_or_else(wrong)
             }
             numbers_as_text!();
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Entry, A::Error> {
@@ -293,7 +293,7 @@ impl JsonSchema for PublishedPoints {
         "PublishedPoints".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let number = Number::json_schema(generator);
+        let number = PublishedNumber::json_schema(generator);
         let list = json_schema!({
             "type": "array",
             "items": { "anyOf": [number, { "type": "null" }] },

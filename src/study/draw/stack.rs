@@ -8,7 +8,7 @@ use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Use};
 use mumakil_core::mapred::{Promised, SlotKind};
 use mumakil_draw::chart::Caption;
-use mumakil_results::expect::Needs;
+use mumakil_results::expect::ExprNeeds;
 use mumakil_results::results::{ReadError, RunJobs, SlotsRow, TableRow};
 use mumakil_run::output::report::{Parties, SlotsDrawing, slots_over_time};
 
@@ -53,8 +53,8 @@ impl Kind for SlotStack<'_> {
         format!("slots that {}s hold", self.0.kind().word())
     }
 
-    fn needs(&self) -> Needs {
-        let mut needs = Needs::default();
+    fn needs(&self) -> ExprNeeds {
+        let mut needs = ExprNeeds::default();
         needs.tables.insert(SlotsRow::FILE);
         needs
     }

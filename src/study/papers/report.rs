@@ -256,7 +256,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use mumakil_results::expect::{Number, Unit};
+    use mumakil_results::expect::{PublishedNumber, Unit};
 
     fn skipped(files: usize) -> Repeated {
         Repeated {
@@ -279,7 +279,7 @@ mod tests {
     fn the_overview_has_a_line_for_each_published_number() {
         let figure = |what: &str, published: &str, ours| Figure {
             what: what.to_owned(),
-            published: Number::parse(published).unwrap(),
+            published: PublishedNumber::parse(published).unwrap(),
             ours: Some(ours),
             unit: Unit::SHARE,
         };

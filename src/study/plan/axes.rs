@@ -80,7 +80,7 @@ pub(crate) struct AxisPut {
 impl Axis {
     /// Tells a value: `nodes 10`, or just `fair`, which says itself of what it is.
     pub(crate) fn tell(&self, value: usize) -> String {
-        let expect::AxisValue { label, number } = self.values[value].space();
+        let expect::SpaceValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
         if number.is_some() { format!("{name} {label}") } else { label }
     }
@@ -91,15 +91,15 @@ impl Axis {
     }
 
     /// Returns the axis as expressions know it.
-    pub(crate) fn space(&self) -> expect::Axis {
+    pub(crate) fn space(&self) -> expect::SpaceAxis {
         let values = self.values.iter().map(AxisValue::space);
-        expect::Axis { path: self.name.clone(), values: values.collect() }
+        expect::SpaceAxis { path: self.name.clone(), values: values.collect() }
     }
 }
 
 impl AxisValue {
-    fn space(&self) -> expect::AxisValue {
-        expect::AxisValue { label: self.label.clone(), ..expect::AxisValue::new(&*self.text) }
+    fn space(&self) -> expect::SpaceValue {
+        expect::SpaceValue { label: self.label.clone(), ..expect::SpaceValue::new(&*self.text) }
     }
 }
 
@@ -197,7 +197,11 @@ pub(crate) fn find(space: &Space, name: &str, at: Path) -> Result<usize, Problem
 }
 
 /// Returns the place of the value on an axis that a label names; the label stands at `at`.
-pub(crate) fn find_value(axis: &expect::Axis, label: &Value, at: Path) -> Result<usize, Problem> {
+pub(crate) fn find_value(
+    axis: &expect::SpaceAxis,
+    label: &Value,
+    at: Path,
+) -> Result<usize, Problem> {
     let label = text(label);
     axis.values.iter().position(|value| value.label == label).ok_or_else(|| {
         let known = axis.values.iter().map(|value| value.label.as_str());

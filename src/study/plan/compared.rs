@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_yaml::Value;
 
 use crate::plan::axes;
-use mumakil_results::expect::{Axis, Space};
+use mumakil_results::expect::{Space, SpaceAxis};
 use mumakil_yaml::{Path, Problem};
 
 /// So many pairs of values are compared at most.
@@ -68,7 +68,7 @@ impl CompareSpec {
     }
 
     /// Finds what the values of the axis are compared with.
-    pub(crate) fn against(&self, axis: &Axis) -> Result<Against, Problem> {
+    pub(crate) fn against(&self, axis: &SpaceAxis) -> Result<Against, Problem> {
         Ok(match &self.base {
             Some(label) => {
                 Against::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
@@ -148,12 +148,12 @@ impl<'de> Deserialize<'de> for CompareSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::expect::AxisValue;
+    use mumakil_results::expect::SpaceValue;
 
     fn find(yaml: &str) -> Result<(usize, Against), String> {
-        let axis = |(path, labels): (&str, &[&str])| Axis {
+        let axis = |(path, labels): (&str, &[&str])| SpaceAxis {
             path: path.to_owned(),
-            values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+            values: labels.iter().map(|label| SpaceValue::new(*label)).collect(),
         };
         let axes: [(&str, &[&str]); 2] =
             [("cluster.nodes", &["5", "10"]), ("scheduler", &["fifo", "fair", "hfsp"])];
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn each_of_very_many_with_each_is_refused() {
-        let values: Vec<AxisValue> =
-            (1..=46).map(|label| AxisValue::new(label.to_string())).collect();
+        let values: Vec<SpaceValue> =
+            (1..=46).map(|label| SpaceValue::new(label.to_string())).collect();
         let spec: CompareSpec = serde_yaml::from_str("{axis: x}").unwrap();
         let against = |count: usize| {
-            spec.against(&Axis { path: "x".to_owned(), values: values[..count].to_vec() })
+            spec.against(&SpaceAxis { path: "x".to_owned(), values: values[..count].to_vec() })
         };
         assert!(against(45).is_ok());
         let Problem { message, .. } = against(46).unwrap_err();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::axes::{self, Axis, AxisPut, AxisValue};
 use crate::plan::spec::Study;
-use mumakil_results::expect::{Expr, Plan, Space};
+use mumakil_results::expect::{Expr, ExprPlan, Space};
 use mumakil_scenario::scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
@@ -58,7 +58,7 @@ impl Search {
         self.axis(&[self.from])
     }
 
-    pub(crate) fn plan(&self) -> Result<Plan, mumakil_results::expect::Complaint> {
+    pub(crate) fn plan(&self) -> Result<ExprPlan, mumakil_results::expect::ExprComplaint> {
         let axes = vec![self.first().space()];
         Expr::parse(&self.until)?.expectation(&Space { axes, compared: None })
     }
@@ -92,7 +92,7 @@ impl Search {
     }
 
     /// Returns what the runs must record for it.
-    pub(crate) fn needs(&self) -> mumakil_results::expect::Needs {
+    pub(crate) fn needs(&self) -> mumakil_results::expect::ExprNeeds {
         self.plan().map(|plan| plan.needs()).unwrap_or_default()
     }
 

@@ -155,12 +155,15 @@ impl SheetAxis {
     }
 
     /// Returns the axis as expressions know it.
-    pub(crate) fn space(&self) -> expect::Axis {
+    pub(crate) fn space(&self) -> expect::SpaceAxis {
         let value = |label: &String| {
             let text = self.numbers.get(label).unwrap_or(label);
-            expect::AxisValue { label: label.clone(), ..expect::AxisValue::new(text) }
+            expect::SpaceValue { label: label.clone(), ..expect::SpaceValue::new(text) }
         };
-        expect::Axis { path: self.field.clone(), values: self.values.iter().map(value).collect() }
+        expect::SpaceAxis {
+            path: self.field.clone(),
+            values: self.values.iter().map(value).collect(),
+        }
     }
 
     /// Returns whether all its values are numbers.

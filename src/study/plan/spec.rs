@@ -12,7 +12,7 @@ use crate::plan::axes::{self, Axis, Seeds, Sweep};
 use crate::plan::compared::{Against, CompareSpec};
 use crate::plan::named::NamedFile;
 use crate::plan::search::Search;
-use mumakil_results::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
+use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
 use mumakil_scenario::scenario::{
     Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
 };
@@ -40,7 +40,7 @@ pub struct Study {
     pub(crate) charts: Vec<ChartSpec>,
     pub(crate) expect: Vec<Expectation>,
     /// What the runs must record for all this.
-    pub(crate) needs: Needs,
+    pub(crate) needs: ExprNeeds,
     /// The scenario, over which the values of the axes are put.
     pub(crate) base: Draft,
     /// The text that was read, for messages.
@@ -300,10 +300,10 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem
 }
 
 /// Returns what the runs must record, and notes what is wrong in the expressions.
-fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> Needs {
+fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> ExprNeeds {
     let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
     let mut misfits = Vec::new();
-    let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
+    let mut add = |at: Path, text: &str, planned: Result<ExprPlan, ExprComplaint>| match planned {
         Ok(plan) => needs.add(plan.needs()),
         Err(complaint) => problems.push(unusable(at, &complaint, text)),
     };

@@ -1,11 +1,11 @@
 //! Calls: aggregates, trends, and functions of plain numbers.
 
-use super::{Checked, Checker, Outer, Purpose, shared_shape};
-use crate::expect::Complaint;
+use super::{CheckResult, ExprChecker, ExprPurpose, Outer, shared_shape};
+use crate::expect::ExprComplaint;
 use crate::expect::function::{FUNCTIONS, Function};
-use crate::expect::plan::{Aggregate, Element, Fold, Kind, Pick, Point, Term, Type};
-use crate::expect::quantity::{ROW_KEYS, Shape};
-use crate::expect::syntax::{At, Choice, Node, Setting, Syntax};
+use crate::expect::plan::{Aggregate, CurveFold, CurvePoint, Element, Pick, Term, TermKind, Type};
+use crate::expect::quantity::{QuantityShape, ROW_KEYS};
+use crate::expect::syntax::{Choice, ExprSetting, Spanned, Syntax, SyntaxNode};
 use crate::expect::unit::Unit;
 
 const AGGREGATES: [(&str, Aggregate); 11] = [
@@ -22,12 +22,12 @@ const AGGREGATES: [(&str, Aggregate); 11] = [
     ("share", Aggregate::Share),
 ];
 
-const TRENDS: [(&str, Fold); 5] = [
-    ("rising", Fold::Rising),
-    ("falling", Fold::Falling),
-    ("monotone", Fold::Monotone),
-    ("slope", Fold::Slope),
-    ("linear", Fold::Linear),
+const TRENDS: [(&str, CurveFold); 5] = [
+    ("rising", CurveFold::Rising),
+    ("falling", CurveFold::Falling),
+    ("monotone", CurveFold::Monotone),
+    ("slope", CurveFold::Slope),
+    ("linear", CurveFold::Linear),
 ];
 
 /// How many values all `by` of an expression may go through: nested ones multiply.
@@ -38,20 +38,22 @@ const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Ele
 /// What `by` goes through: the x of each value, and the setting that selects it.
 struct Through {
     x: Vec<Option<f64>>,
-    settings: Vec<Setting>,
+    settings: Vec<ExprSetting>,
     unit: Option<Unit>,
 }
 
-impl Checker<'_> {
+impl ExprChecker<'_> {
     pub(super) fn call(
         &mut self,
-        node: &Node,
-        name: &At<String>,
-        arguments: &[Node],
-        settings: &[Setting],
-    ) -> Checked {
+        node: &SyntaxNode,
+        name: &Spanned<String>,
+        arguments: &[SyntaxNode],
+        settings: &[ExprSetting],
+    ) -> CheckResult {
         let label = match (arguments, settings) {
-            ([At { item: argument @ Syntax::Name { .. }, .. }], []) => format!("{name} {argument}"),
+            ([Spanned { item: argument @ Syntax::Name { .. }, .. }], []) => {
+                format!("{name} {argument}")
+            }
             _ => node.item.to_string(),
         };
         let (kind, of) = if let Some(how) = aggregate(&name.item) {
@@ -73,9 +75,9 @@ impl Checker<'_> {
     /// Checks what is inside of a call whose settings hold for it.
     fn inside<T>(
         &mut self,
-        settings: impl IntoIterator<Item = Setting>,
-        check: impl FnOnce(&mut Self) -> Checked<T>,
-    ) -> Checked<T> {
+        settings: impl IntoIterator<Item = ExprSetting>,
+        check: impl FnOnce(&mut Self) -> CheckResult<T>,
+    ) -> CheckResult<T> {
         let before = self.outer.len();
         for setting in settings {
             // A misspelt key is said before what it should have chosen is missed.
@@ -89,7 +91,8 @@ impl Checker<'_> {
         match taken.iter().find(|outer| !outer.taken) {
             Some(Outer { setting, overruled: true, .. }) => {
                 let message = format!("`{setting}` is overruled by all that is inside");
-                Err(Complaint::new(setting.key.span.clone(), message).hint("leave one of them out"))
+                Err(ExprComplaint::new(setting.key.span.clone(), message)
+                    .hint("leave one of them out"))
             }
             Some(outer) => Err(self.no_key(&outer.setting, "nothing here can be chosen by")),
             None => Ok(checked),
@@ -99,68 +102,71 @@ impl Checker<'_> {
     fn aggregate(
         &mut self,
         how: Aggregate,
-        name: &At<String>,
-        argument: &Node,
-        settings: &[Setting],
-    ) -> Checked<(Kind, Type)> {
+        name: &Spanned<String>,
+        argument: &SyntaxNode,
+        settings: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
             let (how, of) = aggregated(how, name, of)?;
-            return Ok((Kind::Curve { how: Fold::Aggregate(how), points }, of));
+            return Ok((TermKind::Curve { how: CurveFold::Aggregate(how), points }, of));
         }
         let (seeds, filters) = split(settings, "seeds");
         let pooled =
             seeds.is_some_and(|seeds| seeds.value.item == Choice::Word("pooled".to_owned()));
         if let Some(seeds) = seeds.filter(|_| !pooled) {
-            let complaint = Complaint::new(seeds.value.span.clone(), "`seeds` can only be pooled");
+            let complaint =
+                ExprComplaint::new(seeds.value.span.clone(), "`seeds` can only be pooled");
             return Err(complaint.hint("write `seeds=pooled`"));
         }
         let term = self.inside(filters, |checker| checker.term(argument))?;
-        if term.of.shape == Shape::One {
+        if term.of.shape == QuantityShape::One {
             let message = format!("`{}` is one number already", argument.item);
-            return Err(Complaint::new(argument.span.clone(), message)
+            return Err(ExprComplaint::new(argument.span.clone(), message)
                 .hint("leave the call out, or say `by=…` for several"));
         }
         let (how, of) = aggregated(how, name, term.of)?;
-        Ok((Kind::Aggregate { how, of: term.into(), pooled }, of))
+        Ok((TermKind::Aggregate { how, of: term.into(), pooled }, of))
     }
 
     fn trend(
         &mut self,
-        how: Fold,
-        name: &At<String>,
-        argument: &Node,
-        settings: &[Setting],
-    ) -> Checked<(Kind, Type)> {
+        how: CurveFold,
+        name: &Spanned<String>,
+        argument: &SyntaxNode,
+        settings: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
         if !settings.iter().any(|setting| setting.key.item == "by") {
             let message = format!("`{name}` needs what it goes by");
-            return Err(Complaint::new(name.span.clone(), message).hint(
+            return Err(ExprComplaint::new(name.span.clone(), message).hint(
                 "add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
             ));
         }
         let (points, unit, of) = self.curve(argument, settings)?;
         if of.truth {
             let message = format!("`{name}` is of numbers; `{}` is none", argument.item);
-            return Err(Complaint::new(argument.span.clone(), message));
+            return Err(ExprComplaint::new(argument.span.clone(), message));
         }
         let of = match (how, unit) {
-            (Fold::Slope, Some(unit)) => Type::number(Shape::One, of.unit.times(unit, -1)),
-            (Fold::Linear, Some(_)) => Type::number(Shape::One, Unit::SHARE),
-            (Fold::Slope | Fold::Linear, None) => {
-                let message = format!("`{name}` goes by numbers of one unit");
-                return Err(Complaint::new(name.span.clone(), message));
+            (CurveFold::Slope, Some(unit)) => {
+                Type::number(QuantityShape::One, of.unit.times(unit, -1))
             }
-            _ => Type::truth(Shape::One),
+            (CurveFold::Linear, Some(_)) => Type::number(QuantityShape::One, Unit::SHARE),
+            (CurveFold::Slope | CurveFold::Linear, None) => {
+                let message = format!("`{name}` goes by numbers of one unit");
+                return Err(ExprComplaint::new(name.span.clone(), message));
+            }
+            _ => Type::truth(QuantityShape::One),
         };
-        Ok((Kind::Curve { how, points }, of))
+        Ok((TermKind::Curve { how, points }, of))
     }
 
     /// Plans the argument once for each value that `by` goes through.
     fn curve(
         &mut self,
-        argument: &Node,
-        settings: &[Setting],
-    ) -> Checked<(Vec<Point>, Option<Unit>, Type)> {
+        argument: &SyntaxNode,
+        settings: &[ExprSetting],
+    ) -> CheckResult<(Vec<CurvePoint>, Option<Unit>, Type)> {
         let (by, mut filters) = split(settings, "by");
         let by = by.expect("the caller has seen it");
         let Through { x, settings, unit } = self.through(by, &mut filters)?;
@@ -169,37 +175,39 @@ impl Checker<'_> {
             self.points += 1;
             if MOST_POINTS < self.points {
                 let message = "this goes through too many values";
-                return Err(Complaint::new(by.value.span.clone(), message));
+                return Err(ExprComplaint::new(by.value.span.clone(), message));
             }
             let key = setting.key.item.rsplit('.').next().unwrap_or_default();
             let name = format!("{key}={}", setting.value);
             let around = filters.iter().cloned().chain([setting]);
             let term = self.inside(around, |checker| checker.term(argument))?;
-            if term.of.shape != Shape::One {
+            if term.of.shape != QuantityShape::One {
                 let message = format!("`{}` is {}", argument.item, term.of.shape.word());
-                return Err(Complaint::new(argument.span.clone(), message)
+                return Err(ExprComplaint::new(argument.span.clone(), message)
                     .hint("`by` goes by single numbers such as mean(…)"));
             }
-            points.push(Point { name, x, term });
+            points.push(CurvePoint { name, x, term });
         }
         match points.first() {
-            Some(Point { term, .. }) => {
+            Some(CurvePoint { term, .. }) => {
                 let of = term.of;
                 Ok((points, unit, of))
             }
-            None => Err(Complaint::new(by.value.span.clone(), "there is nothing to go by")),
+            None => Err(ExprComplaint::new(by.value.span.clone(), "there is nothing to go by")),
         }
     }
 
     /// Resolves `by`; a filter of the same axis beside it restricts it.
-    fn through(&self, by: &Setting, filters: &mut Vec<Setting>) -> Checked<Through> {
-        let At { span, item } = &by.value;
+    fn through(&self, by: &ExprSetting, filters: &mut Vec<ExprSetting>) -> CheckResult<Through> {
+        let Spanned { span, item } = &by.value;
         match item {
             Choice::Through(name, items) if ROW_KEYS.iter().any(|key| key.name == *name) => {
-                let key = At { span: span.clone(), item: name.clone() };
-                let setting =
-                    |value: &At<Choice>| Setting { key: key.clone(), value: value.clone() };
-                let x = |item: &At<Choice>| match &item.item {
+                let key = Spanned { span: span.clone(), item: name.clone() };
+                let setting = |value: &Spanned<Choice>| ExprSetting {
+                    key: key.clone(),
+                    value: value.clone(),
+                };
+                let x = |item: &Spanned<Choice>| match &item.item {
                     Choice::Number(number) => Some(number.value),
                     _ => None,
                 };
@@ -208,36 +216,41 @@ impl Checker<'_> {
                 Ok(Through { x, settings: items.iter().map(setting).collect(), unit })
             }
             Choice::Through(name, items) => {
-                let all = At { span: span.clone(), item: Choice::List(items.clone()) };
+                let all = Spanned { span: span.clone(), item: Choice::List(items.clone()) };
                 self.along(by, name, Some(&all))
             }
             Choice::Word(name) => {
                 let axis = self.axis(span.clone(), name)?;
-                let same = |setting: &Setting| {
+                let same = |setting: &ExprSetting| {
                     self.axis(setting.key.span.clone(), &setting.key.item) == Ok(axis)
                 };
                 let beside = filters.iter().position(|setting| axis.is_some() && same(setting));
                 let only = beside.map(|place| filters.remove(place).value);
                 self.along(by, name, only.as_ref())
             }
-            _ => Err(Complaint::new(span.clone(), "`by` takes an axis of the study")
+            _ => Err(ExprComplaint::new(span.clone(), "`by` takes an axis of the study")
                 .hint("or write what to go through, such as `by=maps[1..25, 26..100]`")),
         }
     }
 
-    fn along(&self, by: &Setting, name: &str, only: Option<&At<Choice>>) -> Checked<Through> {
+    fn along(
+        &self,
+        by: &ExprSetting,
+        name: &str,
+        only: Option<&Spanned<Choice>>,
+    ) -> CheckResult<Through> {
         let span = &by.value.span;
         let Some(place) = self.axis(span.clone(), name)? else {
-            let complaint = Complaint::new(span.clone(), format!("`{name}` is no axis"));
+            let complaint = ExprComplaint::new(span.clone(), format!("`{name}` is no axis"));
             if ROW_KEYS.iter().any(|key| key.name == name) {
                 let hint = format!("write what to go through, in order: `by={name}[…, …]`");
                 return Err(complaint.hint(hint));
             }
             return Err(complaint.nearest(name, self.space.axes.iter().map(|axis| axis.name())));
         };
-        if self.purpose != Purpose::Expectation {
+        if self.purpose != ExprPurpose::Expectation {
             let message = "a metric is measured in every cell: it goes by no axis";
-            return Err(Complaint::new(span.clone(), message));
+            return Err(ExprComplaint::new(span.clone(), message));
         }
         let axis = &self.space.axes[place];
         let places = match only.map(|only| self.values(place, only)).transpose()? {
@@ -246,10 +259,10 @@ impl Checker<'_> {
             Some(Pick::Among(places)) => places,
         };
         let values: Vec<_> = places.into_iter().map(|place| &axis.values[place]).collect();
-        let key = At { span: span.clone(), item: axis.path.clone() };
-        let setting = |label: &str| Setting {
+        let key = Spanned { span: span.clone(), item: axis.path.clone() };
+        let setting = |label: &str| ExprSetting {
             key: key.clone(),
-            value: At { span: span.clone(), item: Choice::Word(label.to_owned()) },
+            value: Spanned { span: span.clone(), item: Choice::Word(label.to_owned()) },
         };
         Ok(Through {
             x: values.iter().map(|value| value.number.map(|(number, _)| number)).collect(),
@@ -260,10 +273,10 @@ impl Checker<'_> {
 
     fn until(
         &mut self,
-        name: &At<String>,
-        argument: &Node,
-        settings: &[Setting],
-    ) -> Checked<(Kind, Type)> {
+        name: &Spanned<String>,
+        argument: &SyntaxNode,
+        settings: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
         let (from, filters) = split(settings, "from");
         let start = match from.map(|from| (&from.value.item, from.value.span.clone())) {
             None => 0.0,
@@ -271,66 +284,66 @@ impl Checker<'_> {
                 at.value
             }
             Some((_, span)) => {
-                return Err(Complaint::new(span, "`from` takes a time such as 57s"));
+                return Err(ExprComplaint::new(span, "`from` takes a time such as 57s"));
             }
         };
         let condition = self.inside(filters, |checker| checker.truth(argument))?;
-        if condition.of.shape != Shape::Series {
+        if condition.of.shape != QuantityShape::Series {
             let message =
                 format!("`{name}` waits for what changes over time, such as slots[pool=a] >= 10");
-            return Err(Complaint::new(argument.span.clone(), message));
+            return Err(ExprComplaint::new(argument.span.clone(), message));
         }
-        let of = Type::number(Shape::One, Unit::TIME);
-        Ok((Kind::Until { condition: condition.into(), from: start }, of))
+        let of = Type::number(QuantityShape::One, Unit::TIME);
+        Ok((TermKind::Until { condition: condition.into(), from: start }, of))
     }
 
     fn element(
         &mut self,
         element: &Element,
-        argument: &Node,
-        settings: &[Setting],
-    ) -> Checked<(Kind, Type)> {
+        argument: &SyntaxNode,
+        settings: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
         let term = self.inside(settings.to_vec(), |checker| checker.number(argument))?;
         let shape = shared_shape(&[argument], std::slice::from_ref(&term))?;
         let unit = match element {
             Element::Root => term.of.unit.power(0.5).ok_or_else(|| {
                 let message = format!("there is no root of {}", term.of.unit.word());
-                Complaint::new(argument.span.clone(), message)
+                ExprComplaint::new(argument.span.clone(), message)
             })?,
             _ => term.of.unit,
         };
-        Ok((Kind::Apply(element.clone(), vec![term]), Type::number(shape, unit)))
+        Ok((TermKind::Apply(element.clone(), vec![term]), Type::number(shape, unit)))
     }
 
     /// Puts arguments by place and by name into the function's order.
     fn function(
         &mut self,
         function: &'static Function,
-        name: &At<String>,
-        arguments: &[Node],
-        settings: &[Setting],
-    ) -> Checked<(Kind, Type)> {
+        name: &Spanned<String>,
+        arguments: &[SyntaxNode],
+        settings: &[ExprSetting],
+    ) -> CheckResult<(TermKind, Type)> {
         let (named, filters): (Vec<_>, Vec<_>) = settings
             .iter()
             .cloned()
             .partition(|setting| function.parameters.contains(&setting.key.item.as_str()));
-        let mut nodes: Vec<Node> = arguments.to_vec();
+        let mut nodes: Vec<SyntaxNode> = arguments.to_vec();
         for parameter in function.parameters.iter().skip(arguments.len()) {
             let setting = named.iter().find(|setting| setting.key.item == *parameter);
             let setting = setting.ok_or_else(|| {
                 let message = format!("`{name}` needs `{parameter}`");
                 let hint = format!("{name}({})", function.parameters.join(", "));
-                Complaint::new(name.span.clone(), message).hint(hint)
+                ExprComplaint::new(name.span.clone(), message).hint(hint)
             })?;
             nodes.push(computed(setting)?);
         }
         if arguments.len() + named.len() != function.parameters.len() {
             let message = format!("`{name}` takes other numbers than these");
             let hint = format!("{name}({})", function.parameters.join(", "));
-            return Err(Complaint::new(name.span.clone(), message).hint(hint));
+            return Err(ExprComplaint::new(name.span.clone(), message).hint(hint));
         }
         let terms = self.inside(filters, |checker| {
-            nodes.iter().map(|node| checker.number(node)).collect::<Checked<Vec<Term>>>()
+            nodes.iter().map(|node| checker.number(node)).collect::<CheckResult<Vec<Term>>>()
         })?;
         for (node, term) in nodes.iter().zip(&terms) {
             if !term.of.unit.is_plain() {
@@ -339,18 +352,18 @@ impl Checker<'_> {
                     node.item,
                     term.of.unit.word()
                 );
-                return Err(Complaint::new(node.span.clone(), message));
+                return Err(ExprComplaint::new(node.span.clone(), message));
             }
         }
         let shape = shared_shape(&nodes.iter().collect::<Vec<_>>(), &terms)?;
         let of = Type::number(shape, Unit::PLAIN);
-        Ok((Kind::Apply(Element::Function(function), terms), of))
+        Ok((TermKind::Apply(Element::Function(function), terms), of))
     }
 }
 
 /// Returns what an aggregate makes of a type, and the aggregate: what holds is counted by its ones.
-fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<(Aggregate, Type)> {
-    let wrong = |message: String| Err(Complaint::new(name.span.clone(), message));
+fn aggregated(how: Aggregate, name: &Spanned<String>, of: Type) -> CheckResult<(Aggregate, Type)> {
+    let wrong = |message: String| Err(ExprComplaint::new(name.span.clone(), message));
     let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
     if of.truth && !of_truths && how != Aggregate::Count {
         return wrong(format!("`{name}` is of numbers, not of what holds or does not"));
@@ -360,18 +373,18 @@ fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<(Aggregate
     }
     let over_time = matches!(how, Aggregate::Mean | Aggregate::Min | Aggregate::Max);
     let possible = match of.shape {
-        Shape::Series => of_truths || over_time,
-        Shape::Samples => !matches!(how, Aggregate::Sum | Aggregate::Jain),
+        QuantityShape::Series => of_truths || over_time,
+        QuantityShape::Samples => !matches!(how, Aggregate::Sum | Aggregate::Jain),
         _ => true,
     };
     if !possible {
         return wrong(format!("there is no `{name}` of {}", of.shape.word()));
     }
     let made = match how {
-        Aggregate::Any | Aggregate::All => Type::truth(Shape::One),
-        Aggregate::Share => Type::number(Shape::One, Unit::SHARE),
-        Aggregate::Count | Aggregate::Jain => Type::number(Shape::One, Unit::PLAIN),
-        _ => Type::number(Shape::One, of.unit),
+        Aggregate::Any | Aggregate::All => Type::truth(QuantityShape::One),
+        Aggregate::Share => Type::number(QuantityShape::One, Unit::SHARE),
+        Aggregate::Count | Aggregate::Jain => Type::number(QuantityShape::One, Unit::PLAIN),
+        _ => Type::number(QuantityShape::One, of.unit),
     };
     let counts_holding = of.truth && how == Aggregate::Count;
     Ok((if counts_holding { Aggregate::Sum } else { how }, made))
@@ -385,41 +398,51 @@ fn aggregate(name: &str) -> Option<Aggregate> {
     AGGREGATES.iter().find(|(word, _)| *word == name).map(|(_, how)| *how).or_else(percentile)
 }
 
-fn unknown(name: &At<String>) -> Complaint {
+fn unknown(name: &Spanned<String>) -> ExprComplaint {
     let words = AGGREGATES.iter().map(|(word, _)| *word);
     let words = words.chain(TRENDS.iter().map(|(word, _)| *word));
     let words = words.chain(ELEMENTS.iter().map(|(word, _)| *word));
     let words = words.chain(FUNCTIONS.iter().map(|function| function.name));
     let words: Vec<&str> = words.chain(["until", "p95"]).collect();
-    let complaint = Complaint::new(name.span.clone(), format!("unknown function `{name}`"));
+    let complaint = ExprComplaint::new(name.span.clone(), format!("unknown function `{name}`"));
     complaint.nearest(&name.item, words)
 }
 
-fn one<'n>(name: &At<String>, arguments: &'n [Node]) -> Checked<&'n Node> {
+fn one<'n>(name: &Spanned<String>, arguments: &'n [SyntaxNode]) -> CheckResult<&'n SyntaxNode> {
     match arguments {
         [argument] => Ok(argument),
-        [] => Err(Complaint::new(name.span.clone(), format!("`{name}` needs something to be of"))),
+        [] => {
+            Err(ExprComplaint::new(name.span.clone(), format!("`{name}` needs something to be of")))
+        }
         [_, second, ..] => {
             let message = format!("`{name}` is of one thing; this is another");
-            Err(Complaint::new(second.span.clone(), message))
+            Err(ExprComplaint::new(second.span.clone(), message))
         }
     }
 }
 
 /// Takes the setting with this key out of the others.
-fn split<'s>(settings: &'s [Setting], key: &str) -> (Option<&'s Setting>, Vec<Setting>) {
+fn split<'s>(
+    settings: &'s [ExprSetting],
+    key: &str,
+) -> (Option<&'s ExprSetting>, Vec<ExprSetting>) {
     let found = settings.iter().find(|setting| setting.key.item == key);
     (found, settings.iter().filter(|setting| setting.key.item != key).cloned().collect())
 }
 
 /// Returns the expression that a parameter is set to.
-fn computed(setting: &Setting) -> Checked<Node> {
-    let At { span, item } = &setting.value;
+fn computed(setting: &ExprSetting) -> CheckResult<SyntaxNode> {
+    let Spanned { span, item } = &setting.value;
     let item = match item {
         Choice::Computed(node) => return Ok((**node).clone()),
         Choice::Number(number) => Syntax::Literal(number.clone()),
         Choice::Word(word) => Syntax::Name { name: word.clone(), filters: Vec::new() },
-        _ => return Err(Complaint::new(span.clone(), format!("`{}` takes a number", setting.key))),
+        _ => {
+            return Err(ExprComplaint::new(
+                span.clone(),
+                format!("`{}` takes a number", setting.key),
+            ));
+        }
     };
-    Ok(At { span: span.clone(), item })
+    Ok(Spanned { span: span.clone(), item })
 }

@@ -2,29 +2,29 @@
 
 use std::ops::Range;
 
-use super::{Checked, Checker, Purpose};
-use crate::expect::Complaint;
+use super::{CheckResult, ExprChecker, ExprPurpose};
+use crate::expect::ExprComplaint;
 use crate::expect::plan::{Filter, Pick, Selection, Test};
-use crate::expect::quantity::{KeyKind, Quantity, ROW_KEYS, RowKey};
-use crate::expect::space::AxisValue;
-use crate::expect::syntax::{At, Choice, Literal, Node, Setting};
+use crate::expect::quantity::{KeyKind, NamedQuantity, ROW_KEYS, RowKey};
+use crate::expect::space::SpaceValue;
+use crate::expect::syntax::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
 use crate::expect::unit::Unit;
 use mumakil_base::nearest::nearest;
 
 /// What a setting of a quantity says.
-enum Chosen {
+enum ChosenSetting {
     Rows(Filter),
     Cells(usize, Pick),
 }
 
-impl Checker<'_> {
+impl ExprChecker<'_> {
     /// Puts a quantity's own filters and those of the calls around it together.
     pub(super) fn select(
         &mut self,
-        node: &Node,
-        quantity: &'static Quantity,
-        own: &[Setting],
-    ) -> Checked<Selection> {
+        node: &SyntaxNode,
+        quantity: &'static NamedQuantity,
+        own: &[ExprSetting],
+    ) -> CheckResult<Selection> {
         let cell = vec![Pick::Free; self.space.axes.len()];
         let mut selection = Selection { cell, rows: Vec::new() };
         for filter in own {
@@ -33,7 +33,7 @@ impl Checker<'_> {
             })?;
             if !selection.add(&chosen) {
                 let message = format!("`{}` is set twice", filter.key.item);
-                return Err(Complaint::new(filter.key.span.clone(), message));
+                return Err(ExprComplaint::new(filter.key.span.clone(), message));
             }
             self.meet(&chosen, filter)?;
         }
@@ -45,18 +45,20 @@ impl Checker<'_> {
             self.outer[place].overruled |= !new;
             match &chosen {
                 _ if new => self.meet(&chosen, &setting)?,
-                Chosen::Rows(filter) if selection.narrow(filter) => self.outer[place].taken = true,
-                Chosen::Rows(_) => {
+                ChosenSetting::Rows(filter) if selection.narrow(filter) => {
+                    self.outer[place].taken = true
+                }
+                ChosenSetting::Rows(_) => {
                     let key = &setting.key;
                     let message = format!(
                         "`{setting}` leaves nothing of `{}`: another `{key}` is set further inside",
                         node.item
                     );
                     let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
-                    return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
+                    return Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint));
                 }
                 // What is compared with the values that `by` goes through is of its own one.
-                Chosen::Cells(..) => {}
+                ChosenSetting::Cells(..) => {}
             }
         }
         for (axis, pick) in selection.cell.iter().enumerate() {
@@ -66,13 +68,13 @@ impl Checker<'_> {
     }
 
     /// Returns which values of an axis the calls around choose.
-    pub(super) fn pick(&mut self, axis: usize) -> Checked<Pick> {
+    pub(super) fn pick(&mut self, axis: usize) -> CheckResult<Pick> {
         for place in (0..self.outer.len()).rev() {
             let setting = self.outer[place].setting.clone();
             if self.axis(setting.key.span.clone(), &setting.key.item)? == Some(axis) {
                 self.outer[place].taken = true;
                 let pick = self.values(axis, &setting.value)?;
-                self.meet(&Chosen::Cells(axis, pick.clone()), &setting)?;
+                self.meet(&ChosenSetting::Cells(axis, pick.clone()), &setting)?;
                 return Ok(pick);
             }
         }
@@ -81,14 +83,14 @@ impl Checker<'_> {
 
     /// Narrows the cells to those of a list. An expectation is judged cell by cell, so that lists of
     /// one axis are all of the same cell: they must have a value in common.
-    fn meet(&mut self, chosen: &Chosen, setting: &Setting) -> Checked<()> {
-        let Chosen::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
-        if self.purpose != Purpose::Expectation {
+    fn meet(&mut self, chosen: &ChosenSetting, setting: &ExprSetting) -> CheckResult<()> {
+        let ChosenSetting::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
+        if self.purpose != ExprPurpose::Expectation {
             let axis = self.space.axes[*axis].name();
             let message =
                 format!("`{setting}` is several cells, and this is one number of each run");
             let hint = format!("choose one value of `{axis}`, or leave the filter out");
-            return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
+            return Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint));
         }
         let common = self.common[*axis].get_or_insert_with(|| places.clone());
         common.retain(|place| places.contains(place));
@@ -98,48 +100,57 @@ impl Checker<'_> {
         let axis = self.space.axes[*axis].name();
         let message = format!("`{setting}` leaves no cell in which all lists of `{axis}` meet");
         let hint = format!("to compare two cells, write one value for each, such as `{axis}=…`");
-        Err(Complaint::new(setting.value.span.clone(), message).hint(hint))
+        Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint))
     }
 
     /// What is compared is of one of the values compared.
-    pub(super) fn must_be_one(&self, node: &Node, axis: usize, pick: &Pick) -> Checked<()> {
+    pub(super) fn must_be_one(
+        &self,
+        node: &SyntaxNode,
+        axis: usize,
+        pick: &Pick,
+    ) -> CheckResult<()> {
         let Some(compared) = self.space.compared.map(|place| &self.space.axes[place]) else {
             return Ok(());
         };
         let one = matches!(pick, Pick::Fixed(_)) || compared.values.len() < 2;
-        if self.purpose != Purpose::Expectation || self.space.compared != Some(axis) || one {
+        if self.purpose != ExprPurpose::Expectation || self.space.compared != Some(axis) || one {
             return Ok(());
         }
         let name = compared.name();
         let labels: Vec<&str> = compared.values.iter().map(|value| &*value.label).collect();
         let message = format!("`{}` must be of one value of `{name}`", node.item);
         let hint = format!("add `{name}=…` with one of {}", labels.join(", "));
-        Err(Complaint::new(node.span.clone(), message).hint(hint))
+        Err(ExprComplaint::new(node.span.clone(), message).hint(hint))
     }
 
     /// Returns the axis of a name, if there is one.
-    pub(super) fn axis(&self, span: Range<usize>, name: &str) -> Checked<Option<usize>> {
+    pub(super) fn axis(&self, span: Range<usize>, name: &str) -> CheckResult<Option<usize>> {
         match self.space.find(name)[..] {
             [] => Ok(None),
             [axis] => Ok(Some(axis)),
             [first, ..] => {
                 let message = format!("several axes are called `{name}`");
                 let hint = format!("write all of it: `{}`", self.space.axes[first].path);
-                Err(Complaint::new(span, message).hint(hint))
+                Err(ExprComplaint::new(span, message).hint(hint))
             }
         }
     }
 
-    fn chosen(&self, quantity: &'static Quantity, setting: &Setting) -> Checked<Option<Chosen>> {
+    fn chosen(
+        &self,
+        quantity: &'static NamedQuantity,
+        setting: &ExprSetting,
+    ) -> CheckResult<Option<ChosenSetting>> {
         if let Some(key) = quantity.key(&setting.key.item) {
             let mut tests = Vec::new();
             add_tests(key, &setting.value, &mut tests)?;
-            return Ok(Some(Chosen::Rows(Filter { key, tests })));
+            return Ok(Some(ChosenSetting::Rows(Filter { key, tests })));
         }
         let Some(axis) = self.axis(setting.key.span.clone(), &setting.key.item)? else {
             return Ok(None);
         };
-        Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
+        Ok(Some(ChosenSetting::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
     /// Returns whether anything at all can be chosen by this.
@@ -148,14 +159,14 @@ impl Checker<'_> {
     }
 
     /// Complains about a key that chooses nothing here.
-    pub(super) fn no_key(&self, setting: &Setting, why: &str) -> Complaint {
-        let At { span, item: name } = &setting.key;
+    pub(super) fn no_key(&self, setting: &ExprSetting, why: &str) -> ExprComplaint {
+        let Spanned { span, item: name } = &setting.key;
         if self.is_key(name) {
-            return Complaint::new(span.clone(), format!("{why} `{name}`"));
+            return ExprComplaint::new(span.clone(), format!("{why} `{name}`"));
         }
         let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
         let keys: Vec<&str> = ROW_KEYS.iter().map(|key| key.name).chain(axes).collect();
-        let complaint = Complaint::new(span.clone(), format!("unknown filter `{name}`"));
+        let complaint = ExprComplaint::new(span.clone(), format!("unknown filter `{name}`"));
         let has_near = nearest(name, keys.iter().copied()).is_some();
         if self.space.axes.is_empty() && !has_near {
             return complaint.hint(
@@ -166,7 +177,7 @@ impl Checker<'_> {
     }
 
     /// Returns the values of an axis that are chosen.
-    pub(super) fn values(&self, axis: usize, choice: &At<Choice>) -> Checked<Pick> {
+    pub(super) fn values(&self, axis: usize, choice: &Spanned<Choice>) -> CheckResult<Pick> {
         let places = self.places(axis, choice)?;
         Ok(match places[..] {
             [one] => Pick::Fixed(one),
@@ -174,7 +185,7 @@ impl Checker<'_> {
         })
     }
 
-    fn places(&self, axis: usize, choice: &At<Choice>) -> Checked<Vec<usize>> {
+    fn places(&self, axis: usize, choice: &Spanned<Choice>) -> CheckResult<Vec<usize>> {
         let axis_of = &self.space.axes[axis];
         if let Choice::List(items) = &choice.item {
             let mut places = Vec::new();
@@ -193,7 +204,7 @@ impl Checker<'_> {
         if places.is_empty() {
             let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
             let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
-            let complaint = Complaint::new(choice.span.clone(), message);
+            let complaint = ExprComplaint::new(choice.span.clone(), message);
             return Err(match &choice.item {
                 Choice::Word(word) => complaint.nearest(word, labels),
                 _ => complaint.one_of(labels),
@@ -205,14 +216,14 @@ impl Checker<'_> {
 
 impl Selection {
     /// Adds what is chosen, unless the same has been chosen already.
-    fn add(&mut self, chosen: &Chosen) -> bool {
+    fn add(&mut self, chosen: &ChosenSetting) -> bool {
         match chosen {
-            Chosen::Rows(filter) => {
+            ChosenSetting::Rows(filter) => {
                 let new = self.rows.iter().all(|other| other.key != filter.key);
                 self.rows.extend(new.then(|| filter.clone()));
                 new
             }
-            Chosen::Cells(axis, pick) => {
+            ChosenSetting::Cells(axis, pick) => {
                 let new = self.cell[*axis] == Pick::Free;
                 if new {
                     self.cell[*axis] = pick.clone();
@@ -248,7 +259,7 @@ impl Test {
 }
 
 /// Returns whether a choice names a value of an axis.
-fn names(choice: &Choice, value: &AxisValue) -> bool {
+fn names(choice: &Choice, value: &SpaceValue) -> bool {
     let within = |low: f64, high: f64, unit: Unit| {
         let slack = |end: f64| end.abs() * 1e-9;
         value.number.is_some_and(|(number, own)| {
@@ -276,7 +287,7 @@ fn ends(from: Option<&Literal>, to: Option<&Literal>) -> Option<(f64, f64, Unit)
 }
 
 /// Adds what a column is tested for.
-fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checked<()> {
+fn add_tests(key: &RowKey, choice: &Spanned<Choice>, tests: &mut Vec<Test>) -> CheckResult<()> {
     if let Choice::List(items) = &choice.item {
         return items.iter().try_for_each(|item| add_tests(key, item, tests));
     }
@@ -297,7 +308,7 @@ fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checke
     {
         let message = format!("`{word}` is no {}", key.name);
         return Err(
-            Complaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
+            ExprComplaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
         );
     }
     let test = test.ok_or_else(|| {
@@ -306,7 +317,7 @@ fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checke
             KeyKind::Number => "a number, or a range such as 1..25",
             KeyKind::Time => "a range of times such as 100s..200s",
         };
-        Complaint::new(choice.span.clone(), format!("`{}` takes {takes}", key.name))
+        ExprComplaint::new(choice.span.clone(), format!("`{}` takes {takes}", key.name))
     })?;
     tests.push(test);
     Ok(())

@@ -33,7 +33,7 @@ fn one_run() -> Run {
         .number("makespan_s", 12.0)
 }
 
-fn plan(text: &str, space: &Space) -> Plan {
+fn plan(text: &str, space: &Space) -> ExprPlan {
     let complain = |complaint| panic!("{text}: {complaint:?}");
     Expr::parse(text).and_then(|expr| expr.expectation(space)).unwrap_or_else(complain)
 }
@@ -151,7 +151,7 @@ fn histograms_have_percentiles_in_seconds() {
     assert_eq!(measure_of(Run::default(), "max(heartbeat_rtt)"), None);
     let runs = Grid(vec![vec![run(), Run { micros: vec![9_000; 7], ..Run::default() }]]);
     let pooled = plan("median(heartbeat_rtt, seeds=pooled) within 1 % of 9ms", &Space::default());
-    assert_eq!(pooled.judge(&runs, false).unwrap().state, State::Holds);
+    assert_eq!(pooled.judge(&runs, false).unwrap().state, VerdictState::Holds);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
 
 const SOJOURNS: [[[u32; 2]; 2]; 2] = [[[10, 20], [12, 22]], [[5, 22], [6, 20]]];
 
-fn judged(text: &str) -> (State, String) {
+fn judged(text: &str) -> (VerdictState, String) {
     let (space, runs) = study(SOJOURNS);
     let verdict = plan(text, &space).judge(&runs, false).unwrap();
     (verdict.state, verdict.measured)
@@ -211,14 +211,14 @@ fn judged(text: &str) -> (State, String) {
 fn sides_are_compared_by_their_means_over_the_seeds() {
     let (state, measured) =
         judged("mean(sojourn, scheduler=hfsp) <= mean(sojourn, scheduler=fair)");
-    assert_eq!(state, State::Holds);
+    assert_eq!(state, VerdictState::Holds);
     assert_eq!(
         measured,
         "13.2 s <= 16.0 s (2 seeds: difference -2.8 s, 95 % from -18.6 s to 13.1 s)"
     );
     // 15 s and 17 s: only their mean is within.
     let (state, _) = judged("15500ms <= mean(sojourn, scheduler=fair) <= 16500ms");
-    assert_eq!(state, State::Holds);
+    assert_eq!(state, VerdictState::Holds);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
     assert_eq!(beside.measure(&runs, &[1]).unwrap(), [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
     // 0.9 and 0.7647, so 0.8324 ± t(0.975; 1) · 0.0676 = 12.706 · 0.0676.
     let told = "0.832 (2 seeds: 95 % from -0.027 to 1.692)";
-    assert_eq!(judged(ratio), (State::Reported, told.to_owned()));
+    assert_eq!(judged(ratio), (VerdictState::Reported, told.to_owned()));
     assert_eq!(judged("mean(sojourn[scheduler=hfsp])").1, "13.2 s");
 }
 
@@ -250,9 +250,9 @@ fn jobs_are_paired_by_their_names_within_a_seed() {
     let measure = |text: &str| plan(text, &space).measure(&runs, &[0]).unwrap();
     assert_eq!(measure(&format!("max({slower})")), [Some(2.0), Some(-2.0)]);
     assert_eq!(measure(&format!("share({slower} <= 1s)")), [Some(0.5), Some(1.0)]);
-    assert_eq!(judged(&format!("share({slower} <= 1s) >= 75 %")).0, State::Holds);
+    assert_eq!(judged(&format!("share({slower} <= 1s) >= 75 %")).0, VerdictState::Holds);
     // Each seed by itself must have such a job.
-    assert_eq!(judged(&format!("any({slower} >= 2s)")).0, State::Fails);
+    assert_eq!(judged(&format!("any({slower} >= 2s)")).0, VerdictState::Fails);
     assert_eq!(
         judged(&format!("any({slower} >= 2s)")).1,
         format!("in 1 of 2 seeds: any({slower} >= 2s)")
@@ -267,10 +267,10 @@ fn an_axis_that_nobody_chooses_is_for_all_and_the_worst_is_shown() {
     assert_eq!((verdict.cells, verdict.held), (2, 2));
     assert!(verdict.gap_closed);
     let verdict = plan("mean(sojourn) <= 15s", &space).judge(&runs, true).unwrap();
-    assert_eq!((verdict.state, verdict.cells, verdict.held), (State::KnownGap, 2, 1));
+    assert_eq!((verdict.state, verdict.cells, verdict.held), (VerdictState::KnownGap, 2, 1));
     assert_eq!(verdict.worst, "scheduler=fair");
     let verdict = plan("mean(sojourn)", &space).judge(&runs, false).unwrap();
-    assert_eq!(verdict.state, State::Reported);
+    assert_eq!(verdict.state, VerdictState::Reported);
     assert_eq!(verdict.measured, "scheduler=fair: 16.0 s; scheduler=hfsp: 13.2 s");
 }
 
@@ -280,11 +280,11 @@ fn a_list_of_values_restricts_what_is_for_all() {
     space.compared = None;
     let verdict =
         plan("mean(sojourn, scheduler=[hfsp]) <= 15s", &space).judge(&runs, false).unwrap();
-    assert_eq!((verdict.state, verdict.cells), (State::Holds, 1));
+    assert_eq!((verdict.state, verdict.cells), (VerdictState::Holds, 1));
 }
 
 /// Runs on 1, 2 and 4 nodes that take so long.
-fn trend(makespans: [f64; 3], text: &str) -> Verdict {
+fn trend(makespans: [f64; 3], text: &str) -> ExpectationVerdict {
     let space = space(&[("cluster.nodes", &["1", "2", "4"])], None);
     let run = |makespan| vec![Run::default().number("makespan_s", makespan)];
     let runs = Grid(makespans.map(run).into());
@@ -293,7 +293,7 @@ fn trend(makespans: [f64; 3], text: &str) -> Verdict {
 
 #[test]
 fn trends_go_along_an_axis() {
-    let holds = |makespans, text| trend(makespans, text).state == State::Holds;
+    let holds = |makespans, text| trend(makespans, text).state == VerdictState::Holds;
     assert!(holds([1.0, 2.0, 2.0], "rising(makespan, by=nodes)"));
     assert!(!holds([1.0, 3.0, 2.0], "rising(makespan, by=nodes)"));
     assert!(holds([1.0, 3.0, 2.0], "rising(makespan, by=nodes, nodes=..2)"));
@@ -327,7 +327,7 @@ impl Runs for AllBut {
     }
 }
 
-fn all_but(cell: [usize; 2], text: &str) -> Verdict {
+fn all_but(cell: [usize; 2], text: &str) -> ExpectationVerdict {
     let axes: [(&str, &[&str]); 2] = [("nodes", &["5", "20"]), ("heartbeat", &["1s", "3s"])];
     let run = |makespan| Run::default().number("makespan_s", makespan);
     let runs = AllBut(cell, [[8.0, 9.0], [4.0, 5.0]].map(|row: [f64; 2]| row.map(run)));
@@ -339,17 +339,17 @@ fn cells_that_the_study_leaves_out_are_no_failures() {
     // What is chosen is there, whichever cell is not.
     for cell in [[0, 0], [0, 1], [1, 0]] {
         let verdict = all_but(cell, "makespan[nodes=20, heartbeat=3s] == 5s");
-        assert_eq!((verdict.state, verdict.left_out), (State::Holds, 0), "{cell:?}");
+        assert_eq!((verdict.state, verdict.left_out), (VerdictState::Holds, 0), "{cell:?}");
     }
     let verdict = all_but([0, 1], "makespan[heartbeat=1s] < makespan[heartbeat=3s]");
-    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (State::Holds, 1, 1));
+    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (VerdictState::Holds, 1, 1));
     let verdict = all_but([0, 0], "falling(makespan, by=nodes, heartbeat=3s)");
-    assert_eq!((verdict.state, &*verdict.measured), (State::Holds, "9.0 s, 5.0 s"));
+    assert_eq!((verdict.state, &*verdict.measured), (VerdictState::Holds, "9.0 s, 5.0 s"));
     // One point makes no trend.
     let verdict = all_but([0, 0], "falling(makespan, by=nodes)");
-    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (State::Holds, 1, 1));
+    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (VerdictState::Holds, 1, 1));
     let verdict = all_but([1, 1], "makespan[nodes=20, heartbeat=3s] < 9s");
-    assert_eq!((verdict.state, verdict.left_out), (State::Fails, 1));
+    assert_eq!((verdict.state, verdict.left_out), (VerdictState::Fails, 1));
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn an_axis_is_a_number_where_no_quantity_has_its_name() {
     let run = |makespan| vec![Run::default().number("makespan_s", makespan)];
     let runs = Grid([4.0, 8.0, 17.0].map(run).into());
     let verdict = plan("makespan <= 4s * copies", &space).judge(&runs, false).unwrap();
-    assert_eq!((verdict.state, verdict.held), (State::Fails, 2));
+    assert_eq!((verdict.state, verdict.held), (VerdictState::Fails, 2));
     assert_eq!(verdict.worst, "copies=4");
     assert_eq!(verdict.measured, "17.0 s <= 16.0 s");
 }
@@ -383,7 +383,7 @@ fn an_axis_is_a_number_where_no_quantity_has_its_name() {
 fn what_never_happens_fails_and_says_so() {
     let runs = Grid(vec![vec![one_run()]]);
     let verdict = plan("until(slots > 100) <= 3s", &Space::default()).judge(&runs, false).unwrap();
-    assert_eq!((verdict.state, &*verdict.measured), (State::Fails, "never"));
+    assert_eq!((verdict.state, &*verdict.measured), (VerdictState::Fails, "never"));
     let verdict = plan("mean(wait, class=huge) > 3s", &Space::default());
     let verdict = verdict.judge(&runs, false).unwrap();
     assert_eq!(verdict.measured, "there is no mean(wait, class=huge): nothing was chosen");
@@ -403,7 +403,7 @@ fn bands_are_relative_or_absolute_as_they_are_written() {
     ] {
         let runs = Grid(vec![vec![Run::default()]]);
         let verdict = plan(text, &Space::default()).judge(&runs, false).unwrap();
-        assert_eq!(verdict.state == State::Holds, holds, "{text}: {}", verdict.measured);
+        assert_eq!(verdict.state == VerdictState::Holds, holds, "{text}: {}", verdict.measured);
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::expect::plan::{Aggregate, Element};
 use crate::expect::syntax::Operator;
-use crate::expect::value::{Key, Value, combine};
+use crate::expect::value::{Value, ValueKey, combine};
 
 /// Texts of the language's own pieces: most are nonsense, some are not.
 fn pieces() -> impl Strategy<Value = String> {
@@ -100,7 +100,7 @@ proptest! {
         b in proptest::collection::btree_map(0_u32..20, -10.0..10.0, 1..20),
     ) {
         let keyed = |items: &BTreeMap<u32, f64>| {
-            let key = |(job, number): (&u32, &f64)| (Key { job: *job, ..Key::default() }, *number);
+            let key = |(job, number): (&u32, &f64)| (ValueKey { job: *job, ..ValueKey::default() }, *number);
             Value::Keyed(items.iter().map(key).collect())
         };
         let (a, b) = (keyed(&a), keyed(&b));
@@ -114,7 +114,7 @@ proptest! {
             }
             (there, back) => prop_assert!(there.is_err() && back.is_err()),
         }
-        let below = Element::Compare(vec![crate::expect::syntax::Comparison::Less]);
+        let below = Element::Compare(vec![crate::expect::syntax::ComparisonSign::Less]);
         if let Ok(holds) = combine(&below, &[a, b]) {
             let share = Aggregate::Share.of(&holds).unwrap();
             prop_assert!((0.0..=1.0).contains(&share), "{}", share);

@@ -3,7 +3,7 @@
 use super::parties::Parties;
 use super::{RunReport, counted};
 use mumakil_draw::page::{JudgedExpectation, Judgement, PageBlock, PublishedComparison};
-use mumakil_results::expect::{Expectation, Figure, GapClass, State, Verdict};
+use mumakil_results::expect::{Expectation, ExpectationVerdict, Figure, GapClass, VerdictState};
 use mumakil_results::results::{ReadError, RunJobs};
 
 pub(super) fn blocks(
@@ -18,11 +18,11 @@ pub(super) fn blocks(
 }
 
 /// Returns the verdicts beside what was expected.
-pub fn verdicts(expected: &[Expectation], found: &[Verdict]) -> Vec<JudgedExpectation> {
+pub fn verdicts(expected: &[Expectation], found: &[ExpectationVerdict]) -> Vec<JudgedExpectation> {
     expected.iter().zip(found).map(|(expected, found)| verdict(expected, found)).collect()
 }
 
-fn verdict(expected: &Expectation, found: &Verdict) -> JudgedExpectation {
+fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectation {
     let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
         format!(
             "holds in {} of {} cells; shown is the worst, {}",
@@ -37,13 +37,13 @@ fn verdict(expected: &Expectation, found: &Verdict) -> JudgedExpectation {
         [gap.map(|gap| gap.why.clone()), place, left_out, closed].into_iter().flatten().collect();
     JudgedExpectation {
         judgement: match found.state {
-            State::Holds => Judgement::Holds,
-            State::Fails => Judgement::Fails,
-            State::KnownGap => Judgement::KnownGap,
-            State::Reported => Judgement::Reported,
+            VerdictState::Holds => Judgement::Holds,
+            VerdictState::Fails => Judgement::Fails,
+            VerdictState::KnownGap => Judgement::KnownGap,
+            VerdictState::Reported => Judgement::Reported,
         },
         class: gap
-            .filter(|_| found.state == State::KnownGap)
+            .filter(|_| found.state == VerdictState::KnownGap)
             .and_then(|gap| gap.class)
             .map(GapClass::word),
         expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),

@@ -5,7 +5,7 @@ use super::{RunReport, count};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
-use mumakil_results::explain::{Explained, Part, Sum, Told};
+use mumakil_results::explain::{Explained, PartSum, SojournPart, ToldRun};
 use mumakil_results::results::{ReadError, RunJobs};
 
 /// It has so many rows: a page with all of a large trace would be slow.
@@ -17,21 +17,30 @@ const STORIES: usize = 100;
 const MOST_ATTEMPTS: u64 = 100_000;
 
 /// What the parts of a job's time are drawn as, in the order of the key.
-const KINDS: [(&str, SeriesLook, &[Part]); 7] = [
-    ("maps", SeriesLook(0), &[Part::Mapping]),
-    ("waiting for slots", SeriesLook(1), &[Part::FirstMapWait, Part::MapWait, Part::ReduceWait]),
-    ("fetching", SeriesLook(5), &[Part::FetchingBehindMaps, Part::Fetching]),
-    ("sorting and reducing", SeriesLook(2), &[Part::Sorting, Part::Reducing]),
-    ("heartbeats and commits", SeriesLook(4), &[Part::Heartbeats]),
+const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
+    ("maps", SeriesLook(0), &[SojournPart::Mapping]),
+    (
+        "waiting for slots",
+        SeriesLook(1),
+        &[SojournPart::FirstMapWait, SojournPart::MapWait, SojournPart::ReduceWait],
+    ),
+    ("fetching", SeriesLook(5), &[SojournPart::FetchingBehindMaps, SojournPart::Fetching]),
+    ("sorting and reducing", SeriesLook(2), &[SojournPart::Sorting, SojournPart::Reducing]),
+    ("heartbeats and commits", SeriesLook(4), &[SojournPart::Heartbeats]),
     (
         "lost: done again, suspended, without the JobTracker",
         SeriesLook(3),
-        &[Part::Redone, Part::Unnoticed, Part::Suspended, Part::JobTrackerAway],
+        &[
+            SojournPart::Redone,
+            SojournPart::Unnoticed,
+            SojournPart::Suspended,
+            SojournPart::JobTrackerAway,
+        ],
     ),
     (
         "initialisation, setup and cleanup",
         SeriesLook(6),
-        &[Part::Initialisation, Part::Setup, Part::Cleanup],
+        &[SojournPart::Initialisation, SojournPart::Setup, SojournPart::Cleanup],
     ),
 ];
 
@@ -70,7 +79,7 @@ pub(super) fn blocks(
 }
 
 /// Returns the jobs, those first that were delayed most.
-fn table(told: &Told, all: &[Explained]) -> PageTable {
+fn table(told: &ToldRun, all: &[Explained]) -> PageTable {
     let jobs = match all.len() {
         ..=MOST => "All jobs".to_owned(),
         _ => format!("The {} most delayed jobs", count(MOST as f64)),
@@ -108,9 +117,9 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
 }
 
 /// Returns what a job's time was, kind by kind.
-fn slices(sums: &[Sum]) -> Vec<Slice> {
+fn slices(sums: &[PartSum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
-    let of = |(name, look, parts): &(&str, SeriesLook, &[Part])| {
+    let of = |(name, look, parts): &(&str, SeriesLook, &[SojournPart])| {
         let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
         let share = ms as f64 / total.max(1) as f64;
         let name = format!("{name}: {}", tell::percent(share));
@@ -119,7 +128,7 @@ fn slices(sums: &[Sum]) -> Vec<Slice> {
     KINDS.iter().filter_map(of).collect()
 }
 
-fn story(told: &Told, one: &Explained) -> Vec<String> {
+fn story(told: &ToldRun, one: &Explained) -> Vec<String> {
     one.sums.iter().map(|sum| sum.line(told, one.sojourn_ms)).collect()
 }
 
@@ -129,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_part_is_drawn_as_one_kind() {
-        for part in Part::ALL {
+        for part in SojournPart::ALL {
             let kinds = KINDS.iter().filter(|(.., parts)| parts.contains(&part)).count();
             assert_eq!(kinds, 1, "{part:?}");
         }
@@ -137,8 +146,12 @@ mod tests {
 
     #[test]
     fn the_slices_of_a_job_are_all_of_it() {
-        let sum = |part, ms| Sum { part, rule: None, ms, held: 0, own: 0, jobs: Vec::new() };
-        let sums = [sum(Part::Setup, 10), sum(Part::Mapping, 60), sum(Part::Cleanup, 30)];
+        let sum = |part, ms| PartSum { part, rule: None, ms, held: 0, own: 0, jobs: Vec::new() };
+        let sums = [
+            sum(SojournPart::Setup, 10),
+            sum(SojournPart::Mapping, 60),
+            sum(SojournPart::Cleanup, 30),
+        ];
         let slices = slices(&sums);
         let told: Vec<(&str, f64)> =
             slices.iter().map(|slice| (slice.name.as_str(), slice.share)).collect();

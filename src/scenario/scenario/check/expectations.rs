@@ -9,7 +9,7 @@ use crate::scenario::complaint::{misplaced, unusable};
 use crate::scenario::spec::Scenario;
 use crate::workload::JobEntry;
 use mumakil_base::nearest::nearest;
-use mumakil_results::expect::{Expr, Needs, Plan, Space};
+use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};
 use mumakil_yaml::{Path, Problem};
 
 /// Looks at each expectation; the jobs are those of the run, if no file has still to say them.
@@ -62,7 +62,7 @@ impl Known {
     }
 
     /// Returns the words by which an expectation chooses that no job has.
-    fn unknown(&self, expectation: usize, plan: &Plan) -> Vec<Warning> {
+    fn unknown(&self, expectation: usize, plan: &ExprPlan) -> Vec<Warning> {
         let mut told = BTreeSet::new();
         let warning = |(key, word): (&'static str, &str)| {
             let known = match key {
@@ -87,7 +87,7 @@ impl Known {
 }
 
 /// Returns a setting that is off but needed.
-fn unrecorded(needs: &Needs, scenario: &Scenario) -> Option<&'static str> {
+fn unrecorded(needs: &ExprNeeds, scenario: &Scenario) -> Option<&'static str> {
     let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
     let mut switches = RecordSpec::SWITCHES.iter();
     let off = switches.find(|switch| (switch.is_read)(needs) && !*(switch.is_on)(&mut record));
