@@ -9,7 +9,7 @@ use super::source::{self, Overrides};
 use super::{compare, interrupt, run, terminal};
 use crate::emulation::{Emulated, Options, Prepared};
 use crate::output::RunFolder;
-use crate::record::{OnProgress, Past};
+use crate::record::{OnProgress, RunPast};
 use crate::scenario::{ClockSpec, Later, Loaded, Registry, Scenario};
 use crate::units::tell::{counted, span};
 use crate::units::{SimSpan, SimTime};
@@ -118,7 +118,7 @@ pub(super) fn part(
     let mut ends = Vec::with_capacity(2);
     let mut pasts = Vec::with_capacity(2);
     for (number, (prepared, folder)) in prepared.into_iter().zip(folders).enumerate() {
-        let (past, watcher) = Past::until(until);
+        let (past, watcher) = RunPast::until(until);
         let progress = progress(number);
         let options = Options { progress, watchers: vec![watcher], ..Options::default() };
         ends.push(prepared.fill(folder, registry, options)?.emulated);

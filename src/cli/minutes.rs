@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::{Local, Timelike};
 
 use super::progress::share;
-use crate::record::Progress;
+use crate::record::RunProgress;
 use crate::study::{rate, rest_s};
 use crate::units::SimSpan;
 use crate::units::tell::{self, count, counted};
@@ -47,7 +47,7 @@ pub(super) fn of_runs(clock: &str, thing: &str, counts: Counts, per_minute: Opti
 /// Returns the line about a run of so many jobs that has taken this real time.
 pub(super) fn of_jobs(
     clock: &str,
-    progress: &Progress,
+    progress: &RunProgress,
     jobs: u64,
     until: Option<SimSpan>,
     real: Duration,
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_line_of_a_run_says_how_far_its_jobs_are() {
         let now = SimTime::from_micros(7_200_000_000);
-        let progress = Progress { now, submitted: 10, ended: 5, attempts: 0, events: 0 };
+        let progress = RunProgress { now, submitted: 10, ended: 5, attempts: 0, events: 0 };
         let line = |jobs| of_jobs("12:03", &progress, jobs, None, Duration::from_secs(120));
         // A quarter has taken two minutes.
         assert_eq!(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::Bar;
-use crate::output::{AsideFolder, OutputError, Over, Packs, Place};
+use crate::output::{AsideFolder, OutputError, Over, Packs, RunPlace};
 
 /// Folders of runs, some of which are there only as long as this is.
 pub(super) struct Folders {
@@ -41,11 +41,11 @@ impl Folders {
 }
 
 /// Returns the run that would be in a folder, if a pack beside it has that.
-fn packed(folder: &Path) -> Result<Option<Place>, OutputError> {
+fn packed(folder: &Path) -> Result<Option<RunPlace>, OutputError> {
     let (Some(runs), Some(id)) = (folder.parent(), folder.file_name()) else { return Ok(None) };
     let Ok(entries) = std::fs::read_dir(runs) else { return Ok(None) };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut packs = Packs::default();
     packs.refresh(runs, &names.collect::<Vec<_>>())?;
-    Ok(packs.get(&id.to_string_lossy()).map(Place::Packed))
+    Ok(packs.get(&id.to_string_lossy()).map(RunPlace::Packed))
 }

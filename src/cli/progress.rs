@@ -12,7 +12,7 @@ use super::lines::plain;
 use super::minutes::{self, Counts, MINUTE, Minutes};
 use super::terminal;
 use super::ticker::Ticker;
-use crate::record::{OnProgress, Progress};
+use crate::record::{OnProgress, RunProgress};
 use crate::scenario::Scenario;
 use crate::study::Pace;
 use crate::units::{SimSpan, tell};
@@ -159,13 +159,13 @@ fn show(bar: &ProgressBar, words: &str) {
 }
 
 /// Returns how much of a run is done: the share of its jobs, or of its time if that is more.
-pub(super) fn share(progress: &Progress, jobs: u64, until: Option<SimSpan>) -> f64 {
+pub(super) fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
     of_jobs.max(of_time).clamp(0.0, 1.0)
 }
 
-fn message(progress: &Progress, jobs: u64, real: Duration) -> String {
+fn message(progress: &RunProgress, jobs: u64, real: Duration) -> String {
     let cluster_time = progress.now.as_secs_f64();
     let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
     format!(
@@ -181,9 +181,9 @@ mod tests {
     use super::*;
     use crate::units::SimTime;
 
-    fn progress(ended: u32, secs: u64) -> Progress {
+    fn progress(ended: u32, secs: u64) -> RunProgress {
         let now = SimTime::from_micros(secs * 1_000_000);
-        Progress { now, submitted: 10, ended, attempts: 0, events: 0 }
+        RunProgress { now, submitted: 10, ended, attempts: 0, events: 0 }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::lines::Lines;
 use crate::mapred::Elsewhere;
-use crate::record::{Fate, FaultSummary, Summary};
+use crate::record::{AttemptFate, FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
 
 /// What a run tells of itself.
@@ -67,7 +67,7 @@ impl Story<'_> {
             &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
         );
         if let Some(waste) = &summary.waste {
-            let wasted = Fate::IN_VAIN.map(|fate| {
+            let wasted = AttemptFate::IN_VAIN.map(|fate| {
                 let seconds = waste.by_fate[fate];
                 (0.0 < seconds).then(|| format!("{} {}", fate.word(), span(seconds)))
             });
@@ -194,8 +194,8 @@ demo   20 trackers · 12 jobs · fifo · seed 1
     #[test]
     fn what_was_in_vain_is_told_by_its_cause() {
         let mut waste = WasteSummary { goodput: Some(0.85), ..WasteSummary::default() };
-        waste.by_fate[Fate::Speculative] = 120.0;
-        waste.by_fate[Fate::Failed] = 7.0;
+        waste.by_fate[AttemptFate::Speculative] = 120.0;
+        waste.by_fate[AttemptFate::Failed] = 7.0;
         let text = tell(&Summary { waste: Some(waste), ..summary() });
         let line = "  goodput  85.0 %   failed 7.0 s   speculative 2 min 00 s\n";
         assert!(text.contains(line), "{text}");

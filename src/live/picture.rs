@@ -15,7 +15,7 @@ use crate::mapred::{
     AttemptId, AttemptState, Event, Fact, Holding, JobFact, JobId, LedgerFact, MemberFact, Order,
     Outcome, Reason, Role, SlotShare, TaskKind, TrackerFact, WorldFact,
 };
-use crate::record::{Books, Job};
+use crate::record::{BookedJob, RunBooks};
 use crate::units::{SimSpan, SimTime};
 
 /// A slot that nobody holds.
@@ -33,7 +33,7 @@ const ENDED: usize = 20;
 
 /// What is shown.
 pub struct Picture {
-    books: Books,
+    books: RunBooks,
     nodes: Vec<Node>,
     /// By number.
     jobs: Vec<Tally>,
@@ -279,7 +279,7 @@ impl Picture {
             slots: PerSlot { map: empty(slots.map), reduce: empty(slots.reduce) },
         };
         Self {
-            books: Books::new(SimTime::ZERO),
+            books: RunBooks::new(SimTime::ZERO),
             nodes: topology.nodes().map(|(_, of)| node(of.slots)).collect(),
             jobs: Vec::new(),
             live: Vec::new(),
@@ -456,7 +456,7 @@ impl Picture {
     }
 
     fn job_row(&self, id: JobId) -> Option<JobRow> {
-        let Job { spec, submitted, ended, .. } = self.books.job(id)?;
+        let BookedJob { spec, submitted, ended, .. } = self.books.job(id)?;
         let Tally { held, done } = self.jobs.get(id.index())?;
         Some(JobRow {
             id: id.0,
@@ -475,7 +475,7 @@ impl Picture {
     fn groups(&self) -> [Vec<GroupRow>; 2] {
         let mut groups: [BTreeMap<&Arc<str>, GroupRow>; 2] = Default::default();
         for id in &self.live {
-            let Some(Job { spec, .. }) = self.books.job(*id) else { continue };
+            let Some(BookedJob { spec, .. }) = self.books.job(*id) else { continue };
             let tally = self.jobs.get(id.index()).copied().unwrap_or_default();
             for (groups, name) in groups.iter_mut().zip([&spec.pool, &spec.user]) {
                 let row = groups.entry(name).or_insert_with(|| GroupRow {

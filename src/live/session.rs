@@ -24,7 +24,7 @@ use super::outlook::{OutlookRow, Outlooks};
 use super::picture::{Frame, JobStory, Layout, Picture, Why};
 use crate::emulation::{Around, Prepared};
 use crate::mapred::Event;
-use crate::record::Past;
+use crate::record::RunPast;
 use crate::runtime::Pace;
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
@@ -104,7 +104,7 @@ pub struct Scene {
 /// What was before somebody did something.
 #[derive(Clone)]
 struct Before {
-    past: Past,
+    past: RunPast,
     /// Whether the run was over: that may cut an instant short, which has more events in a run that goes
     /// on.
     is_over: bool,
@@ -136,7 +136,7 @@ enum Last {
 struct State {
     gate: Gate,
     picture: Picture,
-    past: Past,
+    past: RunPast,
     prepared: Arc<Prepared>,
     /// What has been done to the first scenario.
     done: Vec<Done>,
@@ -192,7 +192,7 @@ impl Session {
         let state = State {
             gate: Gate::new(Wish::Pause, speed),
             picture: picture(&prepared),
-            past: Past::open(None),
+            past: RunPast::open(None),
             prepared,
             done: Vec::new(),
             same: None,
@@ -231,7 +231,7 @@ impl Session {
         };
         state.gate = Gate::new(wish, speed);
         state.picture = picture(&scene.prepared);
-        state.past = Past::open(scene.same.as_ref().map(|before| &before.past));
+        state.past = RunPast::open(scene.same.as_ref().map(|before| &before.past));
         state.prepared = scene.prepared.clone();
         state.same.clone_from(&scene.same);
         state.scene += 1;
@@ -433,7 +433,7 @@ impl Session {
         // Of a run that has not begun nothing can have changed.
         let to = state.gate.position();
         let same = to.map(|_| {
-            let past = mem::replace(&mut state.past, Past::open(None));
+            let past = mem::replace(&mut state.past, RunPast::open(None));
             let is_over = made.stood == Phase::Ended;
             Box::new(Before { past, is_over, prepared: state.prepared.clone(), words })
         });

@@ -22,7 +22,7 @@ use crate::output::OutputError;
 use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
 };
-use crate::verify::{Rules, Verifier};
+use crate::verify::{Verifier, VerifierRules};
 use mumakil_base::random::mumak::JavaRandom;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{self, Detail};
@@ -253,7 +253,7 @@ impl Prepared {
         &self,
         registry: &Registry,
         options: Options,
-        rules: Rules,
+        rules: VerifierRules,
         recast: impl FnOnce(Cast) -> Cast,
     ) -> Result<Emulated, EmulationError> {
         emulate_as(self, registry, options, rules, recast)
@@ -264,7 +264,7 @@ fn emulate_as(
     prepared: &Prepared,
     registry: &Registry,
     options: Options,
-    rules: Rules,
+    rules: VerifierRules,
     recast: impl FnOnce(Cast) -> Cast,
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
@@ -459,9 +459,9 @@ fn two_digits(value: f64) -> f64 {
 }
 
 /// Returns what the invariant checker has to allow.
-pub fn rules(scenario: &Scenario) -> Rules {
+pub fn rules(scenario: &Scenario) -> VerifierRules {
     let hadoop = &scenario.hadoop;
-    Rules {
+    VerifierRules {
         cut_off: scenario.until.is_some(),
         commit_not_counted: hadoop.commit_pending == CommitPending::NotCounted,
         failed_tasks: hadoop.map_failures != Fraction::ZERO

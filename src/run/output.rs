@@ -28,4 +28,4 @@ pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
 pub use pack::{PackedRun, Packer, Packs, seal};
 pub use perf::{DecisionTime, Perf};
-pub use place::Place;
+pub use place::RunPlace;

@@ -1,7 +1,7 @@
 //! What a run leaves: tables, histograms and timelines, made from the stream of facts.
 //!
 //! The actors push [`Event`]s; a writer thread of its own takes them, in chunks, over a bounded
-//! channel ([`EventSender`], [`Recorder`]). There every event passes the [`Books`], which keep what
+//! channel ([`EventSender`], [`Recorder`]). There every event passes the [`RunBooks`], which keep what
 //! several watchers ask for (jobs, open attempts, who holds a slot), and then each [`Watcher`] in
 //! turn. A watcher has one subject and one file of output; another output is another watcher.
 //!
@@ -45,17 +45,17 @@ mod tests;
 mod timeline;
 mod waste;
 
-pub use alone::Alone;
+pub use alone::AloneTable;
 pub use beats::Beats;
-pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
+pub use books::{AttemptEnding, BookedAttempt, BookedJob, ByLocality, Grant, RunBooks, Shift};
 pub use chains::Chains;
-pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
+pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
 pub use histograms::tame;
-pub use past::Past;
+pub use past::RunPast;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
 pub use table::TableWriter;
-pub use waste::{Fate, PerFate, WasteSummary};
+pub use waste::{AttemptFate, PerFate, WasteSummary};
 
 /// One subject's view of the stream.
 pub trait Watcher: Send {
@@ -63,7 +63,7 @@ pub trait Watcher: Send {
     ///
     /// # Errors
     /// If an output cannot be written; the recorder then stops.
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError>;
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError>;
 
     /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
     fn count(&mut self, _beats: &Beats) {}
@@ -78,14 +78,14 @@ pub trait Watcher: Send {
     ///
     /// # Errors
     /// If an output cannot be written.
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError>;
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError>;
 }
 
 /// What is known when a run is over.
 #[derive(Debug)]
-pub struct End<'a> {
+pub struct RunEnd<'a> {
     /// The jobs, and the attempts that are still open.
-    pub books: &'a Books,
+    pub books: &'a RunBooks,
     /// The run.
     pub run: &'a RunFacts,
     /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
@@ -147,7 +147,7 @@ impl RecordError {
 
 /// Watches for somebody who asks it when the run is over.
 impl<W: Watcher> Watcher for Arc<Mutex<W>> {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         self.lock().see(event, books)
     }
     fn count(&mut self, beats: &Beats) {
@@ -156,7 +156,7 @@ impl<W: Watcher> Watcher for Arc<Mutex<W>> {
     fn hears_heartbeats(&self) -> bool {
         self.lock().hears_heartbeats()
     }
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         self.lock().finish(end)
     }
 }

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::record::{Books, End, Fate, RecordError, WasteSummary, Watcher};
+use crate::record::{AttemptFate, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Hdfs;
 use mumakil_core::mapred::{
@@ -33,7 +33,7 @@ const KEPT: usize = 100;
 
 /// What is allowed in this run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules {
+pub struct VerifierRules {
     /// The run is cut off at an instant, so jobs may be left.
     pub cut_off: bool,
     /// Attempts that wait for their commit are not counted as running.
@@ -58,32 +58,32 @@ pub struct Violation {
 /// Checks a stream of facts, one after the other.
 #[derive(Debug)]
 pub struct Verifier {
-    rules: Rules,
+    rules: VerifierRules,
     now: SimTime,
-    trackers: trackers::Trackers,
-    jobs: jobs::Jobs,
+    trackers: trackers::CheckedTrackers,
+    jobs: jobs::CheckedJobs,
     /// Whether the JobTracker's process stands still or is gone.
     is_away: bool,
-    findings: Findings,
+    findings: Violations,
 }
 
 /// The violations so far.
 #[derive(Debug, Default)]
-struct Findings {
+struct Violations {
     kept: Vec<Violation>,
     more: u64,
 }
 
 impl Verifier {
     /// Returns a checker that has seen nothing.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: VerifierRules) -> Self {
         Self {
             rules,
             now: SimTime::ZERO,
-            trackers: trackers::Trackers::default(),
-            jobs: jobs::Jobs::default(),
+            trackers: trackers::CheckedTrackers::default(),
+            jobs: jobs::CheckedJobs::default(),
             is_away: false,
-            findings: Findings::default(),
+            findings: Violations::default(),
         }
     }
 
@@ -147,12 +147,12 @@ impl Verifier {
     pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         let micros = |seconds: f64| (seconds * 1e6).round() as u128;
-        let parts = Fate::ALL.map(|fate| micros(told.by_fate[fate]));
+        let parts = AttemptFate::ALL.map(|fate| micros(told.by_fate[fate]));
         let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
         for told in [micros(told.held_s), sum] {
             check.that(told == held, || Breach::HeldMiscounted { told, held });
         }
-        let (told, useful) = (micros(told.by_fate[Fate::Useful]), self.jobs.useful());
+        let (told, useful) = (micros(told.by_fate[AttemptFate::Useful]), self.jobs.useful());
         check.that(told == useful, || Breach::UsefulMiscounted { told, useful });
     }
 
@@ -185,7 +185,7 @@ fn check_absent(fact: &Fact, check: &mut Check<'_>) {
 }
 
 impl Watcher for Verifier {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         self.check(event);
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Watcher for Verifier {
         true
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let stop = end.run.stop.as_ref();
         self.check_end(end.run.ended, stop.unwrap_or(&StopReason::Done));
         if let Some(waste) = end.waste {
@@ -213,8 +213,8 @@ impl fmt::Display for Violation {
 /// The checking of one fact.
 struct Check<'a> {
     at: SimTime,
-    rules: Rules,
-    findings: &'a mut Findings,
+    rules: VerifierRules,
+    findings: &'a mut Violations,
 }
 
 impl Check<'_> {

@@ -9,7 +9,7 @@ use mumakil::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, LedgerFact, MemberFact, Outcome, Reason, TaskId,
     TrackerId,
 };
-use mumakil::record::{Books, End, RecordError, Watcher};
+use mumakil::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil::scenario::{self, Registry};
 use mumakil::theory::fluid::{FluidDiscipline, FluidJob, approximate, exact};
 use mumakil::units::{SimSpan, SimTime};
@@ -46,7 +46,7 @@ struct Story {
 struct Teller(Arc<Mutex<Story>>);
 
 impl Watcher for Teller {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         let mut story = self.0.lock().unwrap();
         match event.fact {
             Fact::Attempt(attempt, _, AttemptFact::Started { .. }) => {
@@ -90,7 +90,7 @@ impl Watcher for Teller {
         Ok(())
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use mumakil::emulation::{Options, emulate};
 use mumakil::mapred::Event;
 use mumakil::output::results::RunResults;
-use mumakil::record::{Books, End, RecordError, TableWriter, Watcher};
+use mumakil::record::{RecordError, RunBooks, RunEnd, TableWriter, Watcher};
 use mumakil::results::{TableInfo, Text};
 use mumakil::scenario::{self, Registry};
 
@@ -22,11 +22,11 @@ mumakil::table! {
 struct Users(TableWriter<UserRow>);
 
 impl Watcher for Users {
-    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
         Ok(())
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let mut rows: Vec<UserRow> = Vec::new();
         for job in end.books.jobs() {
             let user: Text = (&*job.spec.user).into();

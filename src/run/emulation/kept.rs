@@ -6,7 +6,7 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
-use crate::record::{Alone, Chains, Watcher};
+use crate::record::{AloneTable, Chains, Watcher};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -67,7 +67,8 @@ impl Prepared {
         let real = began.elapsed();
         let mut alone = None;
         if self.scenario.record.alone {
-            let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
+            let watchers: Vec<Box<dyn Watcher>> =
+                vec![Box::new(AloneTable::create(folder.path())?)];
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
             let options = Options { watchers, time_limit, transport, ..Options::default() };
             alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);

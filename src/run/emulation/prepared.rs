@@ -52,9 +52,9 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
 }
 
 /// Hosts, each with its rack.
-type Hosts = Vec<(String, String)>;
+type RackedHosts = Vec<(String, String)>;
 
-fn named(hosts: &Hosts) -> Vec<(String, &str)> {
+fn named(hosts: &RackedHosts) -> Vec<(String, &str)> {
     hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
 }
 
@@ -65,7 +65,7 @@ fn hosts_of(
     folder: &Path,
     formats: &Formats,
     is_mumak: bool,
-) -> Result<(Hosts, Option<Hosts>), TraceError> {
+) -> Result<(RackedHosts, Option<RackedHosts>), TraceError> {
     let path = file.find(folder);
     let format = formats.recognise(&path)?;
     let Contents::Hosts(read) = format.contents() else {
@@ -73,7 +73,7 @@ fn hosts_of(
     };
     let HostFile { hosts, is_of_mumak, place, sha256 } = read(&path)?;
     let is_left_out = |(_, name): &(String, String)| is_mumak && is_of_mumak && is_address(name);
-    let (absent, hosts): (Hosts, Hosts) = hosts.into_iter().partition(is_left_out);
+    let (absent, hosts): (RackedHosts, RackedHosts) = hosts.into_iter().partition(is_left_out);
     if hosts.is_empty() {
         let what = "all machines are called by addresses, and Mumak leaves such out";
         return Err(TraceError::malformed(&path, place, None, what, None));

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::OutputError;
-use super::leftovers::{self, Held};
+use super::leftovers::{self, HiddenLock};
 use mumakil_base::disk::{self, File};
 
 /// What hidden names begin with, by which what a killed process has left is known.
@@ -45,8 +45,8 @@ pub struct Aside<H> {
     /// Removed when dropped, with what is in it.
     hidden: H,
     /// Says to other processes that it is ours.
-    held: Held,
-    _listed: Listed,
+    held: HiddenLock,
+    _listed: UnfinishedLine,
 }
 
 /// A file in the making.
@@ -57,7 +57,7 @@ pub type AsideFolder = Aside<TempDir>;
 
 /// A line in the list of what is unfinished, until it is dropped.
 #[derive(Debug)]
-struct Listed(PathBuf);
+struct UnfinishedLine(PathBuf);
 
 impl<H: AsRef<Path>> Aside<H> {
     /// Returns where it will be.
@@ -83,8 +83,8 @@ impl<H: AsRef<Path>> Aside<H> {
         loop {
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
-            if !matches!(held, Held::Lost) {
-                let listed = Listed::new(hidden.as_ref());
+            if !matches!(held, HiddenLock::Lost) {
+                let listed = UnfinishedLine::new(hidden.as_ref());
                 return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
             }
         }
@@ -153,8 +153,8 @@ impl AsideFile {
         });
         match placed {
             Ok(_) => match held {
-                Held::Ours(lock) => Ok((target, Some(lock))),
-                Held::Lost | Held::Unknown => Ok((target, None)),
+                HiddenLock::Ours(lock) => Ok((target, Some(lock))),
+                HiddenLock::Lost | HiddenLock::Unknown => Ok((target, None)),
             },
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Err(OutputError::Exists { path: target })
@@ -229,14 +229,14 @@ impl Over {
     }
 }
 
-impl Listed {
+impl UnfinishedLine {
     fn new(path: &Path) -> Self {
         UNFINISHED.lock().push(path.to_owned());
         Self(path.to_owned())
     }
 }
 
-impl Drop for Listed {
+impl Drop for UnfinishedLine {
     fn drop(&mut self) {
         UNFINISHED.lock().retain(|other| *other != self.0);
     }

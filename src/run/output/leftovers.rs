@@ -25,7 +25,7 @@ static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// What a lock says of something hidden.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum HiddenLock {
     /// It is ours until this is dropped.
     Ours(File),
     /// Somebody took it for a leftover before we could lock it.
@@ -54,12 +54,12 @@ pub fn machine() -> Option<String> {
 }
 
 /// Locks what has just been made.
-pub(super) fn hold(path: &Path) -> Held {
+pub(super) fn hold(path: &Path) -> HiddenLock {
     match open(path).map(|file| (file.try_lock(), file)) {
-        Ok((Ok(()), file)) if is_at(&file, path) => Held::Ours(file),
-        Ok((Ok(()) | Err(fs::TryLockError::WouldBlock), _)) => Held::Lost,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Held::Lost,
-        Ok((Err(fs::TryLockError::Error(_)), _)) | Err(_) => Held::Unknown,
+        Ok((Ok(()), file)) if is_at(&file, path) => HiddenLock::Ours(file),
+        Ok((Ok(()) | Err(fs::TryLockError::WouldBlock), _)) => HiddenLock::Lost,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => HiddenLock::Lost,
+        Ok((Err(fs::TryLockError::Error(_)), _)) | Err(_) => HiddenLock::Unknown,
     }
 }
 
@@ -88,7 +88,7 @@ fn sweep_again(folder: &Path) {
             continue;
         }
         // Held until it is gone, so that who has just made it sees that it is lost.
-        if let Held::Ours(_lock) = hold(&entry.path()) {
+        if let HiddenLock::Ours(_lock) = hold(&entry.path()) {
             let path = entry.path();
             let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
@@ -151,7 +151,7 @@ mod tests {
         fs::write(&file, "half a table").unwrap();
         fs::create_dir_all(folder.join("histograms")).unwrap();
         let owners = [hold(&file), hold(&folder)];
-        assert!(owners.iter().all(|owner| matches!(owner, Held::Ours(_))), "{owners:?}");
+        assert!(owners.iter().all(|owner| matches!(owner, HiddenLock::Ours(_))), "{owners:?}");
         sweep_again(room.path());
         assert_eq!(names(room.path()).len(), 2);
         drop(owners);
@@ -179,10 +179,10 @@ mod tests {
         let path = room.path().join(prefix() + "a1b2c3");
         fs::write(&path, "").unwrap();
         let sweeper = hold(&path);
-        assert!(matches!(hold(&path), Held::Lost));
+        assert!(matches!(hold(&path), HiddenLock::Lost));
         fs::remove_file(&path).unwrap();
         drop(sweeper);
-        assert!(matches!(hold(&path), Held::Lost));
+        assert!(matches!(hold(&path), HiddenLock::Lost));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use flate2::read::DeflateDecoder;
 use rustc_hash::FxHashMap;
 
 pub use write::{Packer, seal};
-use zip::{Entry, read_index, read_local};
+use zip::{ZipEntry, read_index, read_local};
 
 use super::OutputError;
 use mumakil_base::disk;
@@ -34,13 +34,13 @@ const PACK: &str = ".zip";
 /// The packs of a folder, and where in them each run is.
 #[derive(Debug, Default)]
 pub struct Packs {
-    packs: Vec<Known>,
-    runs: FxHashMap<u64, Spot>,
+    packs: Vec<KnownPack>,
+    runs: FxHashMap<u64, PackSpot>,
 }
 
 /// A pack, as far as it has been read.
 #[derive(Debug)]
-struct Known {
+struct KnownPack {
     path: Arc<Path>,
     /// Where its last whole run ends.
     end: u64,
@@ -50,7 +50,7 @@ struct Known {
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+struct PackSpot {
     pack: u32,
     from: u32,
     to: u32,
@@ -67,9 +67,9 @@ pub struct PackedRun {
 }
 
 /// A file of a run that is read, and checked when all of it has been.
-struct Checked {
+struct CheckedFile {
     content: CrcReader<DeflateDecoder<BufReader<Take<File>>>>,
-    entry: Entry,
+    entry: ZipEntry,
 }
 
 impl Packs {
@@ -91,7 +91,7 @@ impl Packs {
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
             None => {
-                self.packs.push(Known { path: path.into(), end: 0, length: 0 });
+                self.packs.push(KnownPack { path: path.into(), end: 0, length: 0 });
                 self.packs.len() - 1
             }
         };
@@ -105,7 +105,7 @@ impl Packs {
         (known.end, known.length) = (end, length);
         let pack = place as u32;
         for (id, [from, to]) in runs {
-            self.runs.insert(id, Spot { pack, from, to });
+            self.runs.insert(id, PackSpot { pack, from, to });
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Packs {
     /// Returns a run, if a pack has it.
     pub fn get(&self, id: &str) -> Option<PackedRun> {
         let id = number(id)?;
-        let Spot { pack, from, to } = *self.runs.get(&id)?;
+        let PackSpot { pack, from, to } = *self.runs.get(&id)?;
         Some(PackedRun { pack: self.packs[pack as usize].path.clone(), id, from, to })
     }
 }
@@ -141,7 +141,7 @@ impl PackedRun {
         self.find(name).map(|found| found.is_some())
     }
 
-    fn find(&self, name: &str) -> io::Result<Option<(File, Entry)>> {
+    fn find(&self, name: &str) -> io::Result<Option<(File, ZipEntry)>> {
         let mut file = File::open(&self.pack)?;
         let wanted = format!("{:016x}/{name}", self.id);
         let mut entries = self.entries(&mut file);
@@ -150,13 +150,16 @@ impl PackedRun {
         Ok(found.transpose()?.map(|entry| (file, entry)))
     }
 
-    fn entries<'f>(&self, file: &'f mut File) -> impl Iterator<Item = io::Result<Entry>> + use<'f> {
+    fn entries<'f>(
+        &self,
+        file: &'f mut File,
+    ) -> impl Iterator<Item = io::Result<ZipEntry>> + use<'f> {
         let (mut at, to) = (u64::from(self.from), u64::from(self.to));
         std::iter::from_fn(move || {
             let entry = (at < to).then(|| read_local(file, at, to))?;
             // It was there when the pack was looked at.
             let entry = entry.and_then(|entry| entry.ok_or_else(torn));
-            at = entry.as_ref().map_or(to, Entry::next);
+            at = entry.as_ref().map_or(to, ZipEntry::next);
             Some(entry)
         })
     }
@@ -192,7 +195,7 @@ impl PackedRun {
     }
 }
 
-impl Read for Checked {
+impl Read for CheckedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(into)?;
         if read == 0 && !into.is_empty() {
@@ -206,10 +209,10 @@ impl Read for Checked {
 }
 
 /// Opens a file of a pack.
-fn open(mut file: File, entry: Entry) -> io::Result<impl Read + use<>> {
+fn open(mut file: File, entry: ZipEntry) -> io::Result<impl Read + use<>> {
     file.seek(SeekFrom::Start(entry.content()))?;
     let content = BufReader::new(file.take(entry.packed.into()));
-    Ok(Checked { content: CrcReader::new(DeflateDecoder::new(content)), entry })
+    Ok(CheckedFile { content: CrcReader::new(DeflateDecoder::new(content)), entry })
 }
 
 /// Returns whether a pack is called so: what is hidden is none yet.
@@ -248,14 +251,14 @@ fn number(id: &str) -> Option<u64> {
 }
 
 /// The whole runs of a pack, each with where it begins and ends.
-type Runs = Vec<(u64, [u32; 2])>;
+type PackRuns = Vec<(u64, [u32; 2])>;
 
 /// Returns the whole runs of a pack that begin at `from` or later, and where the last one ends.
-fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(Runs, u64)> {
-    let mut found = Found { runs: Vec::new(), begun: None, end: from };
+fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64)> {
+    let mut found = FoundRuns { runs: Vec::new(), begun: None, end: from };
     if let Some((mut entries, index)) = read_index(file, length)? {
         entries.sort_unstable_by_key(|entry| entry.at);
-        let is_sound = entries.last().map_or(0, Entry::next) <= index;
+        let is_sound = entries.last().map_or(0, ZipEntry::next) <= index;
         if is_sound {
             entries.iter().filter(|entry| from <= entry.at.into()).for_each(|it| found.note(it));
             return Ok((found.runs, found.end));
@@ -270,15 +273,15 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(Runs, u64)> {
 }
 
 /// Runs that are found one file after the other.
-struct Found {
-    runs: Runs,
+struct FoundRuns {
+    runs: PackRuns,
     /// The run whose files are being passed, and where it began.
     begun: Option<(u64, u32)>,
     end: u64,
 }
 
-impl Found {
-    fn note(&mut self, entry: &Entry) {
+impl FoundRuns {
+    fn note(&mut self, entry: &ZipEntry) {
         let Some((id, name)) = entry.name.split_once('/') else { return };
         let Some(id) = number(id) else { return };
         if name == SUMMARY {

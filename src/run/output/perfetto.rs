@@ -38,7 +38,7 @@ use self::event::{JOB_TRACKER, TraceEvents, TraceTrack, check_trace};
 use self::parts::parts;
 use super::OutputError;
 use super::aside::{AsideFile, Over};
-use crate::record::{Books, End, NodeLabel, RecordError, Watcher};
+use crate::record::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{
@@ -116,7 +116,7 @@ impl Perfetto {
         begin().map_err(|source| OutputError::Write { path: path.to_owned(), source })
     }
 
-    fn enter(&mut self, event: &Event, books: &Books) -> io::Result<()> {
+    fn enter(&mut self, event: &Event, books: &RunBooks) -> io::Result<()> {
         let at = event.at;
         for &(id, kind, counts) in books.tallies() {
             if let Some(job) = books.job(id) {
@@ -163,7 +163,7 @@ impl Perfetto {
         at: SimTime,
         (attempt, tracker): (AttemptId, TrackerId),
         fact: AttemptFact,
-        books: &Books,
+        books: &RunBooks,
     ) -> io::Result<()> {
         match fact {
             AttemptFact::Started { role, .. } => {
@@ -213,7 +213,7 @@ impl Perfetto {
         running: &InLane,
         at: SimTime,
         outcome: Option<Outcome>,
-        books: &Books,
+        books: &RunBooks,
     ) -> io::Result<()> {
         let &InLane { tracker, lane, started, commit_pending } = running;
         let lane = &mut self.lanes[tracker.index()][id.slot()][lane];
@@ -278,7 +278,7 @@ impl Perfetto {
     }
 
     /// Shows the attempts that are in their lanes when the run stops.
-    fn complete(&mut self, end: &End<'_>) -> io::Result<()> {
+    fn complete(&mut self, end: &RunEnd<'_>) -> io::Result<()> {
         let at = end.run.ended;
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
         running.sort_unstable_by_key(|&(who, _)| who);
@@ -295,7 +295,7 @@ impl Perfetto {
 }
 
 impl Watcher for Perfetto {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         self.enter(event, books).map_err(|source| self.failed(source))
     }
 
@@ -303,7 +303,7 @@ impl Watcher for Perfetto {
         true
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         self.complete(end).map_err(|source| self.failed(source))
     }
 }

@@ -9,14 +9,14 @@ use mumakil_base::disk;
 
 /// Where the files of a run are.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum RunPlace {
     /// In this folder.
     Folder(PathBuf),
     /// In a pack.
     Packed(PackedRun),
 }
 
-impl Place {
+impl RunPlace {
     /// Returns what to call a file of it in messages.
     pub fn path(&self, name: &str) -> PathBuf {
         match self {

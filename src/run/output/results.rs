@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::output::Place;
+use crate::output::RunPlace;
 use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{PerSlot, Precedence};
@@ -30,7 +30,7 @@ use mumakil_results::results::{
 /// The files of a run.
 #[derive(Debug)]
 pub struct RunResults {
-    place: Place,
+    place: RunPlace,
     /// Its number among the runs whose summaries are kept together.
     number: usize,
     recent: Rc<Recent>,
@@ -49,11 +49,11 @@ pub struct Recent {
 impl RunResults {
     /// Returns the results in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self::of(Place::Folder(folder.into()), 0, Recent::new(1))
+        Self::of(RunPlace::Folder(folder.into()), 0, Recent::new(1))
     }
 
     /// Returns the results of one of many runs.
-    pub fn of(place: Place, number: usize, recent: Rc<Recent>) -> Self {
+    pub fn of(place: RunPlace, number: usize, recent: Rc<Recent>) -> Self {
         Self { place, number, recent }
     }
 

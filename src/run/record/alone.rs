@@ -5,18 +5,18 @@
 use std::path::Path;
 
 use super::table::TableWriter;
-use super::{Books, End, RecordError, Watcher};
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Event;
 use mumakil_results::results::AloneRow;
 
 /// Writes `alone.csv`.
 #[derive(Debug)]
-pub struct Alone {
+pub struct AloneTable {
     table: TableWriter<AloneRow>,
 }
 
-impl Alone {
+impl AloneTable {
     /// Creates the table.
     ///
     /// # Errors
@@ -26,12 +26,12 @@ impl Alone {
     }
 }
 
-impl Watcher for Alone {
-    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+impl Watcher for AloneTable {
+    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
         Ok(())
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         for job in end.books.jobs() {
             let alone_ms = job.sojourn().map(SimSpan::as_millis);
             let name = (&*job.spec.name).into();

@@ -20,13 +20,13 @@ use mumakil_core::mapred::{
 
 /// The jobs, the open attempts, and what the event at hand changed.
 #[derive(Debug, Default)]
-pub struct Books {
-    jobs: Vec<Option<Job>>,
+pub struct RunBooks {
+    jobs: Vec<Option<BookedJob>>,
     /// In any order, but in the same one for the same events.
-    open: IndexMap<AttemptId, Attempt, FxBuildHasher>,
+    open: IndexMap<AttemptId, BookedAttempt, FxBuildHasher>,
     /// How many attempts of each job are open: none, for most jobs when they end.
     open_of_job: Vec<u32>,
-    closed: Vec<(AttemptId, Attempt)>,
+    closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<Shift>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
     /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
@@ -41,7 +41,7 @@ pub struct Books {
 
 /// A job.
 #[derive(Debug)]
-pub struct Job {
+pub struct BookedJob {
     /// As it was submitted.
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
@@ -79,7 +79,7 @@ pub struct ByLocality {
 
 /// An attempt.
 #[derive(Debug)]
-pub struct Attempt {
+pub struct BookedAttempt {
     /// The tracker that it was given to.
     pub tracker: TrackerId,
     /// The JobTracker's decision to launch it.
@@ -87,7 +87,7 @@ pub struct Attempt {
     /// When its work started.
     pub started: Option<SimTime>,
     /// When and how its work ended, by its tracker.
-    pub ending: Option<Ending>,
+    pub ending: Option<AttemptEnding>,
     /// When and how it ended, by the JobTracker.
     pub verdict: Option<(SimTime, Outcome)>,
     /// Why its end was ordered, if it was.
@@ -115,7 +115,7 @@ pub struct Grant {
 
 /// How an attempt's work ended on its tracker.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending {
+pub struct AttemptEnding {
     /// When.
     pub at: SimTime,
     /// How.
@@ -137,7 +137,7 @@ pub struct Shift {
     pub suspended: i32,
 }
 
-impl Books {
+impl RunBooks {
     /// Returns the instant before which jobs are of the warm-up.
     pub(super) fn warm_up(&self) -> SimTime {
         self.warm_up
@@ -149,17 +149,17 @@ impl Books {
     }
 
     /// Returns a job that was submitted.
-    pub fn job(&self, job: JobId) -> Option<&Job> {
+    pub fn job(&self, job: JobId) -> Option<&BookedJob> {
         self.jobs.get(job.index())?.as_ref()
     }
 
     /// Returns all submitted jobs in the order of their ids.
-    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+    pub fn jobs(&self) -> impl Iterator<Item = &BookedJob> {
         self.jobs.iter().flatten()
     }
 
     /// Returns the jobs that statistics are made of: those that arrived after the warm-up.
-    pub fn counted(&self) -> impl Iterator<Item = &Job> {
+    pub fn counted(&self) -> impl Iterator<Item = &BookedJob> {
         self.jobs().filter(|job| self.warm_up <= job.submitted)
     }
 
@@ -169,19 +169,19 @@ impl Books {
     }
 
     /// Returns an open attempt.
-    pub fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
+    pub fn attempt(&self, attempt: AttemptId) -> Option<&BookedAttempt> {
         self.open.get(&attempt)
     }
 
     /// Returns the open attempts in the order of their ids.
-    pub fn open(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
+    pub fn open(&self) -> impl Iterator<Item = (AttemptId, &BookedAttempt)> {
         let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
         open.sort_unstable_by_key(|&(id, _)| id);
         open.into_iter()
     }
 
     /// Returns the attempts that the event at hand closed.
-    pub fn closed(&self) -> &[(AttemptId, Attempt)] {
+    pub fn closed(&self) -> &[(AttemptId, BookedAttempt)] {
         &self.closed
     }
 
@@ -319,7 +319,7 @@ impl Books {
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
                 {
-                    known.ending = Some(Ending { at, outcome, phases });
+                    known.ending = Some(AttemptEnding { at, outcome, phases });
                 }
                 self.close_if_done(attempt);
             }
@@ -347,7 +347,7 @@ impl Books {
             self.jobs.resize_with(index + 1, || None);
         }
         self.submitted += 1;
-        self.jobs[index] = Some(Job {
+        self.jobs[index] = Some(BookedJob {
             spec: Arc::clone(spec),
             submitted: at,
             initialised: None,
@@ -391,8 +391,8 @@ impl Books {
     /// Returns whether an attempt had succeeded of which the JobTracker tells another end: before that it was
     /// assigned, and it is closed, or open with a verdict.
     fn has_succeeded(&self, attempt: AttemptId) -> bool {
-        let has_ended = |job: &Job| job.ended.is_some();
-        let is_open_still = |known: &Attempt| known.verdict.is_none();
+        let has_ended = |job: &BookedJob| job.ended.is_some();
+        let is_open_still = |known: &BookedAttempt| known.verdict.is_none();
         attempt.task.is_work()
             && !self.job(attempt.job()).is_none_or(has_ended)
             && !self.open.get(&attempt).is_some_and(is_open_still)
@@ -456,11 +456,11 @@ impl Books {
         self.open_of_job[id.job().index()] -= 1;
     }
 
-    fn job_mut(&mut self, job: JobId) -> Option<&mut Job> {
+    fn job_mut(&mut self, job: JobId) -> Option<&mut BookedJob> {
         self.jobs.get_mut(job.index())?.as_mut()
     }
 
-    fn note_job(&mut self, job: JobId, note: impl FnOnce(&mut Job)) {
+    fn note_job(&mut self, job: JobId, note: impl FnOnce(&mut BookedJob)) {
         if let Some(job) = self.job_mut(job) {
             note(job);
         }
@@ -468,7 +468,7 @@ impl Books {
 
     /// Returns the attempt, opened if this is the first that is heard of it. That need not be its
     /// assignment: on a scaled clock the tracker's word may come first.
-    fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut Attempt {
+    fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut BookedAttempt {
         let open_of_job = &mut self.open_of_job;
         self.open.entry(attempt).or_insert_with(|| {
             let job = attempt.job().index();
@@ -476,12 +476,12 @@ impl Books {
                 open_of_job.resize(job + 1, 0);
             }
             open_of_job[job] += 1;
-            Attempt::on(tracker)
+            BookedAttempt::on(tracker)
         })
     }
 }
 
-impl Job {
+impl BookedJob {
     /// Returns the time from its arrival to its end.
     pub fn sojourn(&self) -> Option<SimSpan> {
         self.ended.map(|(at, _)| at.saturating_since(self.submitted))
@@ -493,7 +493,7 @@ impl Job {
     }
 }
 
-impl Attempt {
+impl BookedAttempt {
     /// Returns an attempt of which nothing is known but its tracker.
     pub(crate) const fn on(tracker: TrackerId) -> Self {
         Self {

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::table::TableWriter;
-use super::{Books, End, RecordError, Watcher};
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, JobId};
 use mumakil_results::results::ChainRow;
@@ -29,11 +29,11 @@ impl Chains {
 }
 
 impl Watcher for Chains {
-    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
         Ok(())
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         for chain in &self.chains {
             // One that has not begun is no more in this table than its job is in that of the jobs.
             if let Some(row) = row(chain, end.books) {
@@ -44,7 +44,7 @@ impl Watcher for Chains {
     }
 }
 
-fn row(chain: &[JobId], books: &Books) -> Option<ChainRow> {
+fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
     let first = books.job(*chain.first()?)?;
     let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
     let submitted = arrivals.min()?;

@@ -20,12 +20,12 @@ use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
 use super::histograms::Histograms;
-use super::jobs::Jobs;
-use super::summary::{Summary, Tally};
-use super::tasks::Tasks;
+use super::jobs::JobsTable;
+use super::summary::{Summary, SummaryTally};
+use super::tasks::TasksTable;
 use super::timeline::Timeline;
 use super::waste::Waste;
-use super::{Books, End, RecordError, RunFacts, Watcher};
+use super::{RecordError, RunBooks, RunEnd, RunFacts, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
@@ -67,11 +67,11 @@ pub struct NodeLabel {
 }
 
 /// What is called to tell of progress.
-pub type OnProgress = Box<dyn FnMut(&Progress) + Send>;
+pub type OnProgress = Box<dyn FnMut(&RunProgress) + Send>;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct RunProgress {
     /// The instant of the latest event.
     pub now: SimTime,
     /// How many jobs were submitted.
@@ -109,7 +109,7 @@ pub struct EventSender {
 /// The two channels between a sender and the writer.
 #[derive(Clone, Debug)]
 struct ToWriter {
-    full: Sender<Parcel>,
+    full: Sender<EventParcel>,
     empty: Receiver<Vec<Event>>,
     /// Whether somebody is shown each heartbeat.
     tells_heartbeats: bool,
@@ -117,7 +117,7 @@ struct ToWriter {
 }
 
 /// What goes to the writer.
-enum Parcel {
+enum EventParcel {
     /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
     Events(Vec<Event>, SimTime, Vec<Beats>),
     End(Box<(RunFacts, Option<Histogram<u64>>)>),
@@ -126,14 +126,14 @@ enum Parcel {
 /// The recorder at work: a handle on the writer's thread.
 #[derive(Debug)]
 pub struct Recorder {
-    full: Sender<Parcel>,
+    full: Sender<EventParcel>,
     writer: JoinHandle<Result<Option<Recording>, RecordError>>,
 }
 
 /// The writer, on its own thread.
 struct Writer {
-    books: Books,
-    tally: Tally,
+    books: RunBooks,
+    tally: SummaryTally,
     waste: Option<Waste>,
     /// Whether that is an output; if not, it only counts what faults cost.
     tells_waste: bool,
@@ -158,8 +158,8 @@ impl Recorder {
         watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
-            books: Books::new(SimTime::ZERO + settings.warm_up),
-            tally: Tally::default(),
+            books: RunBooks::new(SimTime::ZERO + settings.warm_up),
+            tally: SummaryTally::default(),
             waste,
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
@@ -190,7 +190,7 @@ impl Recorder {
         clock_lag: Option<Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
         // A writer that has stopped takes nothing, and says why below.
-        let _ = self.full.send(Parcel::End(Box::new((run, clock_lag))));
+        let _ = self.full.send(EventParcel::End(Box::new((run, clock_lag))));
         match self.writer.join() {
             Ok(recording) => Ok(recording?.expect("the writer stops at the end or at an error")),
             Err(panic) => panic::resume_unwind(panic),
@@ -211,7 +211,7 @@ impl EventSender {
             return;
         }
         let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
-        writer.broken = writer.full.send(Parcel::Events(chunk, now, beats)).is_err();
+        writer.broken = writer.full.send(EventParcel::Events(chunk, now, beats)).is_err();
     }
 
     /// Returns whether the writer has stopped, so that the run has no use any more.
@@ -256,7 +256,7 @@ impl Drop for EventSender {
 
 /// Waits for the next parcel; returns none when nobody is left to send one.
 #[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
-fn next(parcels: &Receiver<Parcel>, is_busy: bool) -> Option<Parcel> {
+fn next(parcels: &Receiver<EventParcel>, is_busy: bool) -> Option<EventParcel> {
     if is_busy && parcels.is_empty() {
         // Who sleeps until there is something has to be woken by the sender: a call to the kernel for each
         // chunk, and a thirtieth of a fast run.
@@ -269,7 +269,7 @@ impl Writer {
     /// Runs until the end of the run, or until nobody is left to tell of it.
     fn run(
         mut self,
-        parcels: &Receiver<Parcel>,
+        parcels: &Receiver<EventParcel>,
         used: &Sender<Vec<Event>>,
         mut progress: Option<OnProgress>,
     ) -> Result<Option<Recording>, RecordError> {
@@ -277,7 +277,7 @@ impl Writer {
         let mut is_busy = false;
         while let Some(parcel) = next(parcels, is_busy) {
             match parcel {
-                Parcel::Events(mut chunk, now, beats) => {
+                EventParcel::Events(mut chunk, now, beats) => {
                     is_busy = CHUNK / 2 < chunk.len();
                     self.see(&chunk)?;
                     self.count(now, &beats);
@@ -285,7 +285,7 @@ impl Writer {
                     // When enough are waiting to be filled, this one is freed.
                     let _ = used.try_send(chunk);
                 }
-                Parcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
+                EventParcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
             }
             if let Some(progress) = &mut progress
                 && PROGRESS <= told.elapsed()
@@ -333,10 +333,10 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        let end = End { books: &self.books, run, clock_lag, waste: None, losses: None };
+        let end = RunEnd { books: &self.books, run, clock_lag, waste: None, losses: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
         let losses = waste.as_ref();
-        let end = End { waste: losses.filter(|_| self.tells_waste), losses, ..end };
+        let end = RunEnd { waste: losses.filter(|_| self.tells_waste), losses, ..end };
         let summary = self.tally.summary(&end);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
@@ -348,8 +348,8 @@ impl Writer {
         Ok(Recording { summary, ended: self.books.ended(), submitted })
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> RunProgress {
+        RunProgress {
             now: self.now,
             submitted: self.books.submitted(),
             ended: self.books.ended(),
@@ -368,10 +368,10 @@ fn open(
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
-    watchers.push(Box::new(Jobs::create(folder)?));
+    watchers.push(Box::new(JobsTable::create(folder)?));
     watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {
-        watchers.push(Box::new(Tasks::create(folder, labels.clone())?));
+        watchers.push(Box::new(TasksTable::create(folder, labels.clone())?));
     }
     if settings.timeline {
         watchers.push(Box::new(Timeline::create(folder, settings.sample)?));

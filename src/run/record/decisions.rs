@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use super::table::TableWriter;
-use super::{Books, End, RecordError, Watcher};
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, JobFact, LedgerFact, Reason};
 use mumakil_results::results::{Decided, DecisionRow};
@@ -41,7 +41,7 @@ impl Decisions {
 }
 
 impl Watcher for Decisions {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         match event.fact {
             Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }) => {
                 let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
@@ -77,7 +77,7 @@ impl Watcher for Decisions {
         }
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         self.table.finish()
     }
 }

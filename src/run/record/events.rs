@@ -11,8 +11,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::incident::Details;
-use super::table::Text;
-use super::{Books, End, NodeLabel, RecordError, Watcher};
+use super::table::TextFile;
+use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::BlockId;
@@ -24,13 +24,13 @@ use mumakil_core::mapred::{
 /// Writes `events.jsonl`.
 #[derive(Debug)]
 pub(super) struct Events {
-    lines: Text,
+    lines: TextFile,
     labels: Arc<[NodeLabel]>,
 }
 
 /// A line: what the facts have, together.
 #[derive(Default, Serialize)]
-struct Line<'a> {
+struct EventLine<'a> {
     at_us: u64,
     fact: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,13 +137,13 @@ struct Line<'a> {
 
 impl Events {
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
-        Ok(Self { lines: Text::create(folder, files::EVENTS)?, labels })
+        Ok(Self { lines: TextFile::create(folder, files::EVENTS)?, labels })
     }
 }
 
 impl Watcher for Events {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        let mut line = Line::of(event);
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
+        let mut line = EventLine::of(event);
         let label = |tracker: TrackerId| &*self.labels[tracker.index()].node;
         (line.node, line.from) = (line.tracker.map(label), line.source.map(label));
         self.lines.write(|to| {
@@ -156,12 +156,12 @@ impl Watcher for Events {
         true
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         self.lines.finish()
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> EventLine<'a> {
     fn of(event: &'a Event) -> Self {
         let line = match event.fact {
             Fact::Job(job, ref fact) => Self::of_job(fact).job(job),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::incident::Details;
 use super::table::TableWriter;
-use super::{Books, End, NodeLabel, RecordError, Watcher};
+use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{Event, Fact, Incident, WorldFact};
 use mumakil_results::results::{FaultRow, Text};
@@ -31,7 +31,7 @@ impl Faults {
 }
 
 impl Watcher for Faults {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         let Fact::World(WorldFact::Incident { tracker, incident }) = event.fact else {
             return Ok(());
         };
@@ -55,7 +55,7 @@ impl Watcher for Faults {
         })
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         self.table.as_mut().map_or(Ok(()), TableWriter::finish)
     }
 }

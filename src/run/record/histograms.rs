@@ -12,8 +12,8 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 
 use super::hdr;
-use super::table::Text;
-use super::{Beats, Books, End, RecordError, Shift, Watcher};
+use super::table::TextFile;
+use super::{Beats, RecordError, RunBooks, RunEnd, Shift, Watcher};
 use mumakil_base::disk;
 use mumakil_base::files;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -87,7 +87,7 @@ impl Histograms {
     }
 
     /// Leaves out jobs that came before the warm-up was over.
-    fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &Books) {
+    fn see_ledger(&mut self, at: SimTime, attempt: AttemptId, fact: LedgerFact, books: &RunBooks) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, waited, reason, .. }
                 if books.counts(attempt.job()) =>
@@ -106,7 +106,13 @@ impl Histograms {
     }
 
     /// Leaves out jobs that came before the warm-up was over.
-    fn see_attempt(&mut self, at: SimTime, attempt: AttemptId, fact: AttemptFact, books: &Books) {
+    fn see_attempt(
+        &mut self,
+        at: SimTime,
+        attempt: AttemptId,
+        fact: AttemptFact,
+        books: &RunBooks,
+    ) {
         match fact {
             AttemptFact::Started { .. } => self.has_slot(at, attempt),
             AttemptFact::Resumed if books.counts(attempt.job()) => {
@@ -147,7 +153,7 @@ impl Histograms {
     }
 
     /// Returns every histogram under its name, in the order of the names.
-    fn named<'h>(&'h self, end: &'h End<'_>) -> BTreeMap<String, Cow<'h, Histogram<u64>>> {
+    fn named<'h>(&'h self, end: &'h RunEnd<'_>) -> BTreeMap<String, Cow<'h, Histogram<u64>>> {
         let mut named = BTreeMap::from(
             [
                 ("heartbeat_rtt", &self.heartbeat_rtt),
@@ -184,7 +190,7 @@ impl Histograms {
 }
 
 impl Watcher for Histograms {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         match event.fact {
             Fact::Ledger(attempt, _, fact) => self.see_ledger(event.at, attempt, fact, books),
             Fact::Attempt(attempt, _, fact) => self.see_attempt(event.at, attempt, fact, books),
@@ -210,15 +216,15 @@ impl Watcher for Histograms {
         record_all(&mut self.jobtracker_queue, beats.queued, beats.count);
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let named = self.named(end);
         let tables = self.folder.join(files::HISTOGRAMS);
         for (name, histogram) in &named {
-            let mut table = Text::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
+            let mut table = TextFile::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
             table.write(|to| hdr::write_percentiles(to, histogram))?;
             table.finish()?;
         }
-        let mut log = Text::create(&self.folder, files::LATENCY)?;
+        let mut log = TextFile::create(&self.folder, files::LATENCY)?;
         let entries = named.iter().map(|(name, histogram)| (name.as_str(), &**histogram));
         log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
         log.finish()

@@ -6,29 +6,29 @@
 use std::path::Path;
 
 use super::table::TableWriter;
-use super::{Books, End, Job, RecordError, Watcher};
+use super::{BookedJob, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Event;
 use mumakil_results::results::{JobEnd, JobRow};
 
 /// Writes `jobs.csv`.
 #[derive(Debug)]
-pub(super) struct Jobs {
+pub(super) struct JobsTable {
     table: TableWriter<JobRow>,
 }
 
-impl Jobs {
+impl JobsTable {
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
         Ok(Self { table: TableWriter::create(folder)? })
     }
 }
 
-impl Watcher for Jobs {
-    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+impl Watcher for JobsTable {
+    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
         Ok(())
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         for job in end.books.jobs() {
             self.table.row(&row(job))?;
         }
@@ -36,7 +36,7 @@ impl Watcher for Jobs {
     }
 }
 
-fn row(job: &Job) -> JobRow {
+fn row(job: &BookedJob) -> JobRow {
     let spec = &*job.spec;
     let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
     JobRow {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{Books, End, RecordError, Watcher};
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
@@ -19,7 +19,7 @@ const STRIDE: u64 = 1 << 10;
 
 /// What a run was up to an instant.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct RunPast {
     until: SimTime,
     events: u64,
     hash: DefaultHasher,
@@ -29,7 +29,7 @@ pub struct Past {
     goal: Option<(u64, Option<u64>)>,
 }
 
-impl Past {
+impl RunPast {
     /// Returns an empty past up to an instant, without it, and a watcher that fills it.
     pub fn until(until: SimTime) -> (Arc<Mutex<Self>>, Box<dyn Watcher>) {
         let past = Arc::new(Mutex::new(Self { until, ..Self::open(None) }));
@@ -107,8 +107,8 @@ impl Past {
     }
 }
 
-impl Watcher for Arc<Mutex<Past>> {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+impl Watcher for Arc<Mutex<RunPast>> {
+    fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
         self.lock().add(event);
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Watcher for Arc<Mutex<Past>> {
         true
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         Ok(())
     }
 }
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::{JobFact, JobId};
 
-    fn past(jobs: impl Iterator<Item = u32>, until: u64) -> Past {
-        let (past, _) = Past::until(SimTime::ZERO + SimSpan::from_secs(until));
+    fn past(jobs: impl Iterator<Item = u32>, until: u64) -> RunPast {
+        let (past, _) = RunPast::until(SimTime::ZERO + SimSpan::from_secs(until));
         let mut past = past.lock().clone();
         for (second, job) in (0..).zip(jobs) {
             let at = SimTime::ZERO + SimSpan::from_secs(second);
@@ -165,7 +165,7 @@ mod tests {
     fn a_past_begins_as_a_shorter_one_or_parts_from_it() {
         let shorter = past(0..10, 99);
         let longer = |jobs: &mut dyn Iterator<Item = u32>| {
-            let mut past = Past::open(Some(&shorter));
+            let mut past = RunPast::open(Some(&shorter));
             for (second, job) in (0..).zip(jobs) {
                 let at = SimTime::ZERO + SimSpan::from_secs(second);
                 past.add(&Event { at, fact: Fact::Job(JobId(job), JobFact::Running) });
@@ -178,6 +178,6 @@ mod tests {
         assert_eq!(longer(&mut (0..9)), secs(8), "it is not as long");
         assert_eq!(longer(&mut (0..15).map(|n| n + u32::from(n == 5))), secs(4));
         let nothing = past(0..0, 99);
-        assert_eq!(Past::open(Some(&nothing)).parts_before(&nothing), None);
+        assert_eq!(RunPast::open(Some(&nothing)).parts_before(&nothing), None);
     }
 }

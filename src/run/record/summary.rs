@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::table::Text;
-use super::{Beats, Books, ByLocality, End, Fate, RecordError, WasteSummary, Watcher};
+use super::table::TextFile;
+use super::{AttemptFate, Beats, ByLocality, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
 use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -141,32 +141,34 @@ pub struct SlotShares {
 
 /// What only the passing events tell: heartbeats, and slots over time.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct SummaryTally {
     heartbeats: u64,
     /// How often something befell a machine or an attempt.
     incidents: u64,
     trackers: Vec<PerSlot<u32>>,
     /// The slots with which each tracker first came up.
     first: Vec<Option<PerSlot<u32>>>,
-    available: PerSlot<Area>,
-    held: PerSlot<Area>,
+    available: PerSlot<LevelArea>,
+    held: PerSlot<LevelArea>,
 }
 
 /// A number over time, and what is under its curve.
 #[derive(Debug, Default)]
-struct Area {
+struct LevelArea {
     level: u32,
     since: SimTime,
     micros: u128,
 }
 
-impl Tally {
+impl SummaryTally {
     /// Returns what faults did, if they did anything.
     fn faults(&self, losses: &WasteSummary) -> Option<FaultSummary> {
         let faults = FaultSummary {
             incidents: self.incidents,
             attempts_lost: losses.attempts_harmed,
-            slots_lost_s: rounded(losses.by_fate[Fate::Failed] + losses.by_fate[Fate::Lost]),
+            slots_lost_s: rounded(
+                losses.by_fate[AttemptFate::Failed] + losses.by_fate[AttemptFate::Lost],
+            ),
         };
         (0 < faults.incidents + faults.attempts_lost).then_some(faults)
     }
@@ -193,13 +195,14 @@ impl Tally {
     }
 
     /// Returns the summary of the run.
-    pub(super) fn summary(&self, end: &End<'_>) -> Summary {
-        let End { books, run, waste, losses, .. } = *end;
+    pub(super) fn summary(&self, end: &RunEnd<'_>) -> Summary {
+        let RunEnd { books, run, waste, losses, .. } = *end;
         let ended = |outcome| {
-            let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
+            let how = |job: &&super::BookedJob| job.ended.is_some_and(|(_, how)| how == outcome);
             books.counted().filter(how).count() as u64
         };
-        let sum = |of: fn(&super::Job) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
+        let sum =
+            |of: fn(&super::BookedJob) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
         let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
@@ -251,8 +254,8 @@ impl Tally {
     }
 }
 
-impl Watcher for Tally {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+impl Watcher for SummaryTally {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         match event.fact {
             Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
                 self.slots_change(event.at, tracker, slots);
@@ -281,7 +284,7 @@ impl Watcher for Tally {
         self.heartbeats += beats.count;
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         Ok(())
     }
 }
@@ -316,7 +319,7 @@ impl Summary {
 
     /// Writes `summary.json` in `folder`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
-        let mut file = Text::create(folder, files::SUMMARY)?;
+        let mut file = TextFile::create(folder, files::SUMMARY)?;
         file.write(|to| {
             serde_json::to_writer_pretty(&mut *to, self)?;
             to.write_all(b"\n")
@@ -325,7 +328,7 @@ impl Summary {
     }
 }
 
-impl Area {
+impl LevelArea {
     fn set(&mut self, at: SimTime, level: u32) {
         self.micros = self.until(at);
         self.since = self.since.max(at);
@@ -350,7 +353,7 @@ impl std::ops::Add for ByLocality {
     }
 }
 
-fn makespan(books: &Books) -> Option<f64> {
+fn makespan(books: &RunBooks) -> Option<f64> {
     let first = books.counted().map(|job| job.submitted).min()?;
     let ends: Option<Vec<SimTime>> = books.counted().map(|job| Some(job.ended?.0)).collect();
     let last = ends?.into_iter().max()?;

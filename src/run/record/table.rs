@@ -56,12 +56,12 @@ impl<R: TableRow> TableWriter<R> {
 
 /// A text file that is written from beginning to end.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct TextFile {
     path: PathBuf,
     to: BufWriter<File>,
 }
 
-impl Text {
+impl TextFile {
     /// Creates the file, empty.
     pub(super) fn create(folder: &Path, name: &str) -> Result<Self, RecordError> {
         let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::Books`]).
+//! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::RunBooks`]).
 //!
 //! Times and phases are the tracker's truth, the outcome is the JobTracker's verdict, or the
 //! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when the
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::table::TableWriter;
-use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
+use super::{BookedAttempt, NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
@@ -24,7 +24,7 @@ use mumakil_results::results::{AttemptEnd, AttemptKind, AttemptRow};
 
 /// Writes `tasks.csv`.
 #[derive(Debug)]
-pub(super) struct Tasks {
+pub(super) struct TasksTable {
     table: TableWriter<AttemptRow>,
     labels: Arc<[NodeLabel]>,
     reason: String,
@@ -33,7 +33,7 @@ pub(super) struct Tasks {
     cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
 
-impl Tasks {
+impl TasksTable {
     /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = TableWriter::create(folder)?;
@@ -46,7 +46,7 @@ impl Tasks {
         })
     }
 
-    fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
+    fn row(&mut self, id: AttemptId, attempt: &BookedAttempt) -> Result<(), RecordError> {
         if !attempt.has_work() {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Tasks {
     }
 }
 
-impl Tasks {
+impl TasksTable {
     fn row_of(
         &mut self,
         id: AttemptId,
@@ -141,8 +141,8 @@ impl Tasks {
     }
 }
 
-impl Watcher for Tasks {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+impl Watcher for TasksTable {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         match event.fact {
             Fact::Attempt(
                 attempt,
@@ -173,7 +173,7 @@ impl Watcher for Tasks {
         books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         for (id, attempt) in end.books.open() {
             self.row(id, attempt)?;
         }

@@ -15,7 +15,7 @@
 use std::path::Path;
 
 use super::table::TableWriter;
-use super::{Books, End, RecordError, Watcher};
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, JobId, PerSlot, SlotCounts, SlotKind};
 use mumakil_results::results::SlotsRow;
@@ -34,14 +34,14 @@ pub(super) struct Timeline {
 /// A job's state for a kind of slot, and the state that was last written.
 #[derive(Clone, Debug, Default)]
 struct Track {
-    now: State,
-    written: State,
+    now: TimelineState,
+    written: TimelineState,
     /// Whether it stands among the changed ones.
     changed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct State {
+struct TimelineState {
     counts: SlotCounts,
     slots: u32,
     suspended: u32,
@@ -75,8 +75,8 @@ impl Timeline {
         &mut self,
         at: SimTime,
         (kind, job): (SlotKind, JobId),
-        books: &Books,
-        change: impl FnOnce(&mut State),
+        books: &RunBooks,
+        change: impl FnOnce(&mut TimelineState),
     ) -> Result<(), RecordError> {
         if self.due < at {
             self.write(self.due, books)?;
@@ -94,7 +94,7 @@ impl Timeline {
         Ok(())
     }
 
-    fn write(&mut self, at: SimTime, books: &Books) -> Result<(), RecordError> {
+    fn write(&mut self, at: SimTime, books: &RunBooks) -> Result<(), RecordError> {
         self.changed.sort_unstable();
         for (kind, job) in self.changed.drain(..) {
             let track = &mut self.jobs[job.index()][kind];
@@ -103,7 +103,7 @@ impl Timeline {
                 continue;
             }
             track.written = track.now;
-            let State { counts, slots, suspended } = track.now;
+            let TimelineState { counts, slots, suspended } = track.now;
             self.table.row(&SlotsRow {
                 time_ms: at.as_millis(),
                 kind,
@@ -120,7 +120,7 @@ impl Timeline {
 }
 
 impl Watcher for Timeline {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         let at = event.at;
         if let Some(shift) = books.shift()
             && shift.task.is_work()
@@ -135,7 +135,7 @@ impl Watcher for Timeline {
         })
     }
 
-    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         self.write(self.due.min(end.run.ended), end.books)?;
         self.table.finish()
     }

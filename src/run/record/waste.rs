@@ -31,7 +31,7 @@ use serde::{Serialize, Serializer};
 
 use super::summary::rounded;
 use super::table::TableWriter;
-use super::{Books, End, RecordError};
+use super::{RecordError, RunBooks, RunEnd};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
@@ -43,15 +43,15 @@ use mumakil_results::results::{SlotMillis, WasteRow};
 #[derive(Debug)]
 pub(super) struct Waste {
     table: Option<TableWriter<WasteRow>>,
-    jobs: Vec<Option<Box<Account>>>,
-    open: BTreeMap<AttemptId, Open>,
+    jobs: Vec<Option<Box<WasteAccount>>>,
+    open: BTreeMap<AttemptId, WasteAttempt>,
     /// How often each tracker has died or was given up.
     losses: Vec<u32>,
 }
 
 /// What became of an attempt, and so of the slot time that it held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AttemptFate {
     /// It succeeded.
     Useful,
     /// It failed.
@@ -74,7 +74,7 @@ pub struct PerFate<T>([T; 7]);
 
 /// What a job's slots were held for.
 #[derive(Debug, Default)]
-struct Account {
+struct WasteAccount {
     name: Arc<str>,
     /// In slots times microseconds.
     sums: PerFate<u64>,
@@ -85,7 +85,7 @@ struct Account {
     harmed: u32,
     maps_done: Option<SimTime>,
     /// Until it ends.
-    tasks: PerSlot<Vec<Task>>,
+    tasks: PerSlot<Vec<WasteTask>>,
     ended: Option<Outcome>,
     stragglers: Option<Stragglers>,
 }
@@ -100,7 +100,7 @@ struct Stragglers {
 
 /// A map or reduce.
 #[derive(Clone, Copy, Debug, Default)]
-struct Task {
+struct WasteTask {
     first_start: Option<SimTime>,
     end: Option<SimTime>,
     /// The attempt that succeeded, and what it held.
@@ -109,21 +109,21 @@ struct Task {
 
 /// An attempt of which more may be heard.
 #[derive(Debug, Default)]
-struct Open {
+struct WasteAttempt {
     tracker: TrackerId,
     /// How often its tracker had been lost when it was assigned.
     losses: u32,
     is_second: bool,
     is_beaten: bool,
     slots: u32,
-    holds: Vec<Hold>,
+    holds: Vec<WasteHold>,
     held: u64,
     ended: Option<SimTime>,
-    fate: Option<Fate>,
+    fate: Option<AttemptFate>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Hold {
+struct WasteHold {
     tracker: TrackerId,
     role: Role,
     slots: u32,
@@ -147,7 +147,7 @@ pub struct WasteSummary {
     pub attempts_harmed: u64,
 }
 
-impl Fate {
+impl AttemptFate {
     /// All fates: of what was useful, of what was in vain, and of what is unfinished.
     pub const ALL: [Self; 7] = [
         Self::Useful,
@@ -176,22 +176,22 @@ impl Fate {
     }
 }
 
-impl<T> Index<Fate> for PerFate<T> {
+impl<T> Index<AttemptFate> for PerFate<T> {
     type Output = T;
 
-    fn index(&self, fate: Fate) -> &T {
+    fn index(&self, fate: AttemptFate) -> &T {
         &self.0[fate as usize]
     }
 }
 
-impl<T> IndexMut<Fate> for PerFate<T> {
-    fn index_mut(&mut self, fate: Fate) -> &mut T {
+impl<T> IndexMut<AttemptFate> for PerFate<T> {
+    fn index_mut(&mut self, fate: AttemptFate) -> &mut T {
         &mut self.0[fate as usize]
     }
 }
 
 impl PerFate<u64> {
-    fn sum(&self, fates: &[Fate]) -> u64 {
+    fn sum(&self, fates: &[AttemptFate]) -> u64 {
         fates.iter().map(|&fate| self[fate]).sum()
     }
 }
@@ -203,7 +203,7 @@ impl Waste {
     }
 
     /// Hears of an event that the books know of.
-    pub(super) fn see(&mut self, event: &Event, books: &Books) {
+    pub(super) fn see(&mut self, event: &Event, books: &RunBooks) {
         match event.fact {
             Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
             Fact::Ledger(attempt, tracker, fact) => self.see_ledger(attempt, tracker, fact),
@@ -230,17 +230,17 @@ impl Waste {
         }
     }
 
-    fn see_job(&mut self, at: SimTime, job: JobId, fact: &JobFact, books: &Books) {
+    fn see_job(&mut self, at: SimTime, job: JobId, fact: &JobFact, books: &RunBooks) {
         match *fact {
             JobFact::Submitted(ref spec) => {
-                let tasks = |count| vec![Task::default(); count as usize];
+                let tasks = |count| vec![WasteTask::default(); count as usize];
                 if self.jobs.len() <= job.index() {
                     self.jobs.resize_with(job.index() + 1, || None);
                 }
-                self.jobs[job.index()] = Some(Box::new(Account {
+                self.jobs[job.index()] = Some(Box::new(WasteAccount {
                     name: spec.name.clone(),
                     tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
-                    ..Account::default()
+                    ..WasteAccount::default()
                 }));
             }
             JobFact::MapsDone => {
@@ -288,7 +288,7 @@ impl Waste {
         match fact {
             AttemptFact::Started { role, slots } => {
                 let open = self.open.entry(attempt).or_default();
-                open.holds.push(Hold { tracker, role, slots, since: at });
+                open.holds.push(WasteHold { tracker, role, slots, since: at });
                 if role == Role::Work {
                     open.slots = slots;
                     if let Some(task) = self.task(attempt.task) {
@@ -304,7 +304,7 @@ impl Waste {
             AttemptFact::Resumed => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     let (role, slots) = (Role::Work, open.slots);
-                    open.holds.push(Hold { tracker, role, slots, since: at });
+                    open.holds.push(WasteHold { tracker, role, slots, since: at });
                 }
             }
             AttemptFact::Ended { role, .. } => {
@@ -326,12 +326,12 @@ impl Waste {
         self.losses.get(tracker.index()).copied().unwrap_or(0)
     }
 
-    fn account(&mut self, job: JobId) -> Option<&mut Account> {
+    fn account(&mut self, job: JobId) -> Option<&mut WasteAccount> {
         self.jobs.get_mut(job.index())?.as_deref_mut()
     }
 
     /// Returns a map or reduce of a job that has not ended.
-    fn task(&mut self, id: TaskId) -> Option<&mut Task> {
+    fn task(&mut self, id: TaskId) -> Option<&mut WasteTask> {
         let tasks = &mut self.account(id.job)?.tasks[id.slot()];
         tasks.get_mut(id.index as usize).filter(|_| id.is_work())
     }
@@ -343,15 +343,15 @@ impl Waste {
             return self.lose_output(attempt, verdict);
         }
         let fate = match verdict {
-            Outcome::Succeeded => Fate::Useful,
-            Outcome::Failed => Fate::Failed,
-            Outcome::Killed => self.why_killed(open, Fate::Preempted),
+            Outcome::Succeeded => AttemptFate::Useful,
+            Outcome::Failed => AttemptFate::Failed,
+            Outcome::Killed => self.why_killed(open, AttemptFate::Preempted),
         };
         let (ended, is_second) = (open.ended, open.is_second);
         if let Some(open) = self.open.get_mut(&attempt) {
             open.fate = Some(fate);
         }
-        if fate == Fate::Useful {
+        if fate == AttemptFate::Useful {
             if let Some(task) = self.task(attempt.task) {
                 task.end = ended;
             }
@@ -362,11 +362,11 @@ impl Waste {
         self.close_if_over(attempt);
     }
 
-    fn why_killed(&self, open: &Open, else_: Fate) -> Fate {
+    fn why_killed(&self, open: &WasteAttempt, else_: AttemptFate) -> AttemptFate {
         if open.is_beaten {
-            Fate::Speculative
+            AttemptFate::Speculative
         } else if open.losses < self.losses_of(open.tracker) {
-            Fate::Lost
+            AttemptFate::Lost
         } else {
             else_
         }
@@ -383,8 +383,8 @@ impl Waste {
         };
         task.end = None;
         if let Some(account) = self.account(attempt.job()) {
-            account.sums[Fate::Useful] -= held;
-            account.sums[Fate::Lost] += held;
+            account.sums[AttemptFate::Useful] -= held;
+            account.sums[AttemptFate::Lost] += held;
             account.harmed += 1;
         }
     }
@@ -404,30 +404,30 @@ impl Waste {
     fn begin_anew(&mut self, id: JobId) {
         for attempt in self.open_of(id) {
             if let Some(open) = self.open.get_mut(&attempt) {
-                open.fate.get_or_insert(Fate::Lost);
+                open.fate.get_or_insert(AttemptFate::Lost);
             }
             self.close_if_over(attempt);
         }
     }
 
     /// Ends a job, and with it all that is open of it but for the slots that it still holds.
-    fn end_job(&mut self, id: JobId, outcome: Outcome, books: &Books) {
+    fn end_job(&mut self, id: JobId, outcome: Outcome, books: &RunBooks) {
         for attempt in self.open_of(id) {
             let known = &self.open[&attempt];
-            let fate = known.fate.unwrap_or_else(|| self.why_killed(known, Fate::Killed));
+            let fate = known.fate.unwrap_or_else(|| self.why_killed(known, AttemptFate::Killed));
             if let Some(known) = self.open.get_mut(&attempt) {
                 known.fate = Some(fate);
             }
             self.close_if_over(attempt);
         }
-        let sojourn = books.job(id).and_then(super::Job::sojourn);
+        let sojourn = books.job(id).and_then(super::BookedJob::sojourn);
         let Some(account) = self.account(id) else { return };
         account.ended = Some(outcome);
         if outcome == Outcome::Succeeded {
             account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
         } else {
-            for fate in [Fate::Useful, Fate::Preempted] {
-                account.sums[Fate::Killed] += mem::take(&mut account.sums[fate]);
+            for fate in [AttemptFate::Useful, AttemptFate::Preempted] {
+                account.sums[AttemptFate::Killed] += mem::take(&mut account.sums[fate]);
             }
         }
         account.tasks = PerSlot::default();
@@ -435,35 +435,36 @@ impl Waste {
 
     /// Adds an attempt to its job's account if nothing more is expected of it.
     fn close_if_over(&mut self, attempt: AttemptId) {
-        let is_over =
-            |open: &Open| open.fate.is_some() && open.ended.is_some() && open.holds.is_empty();
+        let is_over = |open: &WasteAttempt| {
+            open.fate.is_some() && open.ended.is_some() && open.holds.is_empty()
+        };
         if !self.open.get(&attempt).is_some_and(is_over) {
             return;
         }
-        if let Some(Open { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
+        if let Some(WasteAttempt { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
             self.add(attempt, held, fate);
         }
     }
 
-    fn add(&mut self, attempt: AttemptId, held: u64, fate: Fate) {
-        if let Some(task) = self.task(attempt.task).filter(|_| fate == Fate::Useful) {
+    fn add(&mut self, attempt: AttemptId, held: u64, fate: AttemptFate) {
+        if let Some(task) = self.task(attempt.task).filter(|_| fate == AttemptFate::Useful) {
             task.winner = Some((attempt.number, held));
         }
         let Some(account) = self.account(attempt.job()) else { return };
-        account.harmed += u32::from(matches!(fate, Fate::Failed | Fate::Lost));
+        account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let fate = match fate {
-            Fate::Useful | Fate::Preempted if is_in_vain => Fate::Killed,
+            AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
             other => other,
         };
         account.sums[fate] += held;
     }
 
     /// Ends the accounts with the run; returns what all of them come to.
-    pub(super) fn finish(&mut self, end: &End<'_>) -> Result<WasteSummary, RecordError> {
+    pub(super) fn finish(&mut self, end: &RunEnd<'_>) -> Result<WasteSummary, RecordError> {
         for (attempt, mut open) in mem::take(&mut self.open) {
             open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
-            self.add(attempt, open.held, open.fate.unwrap_or(Fate::Unfinished));
+            self.add(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
         }
         if let Some(table) = &mut self.table {
             for (job, account) in (0..).zip(&self.jobs) {
@@ -475,24 +476,24 @@ impl Waste {
     }
 }
 
-impl Open {
+impl WasteAttempt {
     fn let_go(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
-        let is_it = |hold: &Hold| hold.tracker == tracker && hold.role == role;
+        let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
         if let Some(place) = self.holds.iter().position(is_it) {
             self.held += self.holds.swap_remove(place).until(at);
         }
     }
 }
 
-impl Hold {
+impl WasteHold {
     fn until(&self, at: SimTime) -> u64 {
         at.saturating_since(self.since).as_micros() * u64::from(self.slots)
     }
 }
 
-impl Account {
+impl WasteAccount {
     fn stragglers(&self, sojourn: SimSpan) -> Stragglers {
-        let span = |task: &Task, kind| {
+        let span = |task: &WasteTask, kind| {
             let first = task.first_start?;
             let begins = match kind {
                 SlotKind::Map => first,
@@ -510,21 +511,22 @@ impl Account {
     }
 
     fn row(&self, job: u32) -> WasteRow {
-        let [held, wasted] = [&Fate::ALL[..], &Fate::IN_VAIN].map(|fates| self.sums.sum(fates));
+        let [held, wasted] =
+            [&AttemptFate::ALL[..], &AttemptFate::IN_VAIN].map(|fates| self.sums.sum(fates));
         let of = |fate| SlotMillis(millis(self.sums[fate]));
         let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
         WasteRow {
             job,
             name: (&*self.name).into(),
             held_ms: SlotMillis(millis(held)),
-            useful_ms: of(Fate::Useful),
+            useful_ms: of(AttemptFate::Useful),
             wasted_ms: SlotMillis(millis(wasted)),
-            failed_ms: of(Fate::Failed),
-            speculative_ms: of(Fate::Speculative),
-            lost_ms: of(Fate::Lost),
-            preempted_ms: of(Fate::Preempted),
-            killed_ms: of(Fate::Killed),
-            unfinished_ms: of(Fate::Unfinished),
+            failed_ms: of(AttemptFate::Failed),
+            speculative_ms: of(AttemptFate::Speculative),
+            lost_ms: of(AttemptFate::Lost),
+            preempted_ms: of(AttemptFate::Preempted),
+            killed_ms: of(AttemptFate::Killed),
+            unfinished_ms: of(AttemptFate::Unfinished),
             second_attempts: self.second_attempts,
             second_attempts_won: self.won,
             map_straggling_ms: straggling(SlotKind::Map),
@@ -539,17 +541,18 @@ const fn millis(micros: u64) -> u64 {
 }
 
 impl WasteSummary {
-    fn of<'a>(accounts: impl Iterator<Item = &'a Box<Account>> + Clone) -> Self {
-        let sum = |fates: &[Fate]| {
+    fn of<'a>(accounts: impl Iterator<Item = &'a Box<WasteAccount>> + Clone) -> Self {
+        let sum = |fates: &[AttemptFate]| {
             let micros: u128 =
                 accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
             rounded(micros as f64 / 1e6)
         };
-        let by_fate = PerFate(Fate::ALL.map(|fate| sum(&[fate])));
-        let (useful, wasted) = (by_fate[Fate::Useful], sum(&Fate::IN_VAIN));
-        let count = |of: fn(&Account) -> u32| accounts.clone().map(|all| u64::from(of(all))).sum();
+        let by_fate = PerFate(AttemptFate::ALL.map(|fate| sum(&[fate])));
+        let (useful, wasted) = (by_fate[AttemptFate::Useful], sum(&AttemptFate::IN_VAIN));
+        let count =
+            |of: fn(&WasteAccount) -> u32| accounts.clone().map(|all| u64::from(of(all))).sum();
         Self {
-            held_s: sum(&Fate::ALL),
+            held_s: sum(&AttemptFate::ALL),
             by_fate,
             goodput: (0.0 < useful + wasted).then(|| rounded(useful / (useful + wasted))),
             second_attempts: count(|account| account.second_attempts),
@@ -563,9 +566,9 @@ impl Serialize for WasteSummary {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("held_s", &self.held_s)?;
-        for fate in Fate::ALL {
+        for fate in AttemptFate::ALL {
             map.serialize_entry(&format!("{}_s", fate.word()), &self.by_fate[fate])?;
-            if fate == Fate::Useful {
+            if fate == AttemptFate::Useful {
                 map.serialize_entry("goodput", &self.goodput)?;
             }
         }
@@ -601,7 +604,7 @@ mod tests {
 
     /// Returns the accounts of a stream.
     fn waste(stream: &Stream) -> (Waste, WasteSummary) {
-        let (mut waste, mut books) = (Waste::create(None).unwrap(), Books::new(SimTime::ZERO));
+        let (mut waste, mut books) = (Waste::create(None).unwrap(), RunBooks::new(SimTime::ZERO));
         for event in &stream.events {
             books.enter(event);
             waste.see(event, &books);
@@ -618,7 +621,7 @@ mod tests {
             ended: stream.now,
             stop: None,
         };
-        let end = End { books: &books, run: &run, clock_lag: None, waste: None, losses: None };
+        let end = RunEnd { books: &books, run: &run, clock_lag: None, waste: None, losses: None };
         let summary = waste.finish(&end).unwrap();
         (waste, summary)
     }

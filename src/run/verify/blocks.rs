@@ -17,13 +17,13 @@ pub(super) struct Blocks {
     files: Option<Hdfs>,
     /// Whether anything has befallen a machine.
     is_struck: bool,
-    machines: Vec<Machine>,
+    machines: Vec<CheckedMachine>,
     /// Copies that were made later, and those that were removed at this instant.
-    copies: BTreeMap<Block, Vec<Later>>,
+    copies: BTreeMap<Block, Vec<CheckedCopy>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Machine {
+struct CheckedMachine {
     /// Whether it was ever up: one that has still to join counts as on, whatever befalls it.
     is_there: bool,
     /// Since when it is off, if it is, or on again.
@@ -36,7 +36,7 @@ struct Machine {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Later {
+struct CheckedCopy {
     tracker: TrackerId,
     made: SimTime,
     removed: Option<SimTime>,
@@ -52,7 +52,7 @@ pub(super) struct Sources {
     pub(super) is_struck: bool,
 }
 
-impl Machine {
+impl CheckedMachine {
     /// Returns whether it could be on at an instant, and whether it surely was.
     fn was_on(&self, at: SimTime) -> [bool; 2] {
         let was_off = self.is_there && self.off.is_some_and(|off| off < at);
@@ -87,7 +87,7 @@ impl Blocks {
         if first.is_empty() {
             return None;
         }
-        let unknown = Machine::default();
+        let unknown = CheckedMachine::default();
         let machine = |tracker: TrackerId| self.machines.get(tracker.index()).unwrap_or(&unknown);
         let mut sources = Sources::default();
         for tracker in first {
@@ -97,7 +97,7 @@ impl Blocks {
             sources.is_struck |= !may;
         }
         let later = self.copies.get(&input.block(job, map)).into_iter().flatten();
-        for Later { tracker, made, removed } in later {
+        for CheckedCopy { tracker, made, removed } in later {
             let is_there = [removed.is_none_or(|gone| gone == at), removed.is_none() && *made < at];
             let machine = machine(*tracker);
             let is_read = both(machine.was_on(at), machine.has_kept(*made, at));
@@ -140,16 +140,16 @@ impl Blocks {
         let copies = self.copies.entry(block).or_default();
         copies.retain(|copy| copy.removed.is_none_or(|removed| removed == at));
         if is_there {
-            copies.push(Later { tracker, made: at, removed: None });
+            copies.push(CheckedCopy { tracker, made: at, removed: None });
         } else {
-            let is_it = |copy: &&mut Later| copy.tracker == tracker && copy.removed.is_none();
+            let is_it = |copy: &&mut CheckedCopy| copy.tracker == tracker && copy.removed.is_none();
             copies.iter_mut().filter(is_it).for_each(|copy| copy.removed = Some(at));
         }
     }
 
-    fn at(&mut self, tracker: TrackerId) -> &mut Machine {
+    fn at(&mut self, tracker: TrackerId) -> &mut CheckedMachine {
         if self.machines.len() <= tracker.index() {
-            self.machines.resize_with(tracker.index() + 1, Machine::default);
+            self.machines.resize_with(tracker.index() + 1, CheckedMachine::default);
         }
         &mut self.machines[tracker.index()]
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::blocks::Sources;
-use super::trackers::Trackers;
-use super::{Breach, Check, Rules};
+use super::trackers::CheckedTrackers;
+use super::{Breach, Check, VerifierRules};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact, Outcome,
@@ -18,23 +18,23 @@ const LEAST_COMPLAINTS: u32 = 3;
 
 /// The jobs that were submitted; what is known of one is dropped when it ends.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
-    all: Vec<Life>,
+pub(super) struct CheckedJobs {
+    all: Vec<JobLife>,
     /// What attempts held that were of use to jobs which have ended: slots times microseconds.
     useful: u128,
 }
 
 #[derive(Debug, Default)]
-enum Life {
+enum JobLife {
     #[default]
     Unknown,
-    Live(Box<Job>),
+    Live(Box<CheckedJob>),
     Ended,
 }
 
 /// A job that has not ended.
 #[derive(Debug)]
-struct Job {
+struct CheckedJob {
     id: JobId,
     name: Arc<str>,
     tasks: PerSlot<u32>,
@@ -51,16 +51,16 @@ struct Job {
     /// What the attempts held that are its tasks' successes: slots times microseconds.
     useful: u128,
     /// The outputs that its maps left, by map.
-    outputs: Vec<Vec<Output>>,
+    outputs: Vec<Vec<CheckedOutput>>,
     /// For look-ups only.
-    by_task: FxHashMap<TaskId, Task>,
+    by_task: FxHashMap<TaskId, CheckedTask>,
     /// For look-ups only.
-    attempts: FxHashMap<AttemptId, Attempt>,
+    attempts: FxHashMap<AttemptId, CheckedAttempt>,
 }
 
 /// What a map has left.
 #[derive(Debug)]
-struct Output {
+struct CheckedOutput {
     tracker: TrackerId,
     made: SimTime,
     /// How often what lay there had been lost before.
@@ -68,7 +68,7 @@ struct Output {
 }
 
 #[derive(Debug, Default)]
-struct Task {
+struct CheckedTask {
     /// Attempts that are assigned and have no verdict.
     active: Vec<u32>,
     /// Those that have failed.
@@ -77,15 +77,15 @@ struct Task {
     winner: Option<u32>,
 }
 
-impl Task {
-    fn waits(&self, rules: Rules) -> bool {
+impl CheckedTask {
+    fn waits(&self, rules: VerifierRules) -> bool {
         let is_given_up = rules.max_attempts.is_some_and(|most| most <= self.failures);
         self.active.is_empty() && self.winner.is_none() && !is_given_up
     }
 }
 
 #[derive(Debug)]
-struct Attempt {
+struct CheckedAttempt {
     /// Where its work is to run.
     tracker: TrackerId,
     /// Where its output is to be removed.
@@ -102,8 +102,8 @@ struct Attempt {
     finds_nothing: bool,
     /// When its work started.
     started: SimTime,
-    work: Progress,
-    cleanup: Progress,
+    work: RoleProgress,
+    cleanup: RoleProgress,
     /// Whether it was ever suspended, and whether it ever waited for its commit.
     suspended: bool,
     commit_pending: bool,
@@ -123,18 +123,18 @@ struct Attempt {
 
 /// How far an attempt is in a role.
 #[derive(Debug, Default)]
-struct Progress {
+struct RoleProgress {
     started: bool,
     ended: Option<Outcome>,
 }
 
-impl Jobs {
+impl CheckedJobs {
     /// Checks what the JobTracker says of a job.
     pub(super) fn see(
         &mut self,
         id: JobId,
         fact: &JobFact,
-        trackers: &mut Trackers,
+        trackers: &mut CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         match *fact {
@@ -179,7 +179,7 @@ impl Jobs {
         attempt: AttemptId,
         tracker: TrackerId,
         fact: LedgerFact,
-        trackers: &mut Trackers,
+        trackers: &mut CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         match fact {
@@ -205,7 +205,7 @@ impl Jobs {
                 }
             }
             LedgerFact::Learned { state, counts } => {
-                if let Some(Life::Live(job)) = self.all.get_mut(attempt.job().index()) {
+                if let Some(JobLife::Live(job)) = self.all.get_mut(attempt.job().index()) {
                     job.learn(attempt, tracker, state, trackers, check);
                     job.compare(attempt, counts, check);
                 }
@@ -221,13 +221,13 @@ impl Jobs {
         attempt: AttemptId,
         tracker: TrackerId,
         fact: AttemptFact,
-        trackers: &Trackers,
+        trackers: &CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         let job = match self.all.get_mut(attempt.job().index()) {
-            Some(Life::Live(job)) => job,
-            Some(Life::Ended) => return,
-            Some(Life::Unknown) | None => {
+            Some(JobLife::Live(job)) => job,
+            Some(JobLife::Ended) => return,
+            Some(JobLife::Unknown) | None => {
                 return check.breach(Breach::JobNotLive { job: attempt.job() });
             }
         };
@@ -274,19 +274,19 @@ impl Jobs {
     /// Checks that no job is left.
     pub(super) fn over(&self, check: &mut Check<'_>) {
         for life in &self.all {
-            if let Life::Live(job) = life {
+            if let JobLife::Live(job) = life {
                 check.breach(Breach::JobUnended { job: job.id });
             }
         }
     }
 
     /// Checks that everything was learned that has happened, and answered.
-    pub(super) fn at_rest(&self, stall: &Stall, trackers: &Trackers, check: &mut Check<'_>) {
+    pub(super) fn at_rest(&self, stall: &Stall, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         for life in &self.all {
-            let Life::Live(job) = life else { continue };
+            let JobLife::Live(job) = life else { continue };
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
             check.that(is_named, || Breach::JobForgotten { job: job.id });
-            let waits = |attempt: &Attempt| {
+            let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
                 // Those of a job that is to end may wait for ever where they are not killed, and when it is to
                 // end no event says.
@@ -298,7 +298,7 @@ impl Jobs {
             for (attempt, tracker) in waiting {
                 check.breach(Breach::CommitForgotten { attempt, tracker });
             }
-            let is_unheard = |attempt: &Attempt| {
+            let is_unheard = |attempt: &CheckedAttempt| {
                 attempt.work.ended.is_some()
                     && matches!(
                         attempt.state,
@@ -319,15 +319,15 @@ impl Jobs {
 
     /// Checks that there are more copies of a hot file's blocks than usual only where there was one to be
     /// copied: now, or when another job found more that has not ended.
-    fn check_heat(&self, spec: &JobSpec, trackers: &Trackers, check: &mut Check<'_>) {
+    fn check_heat(&self, spec: &JobSpec, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
         let mut usual = input.clone();
         if let Input::File { more_copies, .. } = &mut usual {
             *more_copies = 0;
         }
         let inputs = self.all.iter().filter_map(|life| match life {
-            Life::Live(job) => job.input.as_ref(),
-            Life::Unknown | Life::Ended => None,
+            JobLife::Live(job) => job.input.as_ref(),
+            JobLife::Unknown | JobLife::Ended => None,
         });
         let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
         let others: Vec<&Input> = inputs.filter(reads_it).collect();
@@ -343,10 +343,10 @@ impl Jobs {
     fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
         let (job, index) = (spec.id, spec.id.index());
         if self.all.len() <= index {
-            self.all.resize_with(index + 1, Life::default);
+            self.all.resize_with(index + 1, JobLife::default);
         }
-        check.that(matches!(self.all[index], Life::Unknown), || Breach::SubmittedTwice { job });
-        self.all[index] = Life::Live(Box::new(Job {
+        check.that(matches!(self.all[index], JobLife::Unknown), || Breach::SubmittedTwice { job });
+        self.all[index] = JobLife::Live(Box::new(CheckedJob {
             id: job,
             name: spec.name.clone(),
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
@@ -363,10 +363,16 @@ impl Jobs {
         }));
     }
 
-    fn end(&mut self, id: JobId, outcome: Outcome, trackers: &mut Trackers, check: &mut Check<'_>) {
+    fn end(
+        &mut self,
+        id: JobId,
+        outcome: Outcome,
+        trackers: &mut CheckedTrackers,
+        check: &mut Check<'_>,
+    ) {
         match self.all.get_mut(id.index()) {
-            Some(life @ Life::Live(_)) => {
-                let Life::Live(job) = std::mem::replace(life, Life::Ended) else { return };
+            Some(life @ JobLife::Live(_)) => {
+                let JobLife::Live(job) = std::mem::replace(life, JobLife::Ended) else { return };
                 if outcome == Outcome::Succeeded {
                     self.useful += job.useful;
                 }
@@ -377,22 +383,22 @@ impl Jobs {
                     job.check_complete(check);
                 }
             }
-            Some(Life::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
-            Some(Life::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
+            Some(JobLife::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
+            Some(JobLife::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
         }
     }
 
     /// Returns what attempts held that was of use: slots times microseconds.
     pub(super) fn useful(&self) -> u128 {
         let live = self.all.iter().map(|life| match life {
-            Life::Live(job) => job.useful,
-            Life::Unknown | Life::Ended => 0,
+            JobLife::Live(job) => job.useful,
+            JobLife::Unknown | JobLife::Ended => 0,
         });
         self.useful + live.sum::<u128>()
     }
 
-    fn live(&mut self, id: JobId, check: &mut Check<'_>) -> Option<&mut Job> {
-        if let Some(Life::Live(job)) = self.all.get_mut(id.index()) {
+    fn live(&mut self, id: JobId, check: &mut Check<'_>) -> Option<&mut CheckedJob> {
+        if let Some(JobLife::Live(job)) = self.all.get_mut(id.index()) {
             return Some(job);
         }
         check.breach(Breach::JobNotLive { job: id });
@@ -400,7 +406,7 @@ impl Jobs {
     }
 }
 
-impl Job {
+impl CheckedJob {
     fn assign(
         &mut self,
         attempt: AttemptId,
@@ -433,14 +439,14 @@ impl Job {
             *waiting = waiting.saturating_sub(1);
         }
         task.active.push(attempt.number);
-        self.attempts.insert(attempt, Attempt::new(tracker, losses, check.at));
+        self.attempts.insert(attempt, CheckedAttempt::new(tracker, losses, check.at));
         if attempt.task.is_work() {
             self.running[attempt.slot()] += 1;
         }
     }
 
     /// Notes where a map can find its input that was assigned just now.
-    fn look_for_input(&mut self, attempt: AttemptId, trackers: &Trackers, at: SimTime) {
+    fn look_for_input(&mut self, attempt: AttemptId, trackers: &CheckedTrackers, at: SimTime) {
         let TaskId { kind, index, .. } = attempt.task;
         if let (TaskKind::Map, Some(input)) = (kind, &self.input)
             && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
@@ -460,21 +466,21 @@ impl Job {
         attempt: AttemptId,
         tracker: TrackerId,
         phases: PhaseTimes,
-        trackers: &Trackers,
+        trackers: &CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         match attempt.task.kind {
             TaskKind::Map => {
                 if let Some(outputs) = self.outputs.get_mut(attempt.task.index as usize) {
                     let times_gone = trackers.times_gone(tracker);
-                    outputs.push(Output { tracker, made: check.at, times_gone });
+                    outputs.push(CheckedOutput { tracker, made: check.at, times_gone });
                 }
             }
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
                 let has_all = known.started + start_up + shuffle + suspended;
-                let was_there = |&Output { tracker, made, times_gone }: &Output| {
+                let was_there = |&CheckedOutput { tracker, made, times_gone }: &CheckedOutput| {
                     made <= has_all && trackers.kept(tracker, times_gone, known.assigned)
                 };
                 let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
@@ -488,11 +494,12 @@ impl Job {
 
     fn assign_cleanup(&mut self, attempt: AttemptId, tracker: TrackerId, check: &mut Check<'_>) {
         use AttemptState::{FailedUnclean, KilledUnclean};
-        let unclean = |known: &&mut Attempt| matches!(known.state, FailedUnclean | KilledUnclean);
+        let unclean =
+            |known: &&mut CheckedAttempt| matches!(known.state, FailedUnclean | KilledUnclean);
         match self.attempts.get_mut(&attempt).filter(unclean) {
             Some(known) => {
                 known.given_up.extend(known.cleaner.replace(tracker));
-                known.cleanup = Progress::default();
+                known.cleanup = RoleProgress::default();
             }
             None => check.breach(Breach::CleanedUpInVain { attempt }),
         }
@@ -503,7 +510,7 @@ impl Job {
         attempt: AttemptId,
         tracker: TrackerId,
         state: AttemptState,
-        trackers: &mut Trackers,
+        trackers: &mut CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         let Some(known) = self.attempts.get_mut(&attempt) else {
@@ -550,7 +557,7 @@ impl Job {
     /// The JobTracker knows nothing of the job but its submission. Its setup and cleanup were not in
     /// vain: they are done once more.
     #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
-    fn begin_anew(&mut self, rules: Rules) {
+    fn begin_anew(&mut self, rules: VerifierRules) {
         (self.initialised, self.gives_tasks) = (false, false);
         self.attempts.values_mut().for_each(|attempt| attempt.is_void = true);
         for (id, task) in &mut self.by_task {
@@ -572,7 +579,7 @@ impl Job {
     }
 
     /// The success of a task is lost.
-    fn lose(&mut self, attempt: AttemptId, rules: Rules) {
+    fn lose(&mut self, attempt: AttemptId, rules: VerifierRules) {
         let task = self.by_task.entry(attempt.task).or_default();
         if task.winner == Some(attempt.number) {
             task.winner = None;
@@ -586,7 +593,7 @@ impl Job {
         &mut self,
         attempt: AttemptId,
         verdict: Outcome,
-        trackers: &mut Trackers,
+        trackers: &mut CheckedTrackers,
         check: &mut Check<'_>,
     ) {
         let task = self.by_task.entry(attempt.task).or_default();
@@ -622,7 +629,7 @@ impl Job {
 
     /// Compares the JobTracker's count with the own one.
     fn compare(&self, attempt: AttemptId, counts: SlotCounts, check: &mut Check<'_>) {
-        let Rules { commit_not_counted, .. } = check.rules;
+        let VerifierRules { commit_not_counted, .. } = check.rules;
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];
         let agrees = counted == running || (commit_not_counted && counted < running);
@@ -647,7 +654,7 @@ impl Job {
     }
 }
 
-impl Attempt {
+impl CheckedAttempt {
     fn new(tracker: TrackerId, losses: u32, assigned: SimTime) -> Self {
         Self {
             tracker,
@@ -658,8 +665,8 @@ impl Attempt {
             sources: None,
             finds_nothing: false,
             started: assigned,
-            work: Progress::default(),
-            cleanup: Progress::default(),
+            work: RoleProgress::default(),
+            cleanup: RoleProgress::default(),
             suspended: false,
             commit_pending: false,
             complaints: 0,
@@ -690,7 +697,7 @@ impl Attempt {
         (self.holds, self.since) = (holds, at);
     }
 
-    fn role(&mut self, role: Role) -> &mut Progress {
+    fn role(&mut self, role: Role) -> &mut RoleProgress {
         match role {
             Role::Work => &mut self.work,
             Role::TaskCleanup => &mut self.cleanup,

@@ -16,10 +16,10 @@ use mumakil_core::mapred::{
 
 /// Returns what is wrong with a stream, of which the jobs need not have ended.
 fn found(stream: Stream) -> String {
-    verdict(stream, Rules { cut_off: true, ..Rules::default() })
+    verdict(stream, VerifierRules { cut_off: true, ..VerifierRules::default() })
 }
 
-fn verdict(stream: Stream, rules: Rules) -> String {
+fn verdict(stream: Stream, rules: VerifierRules) -> String {
     let mut verifier = Verifier::new(rules);
     stream.events.iter().for_each(|event| verifier.check(event));
     let stop = if rules.cut_off { StopReason::TimeUp } else { StopReason::Done };
@@ -101,7 +101,7 @@ fn eventful() -> Stream {
 
 #[test]
 fn a_clean_run_passes() {
-    assert_eq!(verdict(eventful(), Rules::default()), "");
+    assert_eq!(verdict(eventful(), VerifierRules::default()), "");
 }
 
 proptest! {
@@ -121,7 +121,7 @@ fn a_fact_that_is_dropped_is_missed() {
     for index in 0..eventful().events.len() {
         let mut stream = eventful();
         let Event { fact, .. } = stream.events.remove(index);
-        if verdict(stream, Rules::default()).is_empty() {
+        if verdict(stream, VerifierRules::default()).is_empty() {
             blind.push(brief(&fact));
         }
     }
@@ -160,7 +160,10 @@ fn a_job_may_succeed_without_some_tasks_where_that_is_allowed() {
     let stream = cluster().whole(map(0, 0), 0).whole(reduce(0, 0), 0);
     let stream =
         stream.fact(Fact::Job(JobId(0), JobFact::MapsDone)).job_ended(0, Outcome::Succeeded);
-    assert_eq!(verdict(stream, Rules { failed_tasks: true, ..Rules::default() }), "");
+    assert_eq!(
+        verdict(stream, VerifierRules { failed_tasks: true, ..VerifierRules::default() }),
+        ""
+    );
 }
 
 #[test]
@@ -246,7 +249,8 @@ fn a_wrong_count_of_what_waits_is_found() {
          but has 1"
     );
     let failed = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 1));
-    let given_up = Rules { cut_off: true, max_attempts: Some(1), ..Rules::default() };
+    let given_up =
+        VerifierRules { cut_off: true, max_attempts: Some(1), ..VerifierRules::default() };
     assert_eq!(verdict(failed, given_up), "", "one is given up");
 }
 
@@ -267,11 +271,12 @@ fn slot_time_that_does_not_add_up_is_found() {
             .learn(map(0, 1), 1, Killed, (0, 1))
     };
     let told = |useful_s, failed_s, held_s| {
-        let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() });
+        let mut verifier =
+            Verifier::new(VerifierRules { cut_off: true, ..VerifierRules::default() });
         stream().events.iter().for_each(|event| verifier.check(event));
         let mut told = WasteSummary { held_s, ..WasteSummary::default() };
-        told.by_fate[Fate::Useful] = useful_s;
-        told.by_fate[Fate::Failed] = failed_s;
+        told.by_fate[AttemptFate::Useful] = useful_s;
+        told.by_fate[AttemptFate::Failed] = failed_s;
         verifier.check_waste(stream().now, &told);
         let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
         lines.join("\n")
@@ -547,7 +552,7 @@ fn a_jobs_life_in_a_wrong_order_is_found() {
 fn a_job_that_ends_twice_or_never_is_found() {
     let ended = cluster().job_ended(0, Outcome::Killed).job_ended(0, Outcome::Killed);
     assert_eq!(found(ended), "at 0 s: job 0 ended twice");
-    assert_eq!(verdict(cluster(), Rules::default()), "at 0 s: job 0 never ended");
+    assert_eq!(verdict(cluster(), VerifierRules::default()), "at 0 s: job 0 never ended");
 }
 
 #[test]
@@ -593,7 +598,7 @@ fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
 #[test]
 fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
     let at_rest = |losers_go_on: bool| {
-        let rules = Rules { cut_off: true, losers_go_on, ..Rules::default() };
+        let rules = VerifierRules { cut_off: true, losers_go_on, ..VerifierRules::default() };
         let mut verifier = Verifier::new(rules);
         let joined = Fact::Member(TrackerId(0), MemberFact::Joined);
         let stream = one_map().fact(joined).fact(Fact::Attempt(
@@ -749,7 +754,8 @@ fn an_attempt_that_waits_for_its_commit_need_not_be_counted() {
     let pending = one_map()
         .fact(Fact::Attempt(map(0, 0), TrackerId(0), AttemptFact::CommitPending))
         .learn(map(0, 0), 0, CommitPending, (0, 1));
-    let rules = Rules { cut_off: true, commit_not_counted: true, ..Rules::default() };
+    let rules =
+        VerifierRules { cut_off: true, commit_not_counted: true, ..VerifierRules::default() };
     assert_eq!(verdict(pending, rules), "");
 }
 
@@ -765,7 +771,7 @@ fn a_flood_of_violations_is_counted() {
     for _ in 0..1_000 {
         stream = stream.heartbeat(0, 1, 0);
     }
-    let mut verifier = Verifier::new(Rules::default());
+    let mut verifier = Verifier::new(VerifierRules::default());
     stream.events.iter().for_each(|event| verifier.check(event));
     assert_eq!((verifier.violations().len(), verifier.more()), (100, 900));
 }

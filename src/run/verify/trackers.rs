@@ -12,23 +12,23 @@ use mumakil_core::mapred::{
 
 /// All trackers, as they themselves would tell.
 #[derive(Debug, Default)]
-pub(super) struct Trackers {
-    all: Vec<Tracker>,
-    held: Area,
+pub(super) struct CheckedTrackers {
+    all: Vec<CheckedTracker>,
+    held: HeldArea,
     /// What lies on their machines.
     pub(super) blocks: Blocks,
 }
 
 /// The slots that are held, over time.
 #[derive(Debug, Default)]
-struct Area {
+struct HeldArea {
     level: u64,
     since: SimTime,
     /// Slots times microseconds.
     sum: u128,
 }
 
-impl Area {
+impl HeldArea {
     fn change(&mut self, at: SimTime, by: i64) {
         self.sum = self.until(at);
         self.since = self.since.max(at);
@@ -41,7 +41,7 @@ impl Area {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Tracker {
+struct CheckedTracker {
     up: bool,
     /// Whether the JobTracker counts on it.
     joined: bool,
@@ -54,7 +54,7 @@ struct Tracker {
     slots: PerSlot<u32>,
     held: PerSlot<u32>,
     /// What has started and not ended.
-    here: BTreeMap<(AttemptId, Role), Presence>,
+    here: BTreeMap<(AttemptId, Role), PresentAttempt>,
     /// Attempts that are to end, since others of their tasks have won, with the replies to heartbeats
     /// that the tracker has had since.
     losers: BTreeMap<AttemptId, u32>,
@@ -68,13 +68,13 @@ struct Tracker {
 const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Presence {
+struct PresentAttempt {
     slots: u32,
     suspended: bool,
     commit_pending: bool,
 }
 
-impl Trackers {
+impl CheckedTrackers {
     /// Returns whether the JobTracker counts on the tracker.
     pub(super) fn joined(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
@@ -217,7 +217,7 @@ impl Trackers {
                 }
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
-                    place.insert(Presence { slots, ..Presence::default() });
+                    place.insert(PresentAttempt { slots, ..PresentAttempt::default() });
                     known.take(tracker, attempt, slots, check);
                     self.held.change(check.at, i64::from(slots));
                 }
@@ -290,15 +290,15 @@ impl Trackers {
         self.blocks.befall(tracker, incident, check);
     }
 
-    fn at(&mut self, tracker: TrackerId) -> &mut Tracker {
+    fn at(&mut self, tracker: TrackerId) -> &mut CheckedTracker {
         if self.all.len() <= tracker.index() {
-            self.all.resize_with(tracker.index() + 1, Tracker::default);
+            self.all.resize_with(tracker.index() + 1, CheckedTracker::default);
         }
         &mut self.all[tracker.index()]
     }
 }
 
-impl Tracker {
+impl CheckedTracker {
     /// Takes slots for the attempt. Every attempt here that is not suspended holds its own, so the
     /// count can be lowered without looking.
     fn take(&mut self, tracker: TrackerId, attempt: AttemptId, taken: u32, check: &mut Check<'_>) {

@@ -17,7 +17,7 @@ use mumakil_core::mapred::{
     AttemptFact, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
 };
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
-use mumakil_run::record::{Books, End, RecordError, Watcher};
+use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::Cast;
 use mumakil_scenario::scenario::{Registry, Scenario};
 
@@ -161,7 +161,7 @@ impl Observed {
 }
 
 impl Watcher for Observed {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         if let Some(hash) = &mut self.hash {
             hash.update(format!("{event:?}"));
         }
@@ -184,14 +184,14 @@ impl Watcher for Observed {
         self.hash.is_some()
     }
 
-    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
         Ok(())
     }
 }
 
 /// Words change nothing, nor does how fast a machine is that does nothing, nor what reduces say that nobody
 /// has killed when their job ended.
-fn changes_nothing(fact: &Fact, books: &Books) -> bool {
+fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(
             _,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, STUDY};
-use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, Place, RunFolder, seal};
+use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, RunFolder, RunPlace, seal};
 
 /// The folder in a study's folder that has the runs.
 pub(crate) const RUNS: &str = "runs";
@@ -178,19 +178,19 @@ impl Store {
     }
 
     /// Returns where a run is, if it was there when it was looked last.
-    pub fn find(&self, id: &str) -> Option<Place> {
+    pub fn find(&self, id: &str) -> Option<RunPlace> {
         let found = self.found.read();
         if let Some(run) = found.packs.get(id) {
-            return Some(Place::Packed(run));
+            return Some(RunPlace::Packed(run));
         }
         let folder = self.runs().join(id);
         let is_there = found.folders.contains(id) && folder.join(RESOLVED).is_file();
-        is_there.then_some(Place::Folder(folder))
+        is_there.then_some(RunPlace::Folder(folder))
     }
 
     /// Returns where a run is, or would be if it has a folder.
-    pub fn place(&self, id: &str) -> Place {
-        self.find(id).unwrap_or_else(|| Place::Folder(self.runs().join(id)))
+    pub fn place(&self, id: &str) -> RunPlace {
+        self.find(id).unwrap_or_else(|| RunPlace::Folder(self.runs().join(id)))
     }
 
     /// Returns whether a run was there when it was looked last.
@@ -230,7 +230,7 @@ impl Claim {
             (true, _) => Ok(()),
             (false, None) => folder.commit().map(drop),
             // Too large for a pack.
-            (false, Some(_)) => self.copy(id, &Place::Folder(folder.path().to_owned())),
+            (false, Some(_)) => self.copy(id, &RunPlace::Folder(folder.path().to_owned())),
         }
     }
 
@@ -238,17 +238,17 @@ impl Claim {
     ///
     /// # Errors
     /// If it cannot be read or written.
-    pub fn take(&self, id: &str, from: &Place) -> Result<(), OutputError> {
+    pub fn take(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
         let is_packed = match (&self.packer, from) {
             (None, _) => false,
-            (Some(packer), Place::Packed(run)) => packer.lock().take(run).map(|()| true)?,
-            (Some(packer), Place::Folder(folder)) => packer.lock().add(id, folder)?,
+            (Some(packer), RunPlace::Packed(run)) => packer.lock().take(run).map(|()| true)?,
+            (Some(packer), RunPlace::Folder(folder)) => packer.lock().add(id, folder)?,
         };
         if is_packed { Ok(()) } else { self.copy(id, from) }
     }
 
     /// Copies a run into a folder of its own.
-    fn copy(&self, id: &str, from: &Place) -> Result<(), OutputError> {
+    fn copy(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
         let folder = RunFolder::create(&self.store.runs().join(id), true)?;
         from.copy_into(folder.path())?;
         folder.commit().map(drop)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, CrcWriter};
 
-use super::zip::{self, Entry, before, read_index, read_local};
+use super::zip::{self, ZipEntry, before, read_index, read_local};
 use super::{PACK, PackedRun, Torn, copy, is_pack, number, open, runs_of, torn};
 use crate::output::OutputError;
 use crate::output::leftovers::machine;
@@ -27,12 +27,12 @@ pub struct Packer {
     folder: PathBuf,
     /// What the packs of this process are called; a number tells further ones apart.
     name: String,
-    open: Option<Open>,
+    open: Option<OpenPack>,
 }
 
 /// The pack that is being filled.
 #[derive(Debug)]
-struct Open {
+struct OpenPack {
     path: PathBuf,
     file: BufWriter<disk::File>,
     /// Held while we write.
@@ -100,21 +100,21 @@ impl Packer {
     /// # Errors
     /// If it cannot be written.
     pub fn close(&mut self) -> Result<(), OutputError> {
-        self.open.take().map_or(Ok(()), Open::close)
+        self.open.take().map_or(Ok(()), OpenPack::close)
     }
 
     /// Lets `fill` add a run of so many files. A run that is not whole is cut off again.
     fn grow(
         &mut self,
         files: usize,
-        fill: impl FnOnce(&mut Open) -> Result<(), OutputError>,
+        fill: impl FnOnce(&mut OpenPack) -> Result<(), OutputError>,
     ) -> Result<(), OutputError> {
         if self.open.as_ref().is_some_and(|pack| pack.is_full()) {
             self.close()?;
         }
         let pack = match &mut self.open {
             Some(pack) => pack,
-            none => none.insert(Open::next(&self.folder, &self.name)?),
+            none => none.insert(OpenPack::next(&self.folder, &self.name)?),
         };
         pack.cut()?;
         pack.has_tail = true;
@@ -126,7 +126,7 @@ impl Packer {
     }
 }
 
-impl Open {
+impl OpenPack {
     /// Opens the first pack of this name that has room and in which nobody writes.
     fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
         let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
@@ -227,7 +227,7 @@ impl Open {
         let packed = next - at - before(name);
         let word = |bytes: u64| u32::try_from(bytes).map_err(|_| error(torn()));
         let entry =
-            Entry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
+            ZipEntry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
         self.file.seek(SeekFrom::Start(at)).map_err(error)?;
         self.file.write_all(&entry.local()).map_err(error)?;
         self.file.seek(SeekFrom::Start(next)).map(drop).map_err(error)
@@ -259,7 +259,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenPack {
     fn drop(&mut self) {
         // A process that is just being begun has our open files for a moment, and with them the lock.
         let _ = self.lock.unlock();
@@ -282,7 +282,7 @@ pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
         }
         let unwritten = |source| OutputError::Write { path: path.clone(), source };
         let file = disk::File::open(&path, fs::File::options().write(true)).map_err(unwritten)?;
-        Open::recover(path.clone(), file, lock).map_err(unread)?.close()?;
+        OpenPack::recover(path.clone(), file, lock).map_err(unread)?.close()?;
     }
     Ok(())
 }

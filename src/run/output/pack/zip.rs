@@ -9,7 +9,7 @@ use super::torn;
 
 /// What a file in a ZIP file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     /// Its path in there.
     pub(super) name: String,
     /// Where what stands before it begins.
@@ -43,7 +43,7 @@ const TIME_AND_DATE: [u16; 2] = [0, 1 << 5 | 1];
 /// An ordinary file, readable by all.
 const PERMISSIONS: u32 = 0o100_644 << 16;
 
-impl Entry {
+impl ZipEntry {
     /// Returns where its content begins.
     pub(super) fn content(&self) -> u64 {
         u64::from(self.at) + before(&self.name)
@@ -106,7 +106,7 @@ pub(super) fn end(entries: u16, index: u32, at: u32) -> Vec<u8> {
 
 /// Reads what stands at `at` before a file, whose content must end by `until`; `None` if that is
 /// something else, or not all of it.
-pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Option<Entry>> {
+pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Option<ZipEntry>> {
     let Ok(start) = u32::try_from(at) else { return Ok(None) };
     let mut header = [0; LOCAL_BYTES];
     if until < at + header.len() as u64 {
@@ -122,12 +122,12 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     let mut text = vec![0; name];
     file.read_exact(&mut text)?;
     let Ok(text) = String::from_utf8(text) else { return Ok(None) };
-    let entry = Entry::of_common(&header[4..], text, start);
+    let entry = ZipEntry::of_common(&header[4..], text, start);
     Ok((entry.next() <= until).then_some(entry))
 }
 
 /// Reads the index of a ZIP file of `length` bytes, and where it begins; `None` if it ends otherwise.
-pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec<Entry>, u64)>> {
+pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec<ZipEntry>, u64)>> {
     let mut end = [0; END_BYTES];
     let Some(tail) = length.checked_sub(end.len() as u64) else { return Ok(None) };
     file.seek(SeekFrom::Start(tail))?;
@@ -147,7 +147,7 @@ pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec
             return Ok(None);
         }
         let Ok(name) = std::str::from_utf8(&rest[CENTRAL_BYTES..bytes]) else { return Ok(None) };
-        entries.push(Entry::of_common(&rest[6..], name.to_owned(), word(rest, 42)));
+        entries.push(ZipEntry::of_common(&rest[6..], name.to_owned(), word(rest, 42)));
         rest = &rest[bytes..];
     }
     let is_all = rest.is_empty() && entries.len() == usize::from(half(&end, 10));

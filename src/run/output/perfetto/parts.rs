@@ -4,7 +4,7 @@
 //! a suspension comes between: so a phase begins where the one before it ended, counted in the time
 //! in which the attempt was not suspended.
 
-use crate::record::{Attempt, Ending};
+use crate::record::{AttemptEnding, BookedAttempt};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Outcome, TaskKind};
 
@@ -20,7 +20,7 @@ pub(super) struct SlicePart {
 /// within the one before it or behind that one's end.
 pub(super) fn parts(
     kind: TaskKind,
-    attempt: &Attempt,
+    attempt: &BookedAttempt,
     commit_pending: Option<SimTime>,
     at: SimTime,
 ) -> Vec<SlicePart> {
@@ -42,7 +42,7 @@ fn add_phases(
     began: SimTime,
     stops: &[(SimTime, SimTime)],
     until: SimTime,
-    ending: &Ending,
+    ending: &AttemptEnding,
     parts: &mut Vec<SlicePart>,
 ) {
     let before = stops.iter().filter(|(_, end)| *end <= until);
@@ -82,21 +82,21 @@ mod tests {
     }
 
     /// A reduce from second 10 on that ends at a second: a start-up of 1 s, a shuffle of 20 s, a sort of 5 s.
-    fn reduce(until: u64) -> Attempt {
+    fn reduce(until: u64) -> BookedAttempt {
         let phases = PhaseTimes {
             start_up: secs(1),
             shuffle: secs(20),
             sort: secs(5),
             ..PhaseTimes::default()
         };
-        let mut reduce = Attempt::on(TrackerId(0));
+        let mut reduce = BookedAttempt::on(TrackerId(0));
         reduce.started = Some(at(10));
-        reduce.ending = Some(Ending { at: at(until), outcome: Outcome::Succeeded, phases });
+        reduce.ending = Some(AttemptEnding { at: at(until), outcome: Outcome::Succeeded, phases });
         reduce
     }
 
     /// The same, killed before it sorts: it shuffled for 4 s.
-    fn killed(until: u64) -> Attempt {
+    fn killed(until: u64) -> BookedAttempt {
         let mut reduce = reduce(until);
         let ending = reduce.ending.as_mut().unwrap();
         ending.outcome = Outcome::Killed;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn told(
-        attempt: &Attempt,
+        attempt: &BookedAttempt,
         commit_pending: Option<u64>,
         until: u64,
     ) -> Vec<(&'static str, u64, u64)> {
@@ -174,9 +174,9 @@ mod tests {
             }
             let end = at(now + whole - ran);
             let outcome = if is_success { Outcome::Succeeded } else { Outcome::Killed };
-            let mut reduce = Attempt::on(TrackerId(0));
+            let mut reduce = BookedAttempt::on(TrackerId(0));
             (reduce.started, reduce.stops) = (Some(at(0)), stops);
-            reduce.ending = Some(Ending { at: end, outcome, phases });
+            reduce.ending = Some(AttemptEnding { at: end, outcome, phases });
             let parts = parts(TaskKind::Reduce, &reduce, None, end);
             let mut around = vec![end];
             for part in parts {

@@ -35,7 +35,7 @@ struct Attempts<'a> {
 }
 
 /// An attempt; times are in milliseconds.
-struct Attempt {
+struct DrawnAttempt {
     node: usize,
     slot: SlotKind,
     start: f64,
@@ -86,7 +86,7 @@ impl Attempts<'_> {
             .collect();
         let (rows, first) = self.rows(&ends);
         let suspended = attempts.iter().filter(|attempt| 0.0 < attempt.suspended).count();
-        let bar = |(attempt, lane): (Attempt, usize)| GanttBar {
+        let bar = |(attempt, lane): (DrawnAttempt, usize)| GanttBar {
             row: first[attempt.node][attempt.slot] + lane,
             owner: attempt.owner,
             fate: attempt.fate,
@@ -154,7 +154,11 @@ impl Attempts<'_> {
     }
 
     /// Gives all attempts that ever started, in the table's order.
-    fn read(&self, results: &dyn Results, mut give: impl FnMut(Attempt)) -> Result<(), ReadError> {
+    fn read(
+        &self,
+        results: &dyn Results,
+        mut give: impl FnMut(DrawnAttempt),
+    ) -> Result<(), ReadError> {
         let nodes: FxHashMap<&str, usize> = self
             .labels
             .iter()
@@ -172,11 +176,11 @@ impl Attempts<'_> {
         })
     }
 
-    fn attempt(&self, row: &AttemptRow, node: usize, start: f64, job: &JobRow) -> Attempt {
+    fn attempt(&self, row: &AttemptRow, node: usize, start: f64, job: &JobRow) -> DrawnAttempt {
         let AttemptRow { task, attempt, .. } = row;
         let suspended = row.suspended_ms.unwrap_or_default() as f64;
         let again = if *attempt == 0 { String::new() } else { format!(", attempt {attempt}") };
-        Attempt {
+        DrawnAttempt {
             node,
             slot: row.slot(),
             start,
@@ -261,7 +265,7 @@ fn note_suspended(attempts: usize) -> Option<String> {
 }
 
 /// Takes the lowest lane that is free for an attempt, or a new one.
-fn take_lane(ends: &mut Vec<f64>, attempt: &Attempt) -> usize {
+fn take_lane(ends: &mut Vec<f64>, attempt: &DrawnAttempt) -> usize {
     let lane = ends.iter().position(|end| *end <= attempt.start).unwrap_or(ends.len());
     if lane == ends.len() {
         ends.push(0.0);
@@ -289,7 +293,7 @@ mod tests {
 
     #[test]
     fn attempts_that_overlap_have_lanes_of_their_own() {
-        let attempt = |start, end| Attempt {
+        let attempt = |start, end| DrawnAttempt {
             node: 0,
             slot: SlotKind::Map,
             start,

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::parties::Parties;
-use super::slots::{GRAINS, Level};
+use super::slots::{GRAINS, SlotLevel};
 use super::{RunReport, charted};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Incident;
@@ -16,7 +16,7 @@ const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "s
 
 /// What a node is at an instant.
 #[derive(Clone, Copy, Default)]
-struct State {
+struct NodeCondition {
     is_off: bool,
     has_no_tracker: bool,
     cuts: u32,
@@ -25,7 +25,7 @@ struct State {
     is_slow: bool,
 }
 
-impl State {
+impl NodeCondition {
     /// Returns the place among [`STATES`]; none, if all is well.
     fn place(self) -> Option<usize> {
         let is_unused = self.is_unhealthy || self.is_excluded;
@@ -74,8 +74,8 @@ pub(super) fn blocks(
 
 /// Draws how many nodes were in trouble; nothing, if none was.
 fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
-    let mut nodes: FxHashMap<Text, State> = FxHashMap::default();
-    let mut levels = STATES.map(|_| Level::default());
+    let mut nodes: FxHashMap<Text, NodeCondition> = FxHashMap::default();
+    let mut levels = STATES.map(|_| SlotLevel::default());
     results.rows(|row: FaultRow| {
         if row.node == Incident::OF_JOBTRACKER {
             return Ok(());
@@ -97,7 +97,7 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
     }
     let states = STATES.iter().zip(levels).enumerate();
     let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
-    let layer = |(place, (name, level)): (usize, (&&str, Level))| StackLayer {
+    let layer = |(place, (name, level)): (usize, (&&str, SlotLevel))| StackLayer {
         name: (*name).to_owned(),
         look: SeriesLook(place),
         steps: level.steps,

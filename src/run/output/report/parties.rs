@@ -15,21 +15,21 @@ const FEW: usize = 8;
 /// How a page tells jobs apart, and how all that it names looks.
 #[derive(Clone, Debug)]
 pub struct Parties {
-    by: By,
+    by: PartyKind,
     names: IndexSet<String>,
     looks: Looks,
 }
 
 /// What jobs are told apart by: the first of these of which there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum PartyKind {
     Pool,
     User,
     Job,
     Class,
 }
 
-impl By {
+impl PartyKind {
     fn of(self, job: &JobRow) -> &str {
         match self {
             Self::Pool => &job.pool,
@@ -44,16 +44,16 @@ impl Parties {
     /// Returns how the jobs of some runs are told apart, those of the first one first.
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
-        let several = |by: By| {
+        let several = |by: PartyKind| {
             let mut names = jobs.iter().map(|job| by.of(job));
             let first = names.next();
             names.any(|name| Some(name) != first)
         };
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-        let by = match [By::Pool, By::User].into_iter().find(|by| several(*by)) {
+        let by = match [PartyKind::Pool, PartyKind::User].into_iter().find(|by| several(*by)) {
             Some(by) => by,
-            None if numbers.len() <= FEW => By::Job,
-            None => By::Class,
+            None if numbers.len() <= FEW => PartyKind::Job,
+            None => PartyKind::Class,
         };
         let names = in_order(&jobs, by);
         let mut looks = Looks::default();
@@ -63,17 +63,17 @@ impl Parties {
 
     /// Returns them with looks for the classes of jobs as well.
     pub fn with_classes(mut self, jobs: &[JobRow]) -> Self {
-        self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), By::Class));
+        self.looks.add(in_order(&jobs.iter().collect::<Vec<_>>(), PartyKind::Class));
         self
     }
 
     /// Returns what they are: `pool`, `user`, `job` or `class`.
     pub const fn word(&self) -> &'static str {
         match self.by {
-            By::Pool => "pool",
-            By::User => "user",
-            By::Job => "job",
-            By::Class => "class",
+            PartyKind::Pool => "pool",
+            PartyKind::User => "user",
+            PartyKind::Job => "job",
+            PartyKind::Class => "class",
         }
     }
 
@@ -103,7 +103,7 @@ impl Parties {
 
 /// Returns the names in the order in which jobs have them. If they are more than there are colours,
 /// those with most tasks come first: how many these are is the same under every policy.
-fn in_order(jobs: &[&JobRow], by: By) -> IndexSet<String> {
+fn in_order(jobs: &[&JobRow], by: PartyKind) -> IndexSet<String> {
     let mut tasks: IndexMap<&str, u64> = IndexMap::new();
     for job in jobs {
         *tasks.entry(by.of(job)).or_default() += u64::from(job.maps) + u64::from(job.reduces);

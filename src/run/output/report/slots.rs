@@ -29,7 +29,7 @@ struct SlotsOverTime<'a> {
 
 /// A number over time, in seconds.
 #[derive(Clone, Default)]
-pub(super) struct Level {
+pub(super) struct SlotLevel {
     now: f64,
     pub(super) steps: Vec<(f64, f64)>,
 }
@@ -37,8 +37,8 @@ pub(super) struct Level {
 /// The slots that somebody held, and the tasks that waited.
 #[derive(Clone, Default)]
 struct Levels {
-    held: Level,
-    waiting: Level,
+    held: SlotLevel,
+    waiting: SlotLevel,
 }
 
 /// Which slots are drawn, and under which name.
@@ -175,7 +175,7 @@ pub fn slots_over_time(
     Ok(Stack { mark, ..slots.stack(kind, &levels[kind], caption) }.draw())
 }
 
-impl Level {
+impl SlotLevel {
     pub(super) fn change(&mut self, at: f64, by: f64, grain: f64) {
         self.now += by;
         match self.steps.last_mut() {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn changes_within_a_grain_are_one() {
-        let mut level = Level::default();
+        let mut level = SlotLevel::default();
         for (at, by) in [(0.0, 2.0), (0.5, 1.0), (3.0, -1.0)] {
             level.change(at, by, 1.0);
         }

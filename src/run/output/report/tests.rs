@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{Fate, LocalityShares, SlotShares, WasteSummary};
+use crate::record::{AttemptFate, LocalityShares, SlotShares, WasteSummary};
 use mumakil_results::results::testing::complete;
 use mumakil_results::results::{AttemptRow, JobRow, SlotsRow};
 use mumakil_scenario::scenario::{self, Registry};
@@ -177,8 +177,8 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
         second_attempts_won: 2,
         ..WasteSummary::default()
     };
-    waste.by_fate[Fate::Useful] = 75.0;
-    waste.by_fate[Fate::Speculative] = 25.0;
+    waste.by_fate[AttemptFate::Useful] = 75.0;
+    waste.by_fate[AttemptFate::Speculative] = 25.0;
     run.summary.waste = Some(waste);
     let html = run.page().html();
     for text in ["What slots were held for", "speculative", "got 3 second attempts, of which 2"] {

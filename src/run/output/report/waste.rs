@@ -2,7 +2,7 @@
 
 use super::parties::Parties;
 use super::{RunReport, count};
-use crate::record::{Fate, WasteSummary};
+use crate::record::{AttemptFate, WasteSummary};
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::results::{ReadError, RunJobs, TableRow, WasteRow};
@@ -25,7 +25,7 @@ pub(super) fn blocks(
 }
 
 fn table(waste: &WasteSummary) -> PageTable {
-    let row = |fate: Fate| {
+    let row = |fate: AttemptFate| {
         let seconds = waste.by_fate[fate];
         let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
         vec![
@@ -34,7 +34,7 @@ fn table(waste: &WasteSummary) -> PageTable {
             PageCell::maybe(share, |share| AxisUnit::Share.text(share)),
         ]
     };
-    let fates = Fate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
+    let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
     PageTable {
         caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
         columns: vec![

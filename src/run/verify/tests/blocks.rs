@@ -14,7 +14,8 @@ fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
     let stream = befall(stream.submit(JobSpec { input, ..JobSpec::bare(0, 2, 1) }));
     let topology = Topology::from_nodes(vec![Node::plain(0, PerSlot { map: 2, reduce: 1 }); 3]);
     let files = Hdfs::new(1, topology.into(), 1, Placement::Random);
-    let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() }).with_files(files);
+    let mut verifier = Verifier::new(VerifierRules { cut_off: true, ..VerifierRules::default() })
+        .with_files(files);
     stream.events.iter().for_each(|event| verifier.check(event));
     verifier.violations().iter().map(Violation::to_string).collect()
 }

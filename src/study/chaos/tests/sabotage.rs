@@ -17,7 +17,7 @@ use mumakil_core::mapred::{
     TrackerId, TrackerStatus,
 };
 use mumakil_run::emulation::{Options, Prepared, rules};
-use mumakil_run::verify::Rules;
+use mumakil_run::verify::VerifierRules;
 use mumakil_runtime::Cast;
 use mumakil_scenario::scenario::{self, Registry};
 
@@ -511,7 +511,7 @@ until: 3h
 fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
-    let rules = Rules { cut_off: false, ..rules(&scenario) };
+    let rules = VerifierRules { cut_off: false, ..rules(&scenario) };
     let options = Options { verify: true, ..Options::default() };
     let prepared = Prepared::new(scenario, &registry).unwrap();
     let run = prepared.emulate_as(&registry, options, rules, recast);
