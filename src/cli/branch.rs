@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::failure::Failure;
-use super::lines::Lines;
-use super::progress::Bar;
+use super::lines::TerminalLines;
+use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::{compare, interrupt, run, terminal};
 use crate::emulation::{Emulated, Options, Prepared};
@@ -72,7 +72,7 @@ impl Arguments {
         let target = self.out.unwrap_or_else(|| name.into());
         let targets = [RUN, BRANCH].map(|name| target.join(name));
         let until = SimTime::ZERO + self.at;
-        let bar = Bar::new();
+        let bar = RunBar::new();
         interrupt::guard(&bar, ", no results were written");
         let prepared = [Prepared::new(scenario, registry)?, Prepared::new(branch, registry)?];
         let folder = |target| RunFolder::create(target, self.force);
@@ -98,7 +98,7 @@ impl Arguments {
             run::verdict(prepared, emulated)?;
         }
         let same = counted(same, "event");
-        terminal::print(&Lines::of(format!("the same up to {}: {same}", self.at)))?;
+        terminal::print(&TerminalLines::of(format!("the same up to {}: {same}", self.at)))?;
         compare::folders(targets.into(), Some(target.join(PAGE)), self.force, registry)
     }
 }

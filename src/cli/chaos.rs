@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::failure::Failure;
 use super::hunt::{Cases, close};
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::terminal;
 use crate::chaos::{Catch, Subject, Tally, without_programs};
 use crate::nearest::nearest;
@@ -88,8 +88,8 @@ fn show(Catch { seed, words, yaml, .. }: &Catch, folder: Option<&Path>) -> Resul
 }
 
 /// Tells what was run.
-fn told(tally: Tally) -> Lines {
-    Lines::of(format!(
+fn told(tally: Tally) -> TerminalLines {
+    TerminalLines::of(format!(
         "{}: {} twice, {} came to a stall, {} had no end because of faults without end",
         counted(tally.runs, "case"),
         count(tally.repeated),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::source;
 use super::terminal;
 use crate::emulation::Prepared;
@@ -60,7 +60,7 @@ impl Arguments {
             match check(path, &self.sets, registry) {
                 Ok(line) => {
                     let line = format!("{}: fine   {line}", path.display());
-                    terminal::print(&Lines::of(line))?;
+                    terminal::print(&TerminalLines::of(line))?;
                 }
                 Err(failure) => {
                     failure.print();

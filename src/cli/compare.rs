@@ -12,11 +12,11 @@ mod studies;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use self::first::First;
-use self::runs::Run;
-use self::studies::Study;
+use self::first::FirstParting;
+use self::runs::ComparedRun;
+use self::studies::ComparedStudy;
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
@@ -62,14 +62,14 @@ pub(super) struct Arguments {
 }
 
 /// What is printed.
-enum Told {
-    Lines(Lines),
+enum ComparisonText {
+    Lines(TerminalLines),
     Json(String),
 }
 
 /// What a folder is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FolderKind {
     Run,
     Study,
 }
@@ -82,13 +82,13 @@ impl Arguments {
         let names = names(&self.folders);
         let found = Folders::of(&self.folders)?;
         let (told, page) = match kind_of_all(&found.paths)? {
-            Kind::Run => {
+            FolderKind::Run => {
                 let folders = found.paths.iter().zip(names);
-                let runs = folders.map(|(folder, name)| Run::read(folder, name));
+                let runs = folders.map(|(folder, name)| ComparedRun::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let first = self.first.then(|| First::find(&runs, self.by));
+                let first = self.first.then(|| FirstParting::find(&runs, self.by));
                 let first = first.transpose()?;
-                let mark = first.as_ref().and_then(First::mark);
+                let mark = first.as_ref().and_then(FirstParting::mark);
                 let page =
                     self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;
@@ -96,35 +96,35 @@ impl Arguments {
                     page.sections.insert(1, first.section());
                 }
                 let told = match first {
-                    Some(first) if self.json => Told::Json(first.json()),
-                    Some(first) => Told::Lines(first.tell(&self.folders)),
-                    None => Told::Lines(runs::tell(&runs)),
+                    Some(first) if self.json => ComparisonText::Json(first.json()),
+                    Some(first) => ComparisonText::Lines(first.tell(&self.folders)),
+                    None => ComparisonText::Lines(runs::tell(&runs)),
                 };
                 (told, page)
             }
-            Kind::Study if self.first => {
+            FolderKind::Study if self.first => {
                 return Err(Failure::input("--first compares two runs, and these are studies"));
             }
-            Kind::Study => {
+            FolderKind::Study => {
                 let folders = found.paths.iter().zip(names);
-                let studies = folders.map(|(folder, name)| Study::read(folder, name));
+                let studies = folders.map(|(folder, name)| ComparedStudy::read(folder, name));
                 let studies = studies.collect::<Result<Vec<_>, _>>()?;
                 let tables = studies::side_by_side(&studies)?;
                 let page = self.out.is_some().then(|| studies::page(&studies, &tables));
-                (Told::Lines(studies::tell(&tables)), page)
+                (ComparisonText::Lines(studies::tell(&tables)), page)
             }
         };
         let wrote = match (&self.out, page) {
             (Some(out), Some(page)) => {
                 file::write(out, self.force, |to| to.write_all(page.html().as_bytes()))?;
-                Lines::of(format!("wrote {}", out.display()))
+                TerminalLines::of(format!("wrote {}", out.display()))
             }
-            _ => Lines::default(),
+            _ => TerminalLines::default(),
         };
         match told {
             // What programs read stands alone.
-            Told::Json(text) => Ok(terminal::print_file(&text)?),
-            Told::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
+            ComparisonText::Json(text) => Ok(terminal::print_file(&text)?),
+            ComparisonText::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
         }
     }
 }
@@ -141,12 +141,12 @@ pub(super) fn folders(
 
 /// Returns the page that compares runs, each in its folder and with its name.
 pub(super) fn page_of_runs(registry: &Registry, runs: &[(&Path, &str)]) -> Result<String, Failure> {
-    let runs = runs.iter().map(|(folder, name)| Run::read(folder, (*name).to_owned()));
+    let runs = runs.iter().map(|(folder, name)| ComparedRun::read(folder, (*name).to_owned()));
     Ok(page::of_runs(registry, &runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
 }
 
 /// Returns what all folders are of.
-fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
+fn kind_of_all(folders: &[PathBuf]) -> Result<FolderKind, Failure> {
     let first = kind_of(&folders[0])?;
     for folder in &folders[1..] {
         let other = kind_of(folder)?;
@@ -166,8 +166,8 @@ fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
 /// Checks that a folder holds a run.
 pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
     match kind_of(folder)? {
-        Kind::Run => Ok(()),
-        Kind::Study => Err(Failure::input(format!(
+        FolderKind::Run => Ok(()),
+        FolderKind::Study => Err(Failure::input(format!(
             "{} is a study; name the folder of one of its runs",
             folder.display()
         ))),
@@ -186,19 +186,19 @@ pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure
     )))
 }
 
-fn kind_of(folder: &Path) -> Result<Kind, Failure> {
+fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
     let has = |name: &str| folder.join(name).is_file();
     if has(STUDY) {
-        Ok(Kind::Study)
+        Ok(FolderKind::Study)
     } else if has(RESOLVED) && has(SUMMARY) {
-        Ok(Kind::Run)
+        Ok(FolderKind::Run)
     } else {
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
         Err(Failure::input(format!("{} {what}", folder.display())))
     }
 }
 
-impl Kind {
+impl FolderKind {
     const fn words(self) -> &'static str {
         match self {
             Self::Run => "a run",

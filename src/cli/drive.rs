@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::runtime::Transport;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(super) struct Drive {
+pub(super) struct DriveOption {
     /// What carries messages on the virtual clock: `bare`, without actors, takes less time and gives
     /// the same results
     #[arg(long = "drive", value_name = "DRIVE", default_value = "actors", value_parser = transports())]

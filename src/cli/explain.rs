@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::compare;
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
@@ -105,9 +105,9 @@ fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
 
 // ---- for people ----
 
-fn story_of(told: &ToldRun, one: &Explained) -> Lines {
+fn story_of(told: &ToldRun, one: &Explained) -> TerminalLines {
     let job = &told.jobs[one.place];
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     let took = span(one.sojourn_ms as f64 / 1e3);
     let end = match job.row.outcome {
         JobEnd::Unfinished => format!("not done after {took}"),
@@ -128,7 +128,7 @@ fn worst_of(
     all: &[Explained],
     alone: &BTreeMap<u32, u64>,
     holders: &SlotHolders,
-) -> Lines {
+) -> TerminalLines {
     let times = |one: &Explained| match alone.is_empty() {
         true => Some(one.times_undelayed()),
         false => {
@@ -140,7 +140,7 @@ fn worst_of(
         all.iter().filter_map(|one| Some((times(one)?, one))).collect();
     // A stable sort: of equals the order of the numbers holds.
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     let by = if alone.is_empty() { "would have taken undelayed" } else { "take alone" };
     let about = format!("   of {}, by the time that they {by}", counted(all.len() as u64, "job"));
     lines.bold("the most delayed jobs", about);
@@ -168,7 +168,7 @@ fn worst_of(
 }
 
 /// Returns a line for each part.
-fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> Lines {
+fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
     let mut rows = Vec::new();
     for sum in sums {
         rows.push(vec![

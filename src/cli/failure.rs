@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::terminal;
 use crate::emulation::EmulationError;
 use crate::live::server::ServerError;
@@ -96,7 +96,7 @@ impl Failure {
             }
             Self::Findings(findings) => {
                 for (behind, finding) in (0..findings.len()).rev().zip(findings) {
-                    let mut lines = Lines::default();
+                    let mut lines = TerminalLines::default();
                     for line in finding.lines() {
                         line.into_iter().for_each(|(style, part)| lines.part(style, part));
                         lines.end();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::interrupt;
-use super::progress::Bar;
+use super::progress::RunBar;
 use crate::disk::File;
 use crate::output::{AsideFile, OutputError, Over};
 
@@ -15,7 +15,7 @@ pub(super) fn write(
     force: bool,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    interrupt::guard(&Bar::new(), ", nothing was written");
+    interrupt::guard(&RunBar::new(), ", nothing was written");
     let over = if force { Over::Anything } else { Over::Nothing };
     let failure = |error| match error {
         OutputError::Exists { .. } => exists(target),

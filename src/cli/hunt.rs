@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::progress::StudyBar;
 use super::{interrupt, terminal};
 use crate::chaos::{Catch, Hunt, Subject, Tally, hunt};
@@ -55,7 +55,7 @@ impl Cases {
 
 /// Tells what has come of a hunt, in a line of JSON as well if that is wanted, and what was found.
 pub(super) fn close(
-    told: &Lines,
+    told: &TerminalLines,
     json: Option<String>,
     found: Option<String>,
 ) -> Result<(), Failure> {

@@ -9,17 +9,17 @@
 
 use std::io;
 
-use super::progress::Bar;
+use super::progress::RunBar;
 use super::terminal;
 use crate::output::{HIDDEN, remove_unfinished};
 
 /// Watches for signals that end us, from here on; `after` says what that means.
-pub(super) fn guard(bar: &Bar, after: &'static str) {
+pub(super) fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
 }
 
 /// Does the same, and calls `last` before anything else.
-pub(super) fn guard_with(bar: &Bar, after: &'static str, last: impl Fn() + Send + 'static) {
+pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();

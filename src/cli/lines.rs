@@ -3,7 +3,7 @@
 //! Names of jobs, files and all else that others have written may hold anything: sequences that
 //! colour, move the cursor or answer for the user, ends of lines that let a name look like a
 //! message of ours, marks that turn the direction of what follows. So all that is printed is
-//! [`Lines`], and whatever comes into a line is shown instead of obeyed ([`plain`]): only here are
+//! [`TerminalLines`], and whatever comes into a line is shown instead of obeyed ([`plain`]): only here are
 //! lines ended and colours begun.
 
 use std::borrow::Cow;
@@ -16,12 +16,12 @@ pub(super) const BOLD: Style = Style::new().bold();
 
 /// Lines, as they are printed to somebody who sees colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lines {
+pub(super) struct TerminalLines {
     /// Nothing but what [`plain`] returned, our styles, and ends of lines.
     text: String,
 }
 
-impl Lines {
+impl TerminalLines {
     /// Returns one line.
     pub(super) fn of(line: impl AsRef<str>) -> Self {
         let mut lines = Self::default();
@@ -78,13 +78,13 @@ impl Lines {
     }
 }
 
-impl std::ops::AddAssign for Lines {
+impl std::ops::AddAssign for TerminalLines {
     fn add_assign(&mut self, other: Self) {
         self.text += &other.text;
     }
 }
 
-impl std::ops::Add for Lines {
+impl std::ops::Add for TerminalLines {
     type Output = Self;
     fn add(mut self, other: Self) -> Self {
         self += other;
@@ -92,7 +92,7 @@ impl std::ops::Add for Lines {
     }
 }
 
-impl std::iter::Sum for Lines {
+impl std::iter::Sum for TerminalLines {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |lines, more| lines + more)
     }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_name_ends_no_line_and_begins_no_colour() {
-        let mut lines = Lines::of("a\nerror: b");
+        let mut lines = TerminalLines::of("a\nerror: b");
         lines.bold("c\u{1b}[0m", "\u{1b}[31md");
         assert_eq!(lines.bare(), "a\\nerror: b\nc\\u{1b}[0m\\u{1b}[31md\n");
         assert_eq!(lines.as_str().matches('\u{1b}').count(), 2);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn further_lines_of_a_message_belong_to_it() {
-        let mut lines = Lines::default();
+        let mut lines = TerminalLines::default();
         lines.message("no `x`\n   = did you mean `y`?\nerror: z");
         assert_eq!(lines.bare(), "no `x`\n   = did you mean `y`?\n  error: z\n");
     }

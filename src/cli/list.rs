@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use indexmap::IndexMap;
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::terminal;
 use crate::expect;
 use crate::results;
@@ -55,9 +55,9 @@ impl Arguments {
 }
 
 /// Returns a line for each name, with what it means.
-fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Lines {
+fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> TerminalLines {
     let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     for (name, about) in named {
         lines.bold(format!("{name:width$}"), format!("   {about}"));
     }
@@ -65,13 +65,13 @@ fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Lines
 }
 
 /// Returns the tables with the first sentence about each.
-fn tables() -> Lines {
+fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
     let tables = results::tables();
     aligned(tables.iter().map(|table| (table.file, first(table.about).trim_end_matches('.'))))
 }
 
-fn listings() -> Lines {
+fn listings() -> TerminalLines {
     let values = Listing::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let values: Vec<(String, String)> = values
         .map(|value| {
@@ -87,8 +87,8 @@ fn listings() -> Lines {
 }
 
 /// Returns each policy with what it does; its options stand below it, as they would in YAML.
-fn schedulers(registry: &Registry) -> Lines {
-    let mut lines = Lines::default();
+fn schedulers(registry: &Registry) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     let width = registry.names().map(str::len).max().unwrap_or_default();
     for name in registry.names() {
         let Some(policy) = registry.get(name) else { continue };
@@ -101,13 +101,13 @@ fn schedulers(registry: &Registry) -> Lines {
 }
 
 /// Returns the quantities with what they are, below what they have their numbers for.
-fn quantities() -> Lines {
+fn quantities() -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
     for (name, of, about) in expect::quantities() {
         groups.entry(of).or_default().push((name, about));
     }
     let width = expect::quantities().map(|(name, ..)| name.len()).max().unwrap_or_default();
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     for (of, quantities) in groups {
         lines.bold(of, "");
         for (name, about) in quantities {

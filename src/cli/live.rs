@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::failure::Failure;
-use super::lines::Lines;
-use super::progress::{Bar, share};
+use super::lines::TerminalLines;
+use super::progress::{RunBar, share};
 use super::source::{self, Overrides};
 use super::{branch, compare, interrupt, run, terminal, verdicts};
 use crate::emulation::{Emulated, EmulationError, Kept, Options, Prepared};
@@ -93,7 +93,7 @@ impl Whole {
         let Self { prepared, ran } = self;
         let Ran::Kept(folder, kept) = ran else { return Ok(()) };
         let target = folder.commit()?;
-        run::tell(&prepared, &kept, &target, Lines::default())?;
+        run::tell(&prepared, &kept, &target, TerminalLines::default())?;
         run::verdict_of_kept(&prepared, &kept)?;
         verdicts::judge(&kept.verdicts)
     }
@@ -166,8 +166,8 @@ impl Arguments {
         }
         // Found out before anybody watches.
         drop(self.folder()?);
-        terminal::print(&Lines::of(server.url()))?;
-        interrupt::guard(&Bar::new(), ": the session is over, no results were written");
+        terminal::print(&TerminalLines::of(server.url()))?;
+        interrupt::guard(&RunBar::new(), ": the session is over, no results were written");
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;

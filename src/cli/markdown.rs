@@ -6,7 +6,7 @@
 use anstyle::{AnsiColor, Effects, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
-use super::lines::Lines;
+use super::lines::TerminalLines;
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 /// Long lines are hard to read, however wide the terminal is.
@@ -16,10 +16,10 @@ const NARROWEST: usize = 40;
 const MARGIN: &str = "  ";
 
 /// Returns a text of Markdown as it is shown on so many columns.
-pub(super) fn shown(markdown: &str, columns: Option<u16>) -> Lines {
+pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     let width = columns.map_or(WIDEST, usize::from).clamp(NARROWEST, WIDEST);
     let links = markdown.lines().filter_map(definition).collect();
-    let mut page = Page { width, links, lines: Lines::default() };
+    let mut page = TerminalPage { width, links, lines: TerminalLines::default() };
     let mut lines = markdown.lines().peekable();
     while let Some(line) = lines.next() {
         let bare = line.trim_start();
@@ -103,20 +103,20 @@ fn plain(text: &str) -> String {
     text.trim().replace("**", "")
 }
 
-struct Page<'a> {
+struct TerminalPage<'a> {
     width: usize,
     links: Vec<(&'a str, &'a str)>,
-    lines: Lines,
+    lines: TerminalLines,
 }
 
 /// What cannot be broken: letters with their colours, and how many columns they take.
 #[derive(Default)]
-struct Word {
+struct StyledWord {
     parts: Vec<(Style, String)>,
     width: usize,
 }
 
-impl Page<'_> {
+impl TerminalPage<'_> {
     /// Adds an empty line, if there is none.
     fn gap(&mut self) {
         let text = self.lines.as_str();
@@ -192,8 +192,8 @@ impl Page<'_> {
 
     /// Splits a text into words, with the colours that its marks ask for. Code keeps its marks:
     /// without colours nothing else would tell it from text.
-    fn words(&self, text: &str) -> Vec<Word> {
-        let (mut words, mut word, mut style) = (Vec::new(), Word::default(), Style::new());
+    fn words(&self, text: &str) -> Vec<StyledWord> {
+        let (mut words, mut word, mut style) = (Vec::new(), StyledWord::default(), Style::new());
         let mut is_code = false;
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
@@ -249,7 +249,7 @@ impl Page<'_> {
     }
 }
 
-impl Word {
+impl StyledWord {
     fn add(&mut self, letters: &str, style: Style) {
         match self.parts.last_mut() {
             Some((last, before)) if *last == style => before.push_str(letters),

@@ -21,7 +21,7 @@ const LITTLE: f64 = 0.01;
 
 /// How far the work of many runs is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
+pub(super) struct RunCounts {
     /// What has ended, with what has failed.
     pub(super) ended: u64,
     /// Of how many.
@@ -31,8 +31,13 @@ pub(super) struct Counts {
 }
 
 /// Returns the line about many runs, or cases: `12:03  1,234 of 10,000 runs, 3 failed, …`.
-pub(super) fn of_runs(clock: &str, thing: &str, counts: Counts, per_minute: Option<f64>) -> String {
-    let Counts { ended, of, failed } = counts;
+pub(super) fn of_runs(
+    clock: &str,
+    thing: &str,
+    counts: RunCounts,
+    per_minute: Option<f64>,
+) -> String {
+    let RunCounts { ended, of, failed } = counts;
     let mut line = format!("{clock}  {} of {}", count(ended), counted(of, thing));
     if 0 < failed {
         line += &format!(", {} failed", count(failed));
@@ -97,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_the_runs_are_and_how_long_they_take() {
-        let counts = |ended, failed| Counts { ended, of: 10_000, failed };
+        let counts = |ended, failed| RunCounts { ended, of: 10_000, failed };
         assert_eq!(
             of_runs("12:03", "run", counts(1_234, 3), Some(41.0)),
             "12:03  1,234 of 10,000 runs, 3 failed, 41 runs a minute, about 3 h 34 min left"

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::interrupt;
-use super::progress::Bar;
+use super::progress::RunBar;
 use crate::output::{AsideFolder, OutputError, Over, Packs, RunPlace};
 
 /// Folders of runs, some of which are there only as long as this is.
@@ -26,7 +26,7 @@ impl Folders {
                 continue;
             };
             if unpacked.is_none() {
-                interrupt::guard(&Bar::new(), "interrupted");
+                interrupt::guard(&RunBar::new(), "interrupted");
                 let room = std::env::temp_dir().join("mumakil-unpacked");
                 unpacked = Some(AsideFolder::create(&room, Over::Anything)?);
             }

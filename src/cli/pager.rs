@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use super::interrupt;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::terminal;
 
 /// What shows pages unless `$PAGER` says; it passes colours on. Where there is no `less`, that is not
@@ -16,7 +16,7 @@ const NO_PROGRAM: [i32; 2] = [126, 127];
 
 /// Prints a text: through a pager if it is longer than the terminal that it goes to, and as it is
 /// elsewhere.
-pub(super) fn print(lines: &Lines) -> io::Result<()> {
+pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     let height = terminal::height().map_or(usize::MAX, usize::from);
     if !io::stdout().is_terminal() || lines.as_str().lines().count() < height {
         return terminal::print(lines);

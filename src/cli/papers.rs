@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::progress::StudyBar;
-use super::study::{AtWork, Pace, Session};
+use super::study::{AtWork, PaceOptions, StudySession};
 use super::table::cells;
 use super::{terminal, verdicts};
 use crate::files::REPORT;
@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
     #[command(flatten)]
-    pace: Pace,
+    pace: PaceOptions,
 }
 
 impl Arguments {
@@ -157,7 +157,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, None, self.pace, registry, bar, at_work)?;
+        let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), Bring::Links);
         let sheet = session.run(&study, true)?;
         for doubt in session.doubts() {
@@ -182,11 +182,11 @@ impl Arguments {
 }
 
 /// Returns the table, and its sum.
-fn told(rows: &[VerdictRow], markdown: bool, sum: String) -> Lines {
-    table(rows, markdown) + Lines::of("") + Lines::of(sum)
+fn told(rows: &[VerdictRow], markdown: bool, sum: String) -> TerminalLines {
+    table(rows, markdown) + TerminalLines::of("") + TerminalLines::of(sum)
 }
 
-fn table(rows: &[VerdictRow], markdown: bool) -> Lines {
+fn table(rows: &[VerdictRow], markdown: bool) -> TerminalLines {
     let mut table = Table::new();
     if markdown {
         *table.style_mut() = presets::ASCII_MARKDOWN;
@@ -204,5 +204,5 @@ fn table(rows: &[VerdictRow], markdown: bool) -> Lines {
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
         table.add_row(self::cells(&cells.map(cell)));
     }
-    table.to_string().lines().map(Lines::of).sum()
+    table.to_string().lines().map(TerminalLines::of).sum()
 }

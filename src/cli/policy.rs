@@ -13,11 +13,11 @@ mod rehearse;
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: PolicyCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum PolicyCommand {
     New(new::Arguments),
     #[command(name = "try")]
     Rehearse(rehearse::Arguments),
@@ -26,8 +26,8 @@ enum Command {
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self.command {
-            Command::New(arguments) => arguments.run(),
-            Command::Rehearse(arguments) => arguments.run(registry),
+            PolicyCommand::New(arguments) => arguments.run(),
+            PolicyCommand::Rehearse(arguments) => arguments.run(registry),
         }
     }
 }

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 
 use super::lines::plain;
-use super::minutes::{self, Counts, MINUTE, Minutes};
+use super::minutes::{self, MINUTE, Minutes, RunCounts};
 use super::terminal;
 use super::ticker::Ticker;
 use crate::record::{OnProgress, RunProgress};
@@ -25,11 +25,11 @@ const WIDTH: usize = 16;
 
 /// A bar that appears when a run takes a while, and is not there where nobody looks.
 #[derive(Debug, Clone)]
-pub(super) struct Bar {
+pub(super) struct RunBar {
     bar: ProgressBar,
 }
 
-impl Bar {
+impl RunBar {
     /// Returns a bar that has not appeared yet.
     pub(super) fn new() -> Self {
         // On stderr, and hidden unless that is a terminal.
@@ -65,7 +65,7 @@ impl Bar {
 /// A bar for the runs of a study, and for those in flight.
 #[derive(Debug)]
 pub(super) struct StudyBar {
-    bar: Bar,
+    bar: RunBar,
     in_flight: Mutex<IndexMap<usize, String>>,
     failed: Arc<AtomicU64>,
     /// Writes the lines of a log, where there is no terminal.
@@ -86,11 +86,11 @@ impl StudyBar {
         bar.set_style(style);
         let failed = Arc::new(AtomicU64::new(0));
         let lines = (!quiet && !terminal::is_watched()).then(|| lines(thing, &bar, &failed));
-        Self { bar: Bar { bar }, in_flight: Mutex::default(), failed, _lines: lines }
+        Self { bar: RunBar { bar }, in_flight: Mutex::default(), failed, _lines: lines }
     }
 
     /// Returns the bar.
-    pub(super) fn bar(&self) -> &Bar {
+    pub(super) fn bar(&self) -> &RunBar {
         &self.bar
     }
 
@@ -146,7 +146,7 @@ fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Tic
         let (ended, of) = (bar.position(), bar.length().unwrap_or(0));
         pace.note(bar.elapsed(), ended);
         if ended < of {
-            let counts = Counts { ended, of, failed: failed.load(Ordering::Relaxed) };
+            let counts = RunCounts { ended, of, failed: failed.load(Ordering::Relaxed) };
             let clock = minutes::clock();
             terminal::pass_on(&minutes::of_runs(&clock, thing, counts, pace.per_minute()));
         }

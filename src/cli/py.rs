@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::{file, terminal};
 use crate::results::{self, CellKind};
 
@@ -40,7 +40,7 @@ impl Arguments {
         }
         file::write(&self.out, self.force, |to| to.write_all(module().as_bytes()))?;
         let wrote = format!("wrote {}", self.out.display());
-        Ok(terminal::print(&Lines::of(wrote))?)
+        Ok(terminal::print(&TerminalLines::of(wrote))?)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::drive::Drive;
+use super::drive::DriveOption;
 use super::failure::Failure;
 use super::interrupt;
-use super::lines::Lines;
-use super::progress::Bar;
+use super::lines::TerminalLines;
+use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::story::Story;
 use super::{terminal, verdicts};
@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
     #[command(flatten)]
-    drive: Drive,
+    drive: DriveOption,
 }
 
 impl Arguments {
@@ -101,7 +101,7 @@ impl Arguments {
                  whole; name one outside it",
             ));
         }
-        let bar = Bar::new();
+        let bar = RunBar::new();
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
@@ -125,8 +125,11 @@ impl Arguments {
         let target = folder.commit()?;
 
         if !self.quiet {
-            let traced = trace.map_or_else(Lines::default, |trace| {
-                Lines::of(format!("wrote {} (open it at https://ui.perfetto.dev)", trace.display()))
+            let traced = trace.map_or_else(TerminalLines::default, |trace| {
+                TerminalLines::of(format!(
+                    "wrote {} (open it at https://ui.perfetto.dev)",
+                    trace.display()
+                ))
             });
             tell(&prepared, &kept, &target, traced)?;
         }
@@ -143,7 +146,7 @@ pub(super) fn tell(
     prepared: &Prepared,
     Kept { emulated, digest, verdicts, real, .. }: &Kept,
     target: &std::path::Path,
-    more: Lines,
+    more: TerminalLines,
 ) -> Result<(), Failure> {
     let scenario = &prepared.scenario;
     let violations = emulated.verifier.as_ref();

@@ -6,7 +6,7 @@
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::table::{Align, table};
 use super::{markdown, pager, terminal};
 use crate::expect::{self, capital};
@@ -85,13 +85,13 @@ impl NameKind {
 /// What is printed for a name.
 enum Printed {
     File(String),
-    Page(Lines),
+    Page(TerminalLines),
 }
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         // The schema of studies has the keys of scenarios, too.
-        let names = Names { registry, keys: Reference::of(&study::schema(registry)) };
+        let names = AllNames { registry, keys: Reference::of(&study::schema(registry)) };
         let printed = match (&*self.first, &self.second) {
             ("schema", None) => names.one("scenario", &[Schema]),
             (name, None) => names.one(name, &NameKind::PLAIN),
@@ -106,12 +106,12 @@ impl Arguments {
 }
 
 /// All that has a name.
-struct Names<'a> {
+struct AllNames<'a> {
     registry: &'a Registry,
     keys: Reference,
 }
 
-impl Names<'_> {
+impl AllNames<'_> {
     /// Returns what a name is of, if only one thing of these kinds has it.
     fn one(&self, name: &str, kinds: &[NameKind]) -> Result<Printed, Failure> {
         let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
@@ -255,7 +255,8 @@ mod tests {
     /// Returns what is printed, or the message that tells why nothing is.
     fn shown(name: &str, kinds: &[NameKind]) -> String {
         let registry = Registry::builtin();
-        let names = Names { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
+        let names =
+            AllNames { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
         match names.one(name, kinds) {
             Ok(Printed::File(text)) => text,
             Ok(Printed::Page(lines)) => lines.bare(),

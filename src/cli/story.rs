@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use crate::mapred::Elsewhere;
 use crate::record::{AttemptFate, FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
@@ -25,9 +25,9 @@ pub(super) struct Story<'a> {
 
 impl Story<'_> {
     /// Returns the lines. One thing is bold.
-    pub(super) fn tell(&self) -> Lines {
+    pub(super) fn tell(&self) -> TerminalLines {
         let summary = self.summary;
-        let mut lines = Lines::default();
+        let mut lines = TerminalLines::default();
         let about = format!(
             "   {} · {} · {} · seed {}",
             counted(u64::from(summary.nodes), "tracker"),

@@ -22,9 +22,9 @@ use rustc_hash::FxHashSet;
 
 pub(super) use self::at_work::AtWork;
 use self::at_work::Signs;
-use super::drive::Drive;
+use super::drive::DriveOption;
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::progress::StudyBar;
 use super::run::real;
 use super::source;
@@ -67,13 +67,13 @@ Exit codes:
   130, 143  interrupted (Ctrl-C), told to end (SIGTERM); start it again to go on")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<StudyCommand>,
     #[command(flatten)]
-    run: Run,
+    run: StudyRunArguments,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum StudyCommand {
     Plan(plan::Arguments),
     Merge(merge::Arguments),
     Status(status::Arguments),
@@ -81,7 +81,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Run {
+struct StudyRunArguments {
     /// A file, the name of a study that Mumakil brings (see `mumakil list scenarios`), or the folder of a
     /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
@@ -90,7 +90,7 @@ struct Run {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    pace: Pace,
+    pace: PaceOptions,
     /// Work on the study beside other processes that do so in the same folder, here or on other machines:
     /// each takes the next run that no other has, and the last one writes the results
     #[arg(long, conflicts_with = "shard")]
@@ -118,7 +118,7 @@ struct Run {
 
 /// How runs are done.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct Pace {
+pub(super) struct PaceOptions {
     /// How many runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
@@ -126,22 +126,22 @@ pub(super) struct Pace {
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
     #[command(flatten)]
-    drive: Drive,
+    drive: DriveOption,
 }
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self.command {
-            Some(Command::Plan(arguments)) => arguments.run(registry),
-            Some(Command::Merge(arguments)) => arguments.run(),
-            Some(Command::Status(arguments)) => arguments.run(),
-            Some(Command::Cancel(arguments)) => arguments.run(),
+            Some(StudyCommand::Plan(arguments)) => arguments.run(registry),
+            Some(StudyCommand::Merge(arguments)) => arguments.run(),
+            Some(StudyCommand::Status(arguments)) => arguments.run(),
+            Some(StudyCommand::Cancel(arguments)) => arguments.run(),
             None => self.run.run(registry),
         }
     }
 }
 
-impl Run {
+impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
@@ -165,15 +165,15 @@ impl Run {
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         at_work.guard(bar.bar());
-        let mut session = Session::new(out, shard, self.pace, registry, &bar, &at_work)?;
+        let mut session = StudySession::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
         session.keep(study.clone(), bring);
         let (sheet, answer) = match &study.search {
-            None => (session.run(&study, self.quiet)?, Lines::default()),
+            None => (session.run(&study, self.quiet)?, TerminalLines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
         };
         bar.clear();
-        let done = outcome::Done {
+        let done = outcome::StudyOutcome {
             runs: session.done,
             mine: session.mine,
             real: session.began.elapsed(),
@@ -187,7 +187,7 @@ impl Run {
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
             let wrote = terminal::wrote(&session.out, REPORT);
-            terminal::print(&(told + Lines::of(format!("  ran      {done}")) + wrote))?;
+            terminal::print(&(told + TerminalLines::of(format!("  ran      {done}")) + wrote))?;
             session.warn();
         }
         verdicts::judge(&findings.verdicts)
@@ -195,7 +195,7 @@ impl Run {
 }
 
 /// A study on its way, or several with the same bar.
-pub(super) struct Session<'r> {
+pub(super) struct StudySession<'r> {
     pub(super) store: Store,
     /// What lets it write, from its first run on.
     claim: Option<Claim>,
@@ -206,7 +206,7 @@ pub(super) struct Session<'r> {
     shard: Option<Shard>,
     /// How runs are kept, if somebody says.
     form: Option<Form>,
-    pace: Pace,
+    pace: PaceOptions,
     registry: &'r Registry,
     bar: &'r StudyBar,
     at_work: &'r AtWork,
@@ -224,12 +224,12 @@ pub(super) struct Session<'r> {
     began: Instant,
 }
 
-impl<'r> Session<'r> {
+impl<'r> StudySession<'r> {
     /// Begins nothing yet.
     pub(super) fn new(
         out: PathBuf,
         shard: Option<Shard>,
-        pace: Pace,
+        pace: PaceOptions,
         registry: &'r Registry,
         bar: &'r StudyBar,
         at_work: &'r AtWork,
@@ -413,7 +413,7 @@ impl<'r> Session<'r> {
         self.workers = self.workers.max(workers);
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
         let mut failed = Vec::new();
-        let Pace { time_limit, drive: Drive { transport }, .. } = self.pace;
+        let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
         let effort = Effort { workers, time_limit: time_limit.map(real), transport };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             Step::Begun { run } => {
@@ -454,7 +454,7 @@ impl<'r> Session<'r> {
         mut self,
         shard: Shard,
         sheet: &Sheet,
-        done: &outcome::Done,
+        done: &outcome::StudyOutcome,
         quiet: bool,
     ) -> Result<(), Failure> {
         self.ends()?;
@@ -493,7 +493,7 @@ impl<'r> Session<'r> {
                     format!("wrote {out} (put the parts together with `mumakil study merge`)"),
                 ),
             };
-            let mut lines = Lines::of(format!("{head}{done}"));
+            let mut lines = TerminalLines::of(format!("{head}{done}"));
             lines.line(next);
             terminal::print(&lines)?;
             self.warn();
@@ -507,7 +507,7 @@ impl<'r> Session<'r> {
         study: &Study,
         search: &Search,
         quiet: bool,
-    ) -> Result<(Sheet, Lines), Failure> {
+    ) -> Result<(Sheet, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
@@ -521,7 +521,7 @@ impl<'r> Session<'r> {
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
         let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
-        let mut lines = Lines::of(format!("  search   {found}"));
+        let mut lines = TerminalLines::of(format!("  search   {found}"));
         lines.line(format!("           {numbers}"));
         Ok((sheet, lines))
     }
@@ -580,7 +580,7 @@ fn lasted(real: Duration) -> String {
     crate::units::tell::span(real.as_secs_f64())
 }
 
-impl std::fmt::Display for outcome::Done {
+impl std::fmt::Display for outcome::StudyOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let workers = counted(self.workers as u64, "worker");
         match self.runs {

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::lines::{Lines, plain};
+use super::lines::{TerminalLines, plain};
 use super::terminal;
 
 /// On which side a column's cells begin.
@@ -15,7 +15,7 @@ pub(super) enum Align {
 }
 
 /// Returns rows as lines of aligned columns, indented by two, and as wide as the terminal at most.
-pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> Lines {
+pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
     let mut table = Table::new();
     *table.style_mut() = presets::NOTHING;
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -39,8 +39,8 @@ pub(super) fn cells(row: &[String]) -> Vec<String> {
 }
 
 /// Returns the lines of a table.
-pub(super) fn lines(table: &Table) -> Lines {
-    table.trim_fmt().lines().map(Lines::of).sum()
+pub(super) fn lines(table: &Table) -> TerminalLines {
+    table.trim_fmt().lines().map(TerminalLines::of).sum()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Printing: results to stdout, talk to stderr, bold and colour only for people.
 //!
-//! Here alone something is written to stdout and stderr: [`Lines`], which hold nothing that a name
+//! Here alone something is written to stdout and stderr: [`TerminalLines`], which hold nothing that a name
 //! could steer a terminal with, and files, which are exact but where a terminal shows them.
 //! `anstream` knows whether somebody sees colours (a terminal, `NO_COLOR`, `CLICOLOR`) and takes
 //! them out where nobody does.
@@ -12,13 +12,13 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use super::lines::{Lines, plain, plain_file};
+use super::lines::{TerminalLines, plain, plain_file};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prints a result. Whoever closes the pipe has seen enough: that is no error.
-pub(super) fn print(lines: &Lines) -> io::Result<()> {
+pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     write(lines.as_str())
 }
 
@@ -48,8 +48,8 @@ fn seen_enough(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Returns the line that says where results are, and with which of their files to start.
-pub(super) fn wrote(folder: &Path, start: &str) -> Lines {
-    Lines::of(format!("wrote {} (start with {start})", folder.display()))
+pub(super) fn wrote(folder: &Path, start: &str) -> TerminalLines {
+    TerminalLines::of(format!("wrote {} (start with {start})", folder.display()))
 }
 
 /// Returns how many columns the terminal has that results are printed to, if it is one.
@@ -69,19 +69,19 @@ pub(super) fn has_colours() -> bool {
 
 /// Prints an error; further lines of it are indented.
 pub(super) fn error(message: &str) {
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     lines.message(message);
     error_of(lines);
 }
 
 /// Prints an error, which may have lines and colours of its own.
-pub(super) fn error_of(lines: Lines) {
+pub(super) fn error_of(lines: TerminalLines) {
     say(ERROR, "error", lines);
 }
 
 /// Prints a warning.
 pub(super) fn warn(message: &dyn Display) {
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     lines.message(&message.to_string());
     say(WARNING, "warning", lines);
 }
@@ -89,7 +89,7 @@ pub(super) fn warn(message: &dyn Display) {
 /// Passes on a line to those who look: what another program says, or how far the work is.
 pub(super) fn pass_on(line: &str) {
     // Without stderr there is nobody left to tell.
-    let _ = anstream::stderr().write_all(Lines::of(line).as_str().as_bytes());
+    let _ = anstream::stderr().write_all(TerminalLines::of(line).as_str().as_bytes());
 }
 
 /// Returns whether somebody sees what is said while it goes on.
@@ -120,8 +120,8 @@ pub(super) fn print_usage(
     let _ = error.print();
 }
 
-fn say(style: Style, word: &str, message: Lines) {
-    let mut lines = Lines::default();
+fn say(style: Style, word: &str, message: TerminalLines) {
+    let mut lines = TerminalLines::default();
     lines.part(style, word);
     lines.part(Style::new(), ": ");
     lines += message;

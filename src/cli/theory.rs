@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use super::table::{Align, table};
 use super::terminal;
 use crate::expect::FUNCTIONS;
@@ -84,7 +84,7 @@ fn assignment(text: &str) -> Result<(&'static str, Vec<f64>), Failure> {
 }
 
 /// Returns a line of what all columns have in common, and a table of the rest and of the forms.
-fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<Lines, DomainError> {
+fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainError> {
     for column in &mut columns {
         if !column.contains_key(SKIPS) {
             let [nodes, replicas, tasks] = ["nodes", "replicas", "tasks"].map(|name| column[name]);
@@ -114,5 +114,5 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<Lines, DomainError> {
     }
     let aligned =
         [vec![Align::Left], vec![Align::Right; columns.len()], vec![Align::Left]].concat();
-    Ok(Lines::of(common.join(" · ")) + table(&rows, &aligned))
+    Ok(TerminalLines::of(common.join(" · ")) + table(&rows, &aligned))
 }

@@ -29,26 +29,26 @@ mod reshape;
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: TraceCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum TraceCommand {
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
-    Sample(reshape::Sample),
-    Scale(reshape::Scale),
-    Fold(reshape::Fold),
+    Sample(reshape::SampleArguments),
+    Scale(reshape::ScaleArguments),
+    Fold(reshape::FoldArguments),
 }
 
 impl Arguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         match self.command {
-            Command::Inspect(arguments) => arguments.run(formats),
-            Command::Convert(arguments) => arguments.run(formats),
-            Command::Sample(arguments) => arguments.run(formats),
-            Command::Scale(arguments) => arguments.run(formats),
-            Command::Fold(arguments) => arguments.run(formats),
+            TraceCommand::Inspect(arguments) => arguments.run(formats),
+            TraceCommand::Convert(arguments) => arguments.run(formats),
+            TraceCommand::Sample(arguments) => arguments.run(formats),
+            TraceCommand::Scale(arguments) => arguments.run(formats),
+            TraceCommand::Fold(arguments) => arguments.run(formats),
         }
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Com
 
 /// What every command reads.
 #[derive(Debug, clap::Args)]
-struct Input {
+struct TraceInput {
     /// The trace
     file: PathBuf,
     /// Leave broken records out, and count them, instead of stopping at the first
@@ -85,7 +85,7 @@ fn block(text: &str) -> Result<Bytes, String> {
     }
 }
 
-impl Input {
+impl TraceInput {
     /// Reads the file in the format that it shows.
     fn recognise(&self, formats: &Formats) -> Result<Trace, Failure> {
         self.read(formats.recognise(&self.file)?)
@@ -108,7 +108,7 @@ impl Input {
 
 /// Where the commands that make a trace write it.
 #[derive(Debug, clap::Args)]
-struct Output {
+struct TraceOutput {
     /// The file to write, gzipped if it ends in `.gz`; `-` for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -117,7 +117,7 @@ struct Output {
     force: bool,
 }
 
-impl Output {
+impl TraceOutput {
     /// Writes a trace.
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {

@@ -1,18 +1,18 @@
 //! What became of expectations, in lines.
 
 use super::failure::Failure;
-use super::lines::Lines;
+use super::lines::TerminalLines;
 use crate::expect::{Expectation, ExpectationVerdict, Figure, VerdictState};
 use crate::units::tell::counted;
 
 /// Returns the lines about each expectation.
-pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> Lines {
+pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> TerminalLines {
     expected.iter().zip(found).map(|(expected, found)| line(expected, found)).sum()
 }
 
-fn line(expected: &Expectation, found: &ExpectationVerdict) -> Lines {
+fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
-    let mut lines = Lines::of(format!("  {:<9}{what}", word(found.state)));
+    let mut lines = TerminalLines::of(format!("  {:<9}{what}", word(found.state)));
     let mut more = |words: &str| lines.line(format!("           {words}"));
     if expected.what.is_some() {
         more(&expected.that);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::runs::{Run, longer};
+use super::runs::{ComparedRun, longer};
 use super::{expect_tasks, unreadable};
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::output::results::RunResults;
@@ -20,16 +20,16 @@ use crate::units::tell::{counted, grouped};
 const SHOWN: usize = 10;
 
 /// Two runs of the same jobs, and where they part.
-pub(super) struct First<'a> {
-    runs: [&'a Run; 2],
+pub(super) struct FirstParting<'a> {
+    runs: [&'a ComparedRun; 2],
     by: SimSpan,
     parting: Option<Parting>,
     changed: Vec<ChangedJob<'a>>,
 }
 
-impl<'a> First<'a> {
+impl<'a> FirstParting<'a> {
     /// Finds where two runs part, and the jobs that take longer or shorter by more than a time.
-    pub(super) fn find(runs: &'a [Run], by: SimSpan) -> Result<Self, Failure> {
+    pub(super) fn find(runs: &'a [ComparedRun], by: SimSpan) -> Result<Self, Failure> {
         let [one, other] = runs else {
             let count = runs.len();
             let words = format!("--first says where two runs part, and here are {count}");
@@ -50,8 +50,8 @@ impl<'a> First<'a> {
     }
 
     /// Returns the lines for a terminal; `folders` are those that the user has named.
-    pub(super) fn tell(&self, folders: &[PathBuf]) -> Lines {
-        let mut lines = Lines::default();
+    pub(super) fn tell(&self, folders: &[PathBuf]) -> TerminalLines {
+        let mut lines = TerminalLines::default();
         lines.bold(self.headline(), "");
         use Align::{Left, Right};
         lines += table(&self.slots(), &[Left, Right, Left, Left, Left]);
@@ -158,7 +158,7 @@ impl<'a> First<'a> {
     /// Returns a row for each run: to which job it gives the slot.
     fn slots(&self) -> Vec<Vec<String>> {
         let Some(parting) = &self.parting else { return Vec::new() };
-        let row = |(run, slot): (&Run, &Option<GivenSlot>)| match slot {
+        let row = |(run, slot): (&ComparedRun, &Option<GivenSlot>)| match slot {
             None => vec![run.name.clone(), "no slot any more".to_owned()],
             Some(GivenSlot { at, job, task, node, .. }) => vec![
                 run.name.clone(),
@@ -186,7 +186,7 @@ impl<'a> First<'a> {
         let job = self.changed[0].job.job;
         let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
         let commands: Vec<String> = folders.iter().map(explain).collect();
-        let lacks = |run: &&Run| !RunResults::new(&run.folder).has_decisions();
+        let lacks = |run: &&ComparedRun| !RunResults::new(&run.folder).has_decisions();
         let more = match self.runs.iter().any(lacks) {
             true => "; runs with `--set record.decisions=true` also know what jobs were refused",
             false => "",

@@ -1,7 +1,7 @@
 //! Runs side by side on a page.
 
 use super::pairs::Pairs;
-use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
+use super::runs::{About, ComparedRun, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
 use super::unreadable;
 use crate::chart::{self, Caption, ChartAxis, Drawing, Ecdf, EcdfSample};
@@ -24,13 +24,13 @@ const MOST_CHANGES: usize = 1_000;
 /// If the files of a run cannot be read.
 pub(super) fn of_runs(
     registry: &Registry,
-    runs: &[Run],
+    runs: &[ComparedRun],
     mark: Option<&(f64, String)>,
 ) -> Result<HtmlPage, Failure> {
     let mut parties = Parties::of(runs.iter().map(|run| &run.jobs.all[..]));
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let pairs: Vec<(&Run, Pairs<'_>)> =
+    let pairs: Vec<(&ComparedRun, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
     let in_short = vec![PageBlock::Table(what(runs)), PageBlock::Table(headline(runs).table())];
     let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
@@ -56,18 +56,18 @@ pub(super) fn of_runs(
 /// beside those of the others. Of a run that has no timeline there is nothing.
 fn slots(
     registry: &Registry,
-    runs: &[Run],
+    runs: &[ComparedRun],
     parties: &Parties,
     mark: Option<&(f64, String)>,
 ) -> Result<Vec<Drawing>, Failure> {
-    let runs: Vec<&Run> =
+    let runs: Vec<&ComparedRun> =
         runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
     let until = ends.fold(0.0, f64::max);
     let mut drawings = Vec::new();
     for kind in SlotKind::BOTH {
         let word = kind.word();
-        let has_some = |run: &&&Run| run.number(&format!("{word}_slots")) != Some(0.0);
+        let has_some = |run: &&&ComparedRun| run.number(&format!("{word}_slots")) != Some(0.0);
         for (place, run) in runs.iter().enumerate().filter(|(_, run)| has_some(run)) {
             let caption = Caption {
                 id: format!("slots-{word}-{}", place + 1),
@@ -84,8 +84,8 @@ fn slots(
 }
 
 /// Returns what was run.
-fn what(runs: &[Run]) -> PageTable {
-    let row = |run: &Run| {
+fn what(runs: &[ComparedRun]) -> PageTable {
+    let row = |run: &ComparedRun| {
         let About { scenario, policy, seed, version, nodes } = &run.about;
         vec![
             PageCell::text(&run.name),
@@ -111,14 +111,14 @@ fn what(runs: &[Run]) -> PageTable {
     }
 }
 
-fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
+fn sojourns(runs: &[ComparedRun], parties: &Parties) -> Drawing {
     let caption = Caption {
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
         description: "The distribution of the jobs' sojourn times in each run.".to_owned(),
         ..Caption::default()
     };
-    let sample = |run: &Run| EcdfSample {
+    let sample = |run: &ComparedRun| EcdfSample {
         name: run.name.clone(),
         values: run.jobs.counted().filter_map(JobRow::sojourn_s).collect(),
         look: parties.look(&run.name),
@@ -127,10 +127,10 @@ fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
     distribution(caption, "Sojourn time", runs.iter().map(sample).collect())
 }
 
-fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -> Drawing {
-    let sample = |(run, pairs): &(&Run, Pairs<'_>)| EcdfSample {
+fn differences(names: &[&str], pairs: &[(&ComparedRun, Pairs<'_>)], parties: &Parties) -> Drawing {
+    let sample = |(run, pairs): &(&ComparedRun, Pairs<'_>)| EcdfSample {
         name: run.name.clone(),
-        values: pairs.0.iter().map(super::pairs::Pair::difference).collect(),
+        values: pairs.0.iter().map(super::pairs::JobPair::difference).collect(),
         look: parties.look(&run.name),
         published: Vec::new(),
     };
@@ -150,7 +150,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -
 }
 
 /// Returns what is said of the jobs of a run beside those of the first.
-fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<PageBlock> {
+fn changes(first: &ComparedRun, other: &ComparedRun, pairs: &Pairs<'_>) -> Vec<PageBlock> {
     let mut text = format!("{} beside {}: {}.", other.name, first.name, outcome(pairs));
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {
         text += &format!(
@@ -164,7 +164,7 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<PageBlock> {
         return vec![PageBlock::Text(text)];
     }
     let time = |seconds: f64| PageCell::number(seconds, Unit::TIME.show(seconds));
-    let row = |pair: &&super::pairs::Pair<'_>| {
+    let row = |pair: &&super::pairs::JobPair<'_>| {
         vec![
             PageCell::text(pair.name),
             time(pair.first),

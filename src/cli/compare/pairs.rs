@@ -7,7 +7,7 @@ use crate::statistics::quantile_of_sorted;
 
 /// A job that ended in both runs; times are its sojourns in seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair<'a> {
+pub(super) struct JobPair<'a> {
     /// Its name.
     pub(super) name: &'a str,
     /// In the first run.
@@ -18,12 +18,12 @@ pub(super) struct Pair<'a> {
 
 /// The jobs of two runs.
 #[derive(Clone, Debug)]
-pub(super) struct Pairs<'a>(pub(super) Vec<Pair<'a>>);
+pub(super) struct Pairs<'a>(pub(super) Vec<JobPair<'a>>);
 
 /// The 5th percentile, the median and the 95th percentile.
 pub(super) type Spread = [f64; 3];
 
-impl Pair<'_> {
+impl JobPair<'_> {
     /// Returns how much longer it took in the other run; below zero, shorter.
     pub(super) fn difference(&self) -> f64 {
         self.other - self.first
@@ -51,7 +51,7 @@ impl<'a> Pairs<'a> {
         let others: IndexMap<(&str, u32), f64> =
             sojourns(other).into_iter().map(|(job, sojourn)| (key(job), sojourn)).collect();
         let pair = |(job, first): (&'a JobRow, f64)| {
-            Some(Pair { name: &job.name, first, other: *others.get(&key(job))? })
+            Some(JobPair { name: &job.name, first, other: *others.get(&key(job))? })
         };
         Self(sojourns(first).into_iter().filter_map(pair).collect())
     }
@@ -68,17 +68,17 @@ impl<'a> Pairs<'a> {
 
     /// Returns the spread of the differences; `None` without jobs.
     pub(super) fn differences(&self) -> Option<Spread> {
-        spread(self.0.iter().map(Pair::difference).collect())
+        spread(self.0.iter().map(JobPair::difference).collect())
     }
 
     /// Returns the spread of the ratios; `None` without jobs.
     pub(super) fn ratios(&self) -> Option<Spread> {
-        spread(self.0.iter().filter_map(Pair::ratio).collect())
+        spread(self.0.iter().filter_map(JobPair::ratio).collect())
     }
 
     /// Returns the jobs that differ, the largest differences first.
-    pub(super) fn changes(&self) -> Vec<&Pair<'a>> {
-        let mut changed: Vec<&Pair<'a>> =
+    pub(super) fn changes(&self) -> Vec<&JobPair<'a>> {
+        let mut changed: Vec<&JobPair<'a>> =
             self.0.iter().filter(|pair| pair.difference() != 0.0).collect();
         // A stable sort: of equal differences the order of the jobs holds.
         changed.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
@@ -113,7 +113,7 @@ mod tests {
     fn jobs_are_paired_by_their_names() {
         let (first, other) = (jobs(&[("a", 10.0), ("b", 20.0)]), jobs(&[("b", 5.0), ("c", 1.0)]));
         let pairs = Pairs::new(&first, &other);
-        assert_eq!(pairs.0, [Pair { name: "b", first: 20.0, other: 5.0 }]);
+        assert_eq!(pairs.0, [JobPair { name: "b", first: 20.0, other: 5.0 }]);
         assert_eq!((pairs.0[0].difference(), pairs.0[0].ratio()), (-15.0, Some(0.25)));
     }
 

@@ -10,7 +10,7 @@ use super::pairs::{Pairs, Spread};
 use super::side::{Side, SideRow, ratio};
 use super::unreadable;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::files::{RESOLVED, SUMMARY};
@@ -46,7 +46,7 @@ const METRICS: [(&str, &str, Unit); 16] = [
 
 /// A run to compare.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct ComparedRun {
     /// What it is called here.
     pub(super) name: String,
     /// What it was.
@@ -76,7 +76,7 @@ pub(super) struct About {
     pub(super) nodes: u32,
 }
 
-impl Run {
+impl ComparedRun {
     /// Reads the folder of a run.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         let path = folder.join(SUMMARY);
@@ -118,7 +118,7 @@ impl Run {
 }
 
 /// Returns the headline numbers.
-pub(super) fn headline(runs: &[Run]) -> Side {
+pub(super) fn headline(runs: &[ComparedRun]) -> Side {
     let row = |(name, path, unit): (&str, &str, Unit)| SideRow {
         keys: vec![name.to_owned()],
         unit,
@@ -128,7 +128,7 @@ pub(super) fn headline(runs: &[Run]) -> Side {
 }
 
 /// Returns how many maps were node-local, by the size of their jobs.
-pub(super) fn locality(runs: &[Run]) -> Side {
+pub(super) fn locality(runs: &[ComparedRun]) -> Side {
     let shares: Vec<_> = runs.iter().map(|run| locality_by_size(&run.jobs)).collect();
     let row = |(size, (_, name)): (usize, &(u32, &str))| SideRow {
         keys: vec![(*name).to_owned()],
@@ -140,7 +140,7 @@ pub(super) fn locality(runs: &[Run]) -> Side {
     side(runs, "Node-local maps by size of job", "maps of the job", rows)
 }
 
-fn side(runs: &[Run], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
+fn side(runs: &[ComparedRun], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
     Side {
         caption: caption.to_owned(),
         keys: vec![key.to_owned()],
@@ -150,9 +150,9 @@ fn side(runs: &[Run], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
 }
 
 /// Returns the lines about runs.
-pub(super) fn tell(runs: &[Run]) -> Lines {
-    let mut lines = Lines::default();
-    for Run { name, about, .. } in runs {
+pub(super) fn tell(runs: &[ComparedRun]) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    for ComparedRun { name, about, .. } in runs {
         let nodes = counted(about.nodes.into(), "tracker");
         let About { scenario, policy, seed, .. } = about;
         lines.bold(name, format!("   {scenario} · {nodes} · {policy} · seed {seed}"));
@@ -169,9 +169,9 @@ pub(super) fn tell(runs: &[Run]) -> Lines {
 }
 
 /// Returns the lines about the jobs of a run beside those of the first.
-fn tell_pairs(first: &Run, other: &Run) -> Lines {
+fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     let pairs = Pairs::new(&first.jobs, &other.jobs);
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     lines.bold(&other.name, format!(" beside {}, job by job", first.name));
     let mut line = |word: &str, what: &str| lines.line(format!("  {word:<12}{what}"));
     let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
@@ -241,7 +241,7 @@ pub(super) mod fixture {
                            node_local,rack_local,off_rack,failed,killed,outcome\n";
 
     /// Returns a run whose two jobs took so many seconds.
-    pub(in crate::cli::compare) fn run(name: &str, sojourns: [u32; 2]) -> Run {
+    pub(in crate::cli::compare) fn run(name: &str, sojourns: [u32; 2]) -> ComparedRun {
         let room = tempfile::TempDir::new().unwrap();
         let [a, b] = sojourns.map(|seconds| seconds * 1_000);
         let jobs = format!(
@@ -249,7 +249,7 @@ pub(super) mod fixture {
         );
         fs::write(room.path().join("summary.json"), SUMMARY).unwrap();
         fs::write(room.path().join(JobRow::FILE), complete::<JobRow>(&jobs)).unwrap();
-        Run::read(room.path(), name.to_owned()).unwrap()
+        ComparedRun::read(room.path(), name.to_owned()).unwrap()
     }
 }
 
@@ -310,7 +310,8 @@ mod tests {
     fn a_broken_summary_names_its_line() {
         let room = tempfile::TempDir::new().unwrap();
         fs::write(room.path().join("summary.json"), "{\n\"seed\": x}").unwrap();
-        let Failure::Input(error) = Run::read(room.path(), "r".to_owned()).unwrap_err() else {
+        let Failure::Input(error) = ComparedRun::read(room.path(), "r".to_owned()).unwrap_err()
+        else {
             panic!()
         };
         assert!(error.to_string().contains("summary.json:2: "), "{error}");

@@ -1,7 +1,7 @@
 //! Numbers side by side: a column for each run or study, and beside all but the first how much it
 //! differs from the first.
 
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::page::{PageCell, PageColumn, PageTable};
@@ -33,7 +33,7 @@ pub(super) struct SideRow {
 
 /// How much a number differs from another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+enum Difference {
     /// So many times as large.
     Times(f64),
     /// Of shares: so much of the whole more.
@@ -42,7 +42,7 @@ enum Change {
 
 impl Side {
     /// Returns the lines for a terminal.
-    pub(super) fn lines(&self) -> Lines {
+    pub(super) fn lines(&self) -> TerminalLines {
         let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
         let heading = self.keys.iter().chain(&self.names[..1]).map(String::as_str).chain(others);
         let mut rows = vec![heading.map(str::to_owned).collect()];
@@ -76,7 +76,7 @@ impl SideRow {
         for (place, value) in self.values.iter().enumerate() {
             cells.push(PageCell::maybe(*value, |value| self.shown(value)));
             if 0 < place {
-                cells.push(self.change(*value).map_or_else(PageCell::unknown, Change::cell));
+                cells.push(self.change(*value).map_or_else(PageCell::unknown, Difference::cell));
             }
         }
         cells
@@ -88,17 +88,17 @@ impl SideRow {
     }
 
     /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.
-    fn change(&self, value: Option<f64>) -> Option<Change> {
+    fn change(&self, value: Option<f64>) -> Option<Difference> {
         let (first, value) = (self.values[0]?, value?);
         if self.unit.share {
-            return Some(Change::Points(value - first));
+            return Some(Difference::Points(value - first));
         }
         let times = if first == value { 1.0 } else { value / first };
-        times.is_finite().then_some(Change::Times(times))
+        times.is_finite().then_some(Difference::Times(times))
     }
 }
 
-impl Change {
+impl Difference {
     fn cell(self) -> PageCell {
         match self {
             Self::Times(times) => PageCell::number(times, ratio(times)),

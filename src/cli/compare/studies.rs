@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{HtmlPage, PageBlock, Section};
@@ -22,27 +22,27 @@ const MOST_CELLS: usize = 40;
 
 /// A study to compare.
 #[derive(Debug)]
-pub(super) struct Study {
+pub(super) struct ComparedStudy {
     name: String,
     sheet: Sheet,
-    metrics: Vec<Metric>,
+    metrics: Vec<ComparedMetric>,
 }
 
 /// What is read of a study's `summary.json`.
 #[derive(Deserialize)]
-struct Summary {
-    metrics: Vec<Metric>,
+struct StudySummary {
+    metrics: Vec<ComparedMetric>,
 }
 
 /// A metric: its expression, and what it is in each cell.
 #[derive(Debug, Deserialize)]
-struct Metric {
+struct ComparedMetric {
     metric: String,
-    cells: Vec<Option<Mean>>,
+    cells: Vec<Option<CellMean>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Mean {
+struct CellMean {
     /// `None` if it is no number.
     mean: Option<f64>,
 }
@@ -50,7 +50,7 @@ struct Mean {
 /// The labels of a cell's values, by the fields that they are of.
 type Values<'s> = BTreeMap<&'s str, &'s str>;
 
-impl Study {
+impl ComparedStudy {
     /// Reads the folder of a study.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         let sheet = read_sheet(folder)?;
@@ -61,7 +61,7 @@ impl Study {
                 folder.display()
             ))
         })?;
-        let summary: Summary = serde_json::from_str(&text).map_err(|error| {
+        let summary: StudySummary = serde_json::from_str(&text).map_err(|error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         })?;
         Ok(Self { name, sheet, metrics: summary.metrics })
@@ -92,10 +92,10 @@ impl Study {
 }
 
 /// Returns a table for each metric that all studies have, of the cells that all of them have.
-pub(super) fn side_by_side(studies: &[Study]) -> Result<Vec<Side>, Failure> {
+pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failure> {
     let first = &studies[0];
-    let places: Vec<_> = studies.iter().map(Study::places).collect();
-    let table = |metric: &Metric| {
+    let places: Vec<_> = studies.iter().map(ComparedStudy::places).collect();
+    let table = |metric: &ComparedMetric| {
         let unit = first.unit(&metric.metric);
         let row = |cell: &SheetCell| {
             let values = first.values(cell);
@@ -124,7 +124,7 @@ pub(super) fn side_by_side(studies: &[Study]) -> Result<Vec<Side>, Failure> {
     }
 }
 
-fn nothing_in_common(studies: &[Study]) -> Failure {
+fn nothing_in_common(studies: &[ComparedStudy]) -> Failure {
     let told = studies.iter().map(|study| {
         let axes: Vec<&str> = study.sheet.axes.iter().map(|axis| axis.field.as_str()).collect();
         let metrics: Vec<&str> =
@@ -138,8 +138,8 @@ fn nothing_in_common(studies: &[Study]) -> Failure {
 }
 
 /// Returns the lines about studies.
-pub(super) fn tell(tables: &[Side]) -> Lines {
-    let mut lines = Lines::default();
+pub(super) fn tell(tables: &[Side]) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     for (place, table) in tables.iter().enumerate() {
         let more = table.rows.len().saturating_sub(MOST_CELLS);
         let rows = table.rows.iter().take(MOST_CELLS).cloned().collect();
@@ -157,7 +157,7 @@ pub(super) fn tell(tables: &[Side]) -> Lines {
 }
 
 /// Returns the page about studies.
-pub(super) fn page(studies: &[Study], tables: &[Side]) -> HtmlPage {
+pub(super) fn page(studies: &[ComparedStudy], tables: &[Side]) -> HtmlPage {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
     // In words, and beneath as it is written.
     let section = |table: &Side| {
@@ -181,7 +181,7 @@ mod tests {
     use crate::study::SheetAxis;
 
     /// Returns a study over numbers of nodes: the mean sojourn under each.
-    fn study(name: &str, means: &[(&str, f64)]) -> Study {
+    fn study(name: &str, means: &[(&str, f64)]) -> ComparedStudy {
         let axis = SheetAxis {
             field: "cluster.nodes".to_owned(),
             values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
@@ -202,10 +202,10 @@ mod tests {
             charts: Vec::new(),
             expect: Vec::new(),
         };
-        let mean = |(_, mean): &(&str, f64)| Some(Mean { mean: Some(*mean) });
+        let mean = |(_, mean): &(&str, f64)| Some(CellMean { mean: Some(*mean) });
         let cells = means.iter().map(mean).collect();
-        let metrics = vec![Metric { metric: "mean(sojourn)".to_owned(), cells }];
-        Study { name: name.to_owned(), sheet, metrics }
+        let metrics = vec![ComparedMetric { metric: "mean(sojourn)".to_owned(), cells }];
+        ComparedStudy { name: name.to_owned(), sheet, metrics }
     }
 
     #[test]

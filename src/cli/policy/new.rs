@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::as_program;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::{file, terminal};
 use crate::disk;
 use crate::external::template;
@@ -104,7 +104,7 @@ fn refuse(path: &Path) -> Result<(), Failure> {
 
 /// Tells what was written, and what one does with it.
 fn next(wrote: &[String], before: &[String], command: &[String]) -> Result<(), Failure> {
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     wrote.iter().for_each(|path| lines.line(format!("wrote {path}: change the policy in it")));
     before.iter().for_each(|line| lines.line(format!("  {line}")));
     let file = command.last().expect("a command has a word");

@@ -9,7 +9,7 @@ use super::as_program;
 use crate::chaos::{Catch, Subject, Tally};
 use crate::cli::failure::Failure;
 use crate::cli::hunt::{Cases, close};
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::run::real;
 use crate::cli::terminal;
 use crate::output::write_file;
@@ -105,7 +105,7 @@ impl Arguments {
 /// Tells a mistake, and how to see it again.
 fn show(flaw: &Catch, again: &str, folder: Option<&Path>) -> Result<(), Failure> {
     let Catch { seed, cases, words, said, yaml } = flaw;
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     let mut words = words.lines();
     let of = format!(" (in {})", counted(*cases, "case"));
     lines.bold(format!("case {seed}: "), words.next().unwrap_or_default().to_owned() + &of);
@@ -176,13 +176,13 @@ fn find(program: &str) -> Result<(), Failure> {
 }
 
 /// Tells what was run, and how fast the program is.
-fn told(tally: Tally, is_right: bool) -> Lines {
+fn told(tally: Tally, is_right: bool) -> TerminalLines {
     let Tally { elsewhere, real, .. } = tally;
     let mut rest = String::new();
     if is_right {
         rest = format!(", {}, nothing wrong", counted(elsewhere.questions, "question"));
     }
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     lines.bold(counted(tally.runs, "case"), rest);
     if 0 < tally.unended {
         let cases = counted(tally.unended, "case");

@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::cli::interrupt;
-use crate::cli::progress::Bar;
+use crate::cli::progress::RunBar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
 use crate::study::{ALONE, EVERY, End, Life, Share, Sign, Stamp, take_over, write_sign};
@@ -22,10 +22,10 @@ const SOON: Duration = Duration::from_secs(2);
 
 /// What this process says, for who works, for who gives the signs, and for who is told to end.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
+pub(in crate::cli) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 
 #[derive(Debug)]
-struct Voice {
+struct LifeSigns {
     folder: PathBuf,
     /// What its signs are called.
     name: String,
@@ -38,7 +38,7 @@ struct Voice {
 
 impl AtWork {
     /// Watches for signals that end us, from here on: then the last sign says so.
-    pub(in crate::cli) fn guard(&self, bar: &Bar) {
+    pub(in crate::cli) fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
         interrupt::guard_with(bar, "; start it again to go on", last);
@@ -54,7 +54,7 @@ impl AtWork {
             }
             Share::Together => life.name(),
         };
-        *self.0.lock() = Some(Voice { folder, name: name.clone(), life, ended: 0, lock: None });
+        *self.0.lock() = Some(LifeSigns { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
         Ok(Signs { at_work: self.clone(), name, _ticker })
@@ -109,7 +109,7 @@ impl AtWork {
     }
 
     /// Changes what will be said, unless all is said.
-    fn change(&self, how: impl FnOnce(&mut Voice)) {
+    fn change(&self, how: impl FnOnce(&mut LifeSigns)) {
         if let Some(voice) = self.0.lock().as_mut().filter(|voice| voice.life.ended.is_none()) {
             how(voice);
         }
@@ -123,7 +123,7 @@ impl AtWork {
     }
 }
 
-impl Voice {
+impl LifeSigns {
     fn sign(&mut self) -> Result<(), OutputError> {
         self.life.gives_sign(self.ended, Stamp::now());
         // The old lock goes when the new one is there.

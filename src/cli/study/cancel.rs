@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::on::Submitted;
+use super::on::SubmittedArray;
 use super::status::is_of_a_study;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::terminal;
 use crate::output::machine;
 use crate::study::{Fate, Stamp, Status};
@@ -35,9 +35,9 @@ pub(in crate::cli) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
-        let mut lines = Lines::default();
+        let mut lines = TerminalLines::default();
         let mut is_queued = false;
-        if let Some(submitted) = Submitted::read(&self.folder)?
+        if let Some(submitted) = SubmittedArray::read(&self.folder)?
             && submitted.state().is_some()
         {
             submitted.cancel()?;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::on::Submitted;
+use super::on::SubmittedArray;
 use super::{AtWork, outcome};
 use crate::cli::failure::Failure;
-use crate::cli::progress::Bar;
+use crate::cli::progress::RunBar;
 use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
@@ -58,7 +58,7 @@ impl Arguments {
     /// Puts the parts together in a folder that is claimed.
     fn run_in(&self, sheet: &Sheet, claim: &Claim) -> Result<(), Failure> {
         let at_work = AtWork::default();
-        at_work.guard(&Bar::new());
+        at_work.guard(&RunBar::new());
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), Share::Alone)?;
@@ -105,7 +105,7 @@ impl Arguments {
         let runs = sheet.runs().count();
         at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
-            let next = match Submitted::read(&self.out)? {
+            let next = match SubmittedArray::read(&self.out)? {
                 Some(submitted) => submitted.again(),
                 None => "do the other parts, or all of it with `mumakil study`".to_owned(),
             };

@@ -19,11 +19,11 @@ use std::time::Duration;
 
 use self::kubernetes::Kubernetes;
 use self::slurm::Slurm;
-pub(super) use self::submitted::Submitted;
-use super::{Pace, folder, merge, warn};
+pub(super) use self::submitted::SubmittedArray;
+use super::{PaceOptions, folder, merge, warn};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
 use crate::disk;
@@ -152,7 +152,7 @@ pub(super) struct Work<'w> {
     pub(super) out: &'w Path,
     pub(super) form: Option<Form>,
     pub(super) bring: Bring,
-    pub(super) pace: Pace,
+    pub(super) pace: PaceOptions,
     pub(super) quiet: bool,
 }
 
@@ -176,8 +176,8 @@ impl On {
         if !quiet {
             warn(&plan);
         }
-        let earlier = Submitted::read(out)?;
-        let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(Submitted::state);
+        let earlier = SubmittedArray::read(out)?;
+        let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(SubmittedArray::state);
         if let Some(state) = in_queue {
             return Err(Failure::input(format!(
                 "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
@@ -195,7 +195,7 @@ impl On {
             folder: &fs::canonicalize(&folder).unwrap_or(folder),
             // Those that have nothing to take would end at once.
             count: most.min(missing).max(1),
-            number: 1 + earlier.as_ref().map_or(0, Submitted::number),
+            number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
             words: task_words(pace),
         };
         // What is wrong with the options is told before anything is written.
@@ -215,10 +215,10 @@ impl On {
         failed::forget_all_but(&store, &[] as &[&str])?;
         drop(claim);
         let job = order.submit(engine, out)?;
-        let submitted = Submitted::new(engine.word(), job, &tasks);
+        let submitted = SubmittedArray::new(engine.word(), job, &tasks);
         submitted.write(out)?;
         if !quiet {
-            let mut lines = Lines::default();
+            let mut lines = TerminalLines::default();
             lines.bold(tasks.study, format!("   {}", submitted.told()));
             lines.line(format!(
                 "  runs     {} for {}",
@@ -233,7 +233,7 @@ impl On {
     }
 
     /// Checks that the engine heeds what is said: what nobody heeds must not pass.
-    fn check(&self, engine: &dyn Engine, pace: Pace) -> Result<(), Failure> {
+    fn check(&self, engine: &dyn Engine, pace: PaceOptions) -> Result<(), Failure> {
         for (option, is_said) in [
             ("--time", self.time.is_some()),
             ("--partition", self.partition.is_some()),
@@ -281,7 +281,7 @@ const LOGS: &str = "logs";
 
 /// Waits until nothing of it is in the queue any more, and ends as the study does.
 #[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
-fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
+fn wait(submitted: &SubmittedArray, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
     let bar = StudyBar::new("run", quiet);
     interrupt::guard(
         bar.bar(),
@@ -334,7 +334,7 @@ fn ask_here(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
 }
 
 /// Returns the words of a task in the study's folder: it does one run at a time.
-fn task_words(pace: Pace) -> String {
+fn task_words(pace: PaceOptions) -> String {
     let mut words = format!("{}/{} study . --join --jobs 1", BINARY[0], BINARY[1]);
     if let Some(limit) = pace.time_limit {
         words += &format!(" --time-limit {limit}");
@@ -352,7 +352,7 @@ mod tests {
     use serde_yaml::Value;
 
     use super::*;
-    use crate::cli::drive::Drive;
+    use crate::cli::drive::DriveOption;
 
     fn on() -> On {
         On {
@@ -373,7 +373,11 @@ mod tests {
     /// Returns what an engine is told to do eight tasks, and what people see of that.
     fn order(engine: &dyn Engine) -> (EngineOrder, String) {
         let time_limit = "10min".parse().ok();
-        let pace = Pace { jobs: None, time_limit, drive: Drive { transport: Transport::Bare } };
+        let pace = PaceOptions {
+            jobs: None,
+            time_limit,
+            drive: DriveOption { transport: Transport::Bare },
+        };
         let (folder, words) = (Path::new("/data/it's a study"), task_words(pace));
         let tasks = EngineTasks { study: "Two_nodes.v1", folder, count: 8, number: 2, words };
         let order = engine.order(&tasks, &on()).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::cli::verdicts;
 use crate::expect::Unit;
@@ -27,7 +27,7 @@ const MOST_SENTENCES: usize = 12;
 const MOST_ODDITIES: usize = 3;
 
 /// What was done in this call.
-pub(in crate::cli) struct Done {
+pub(in crate::cli) struct StudyOutcome {
     pub(super) runs: usize,
     /// How many runs the part has that was asked for.
     pub(super) mine: usize,
@@ -36,8 +36,8 @@ pub(in crate::cli) struct Done {
 }
 
 /// Returns the lines about a study's results.
-pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> Lines {
-    let mut lines = Lines::default();
+pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {}",
         counted(sheet.cells.len() as u64, "cell"),
@@ -51,7 +51,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> Lines {
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
-fn cells(sheet: &Sheet, findings: &Findings) -> Lines {
+fn cells(sheet: &Sheet, findings: &Findings) -> TerminalLines {
     let mut rows = vec![Vec::new()];
     rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
     rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
@@ -74,8 +74,8 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Lines {
 }
 
 /// Tells what the comparisons come to, and which seeds stand apart.
-fn compared(findings: &Findings) -> Lines {
-    let mut lines = Lines::default();
+fn compared(findings: &Findings) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     let all = &findings.comparisons;
     for of_metric in all[..all.len().min(MOST_SENTENCES)].chunk_by(|a, b| a.metric == b.metric) {
         lines.line(format!("  compared {}", of_metric[0].metric));

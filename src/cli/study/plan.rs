@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{folder, lasted, warn, workers};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::progress::StudyBar;
 use crate::cli::source;
 use crate::cli::terminal;
@@ -51,7 +51,7 @@ impl Arguments {
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let missing = plan.missing(&Store::of(&out)?, Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());
-        let mut lines = Lines::default();
+        let mut lines = TerminalLines::default();
         lines.bold(study.name.as_str(), "");
         for axis in study.axes() {
             lines.line(format!("  axis     {axis}"));

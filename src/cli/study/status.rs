@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::on::Submitted;
+use super::on::SubmittedArray;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal;
 use crate::files::{REPORT, RESOLVED, STUDY};
@@ -81,16 +81,16 @@ pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
 
 /// Returns a line for each engine that the study was handed to.
 fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
-    let told = |submitted: Submitted| match submitted.state() {
+    let told = |submitted: SubmittedArray| match submitted.state() {
         Some(state) => state,
         None => format!("{}: nothing is in the queue any more", submitted.told()),
     };
-    Ok(Submitted::read(folder)?.map(told).into_iter().collect())
+    Ok(SubmittedArray::read(folder)?.map(told).into_iter().collect())
 }
 
 /// Tells all.
-fn told(All { status, engines }: &All, folder: &Path) -> Lines {
-    let mut lines = Lines::default();
+fn told(All { status, engines }: &All, folder: &Path) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     lines.bold(&status.study, format!("   {}", counted(status.runs, "run")));
     lines += counts(status);
     engines.iter().for_each(|engine| lines.line(format!("  engine     {engine}")));
@@ -102,8 +102,8 @@ fn told(All { status, engines }: &All, folder: &Path) -> Lines {
 }
 
 /// Tells the sums, one below the other.
-fn counts(status: &Status) -> Lines {
-    let mut lines = Lines::default();
+fn counts(status: &Status) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     let at_work = || of(status, |fate| fate == Fate::AtWork);
     let width = count(status.runs).len();
     let machines: Vec<&String> = at_work().filter_map(|one| one.life.machine.as_ref()).collect();
@@ -135,9 +135,9 @@ fn counts(status: &Status) -> Lines {
     lines
 }
 
-fn running(status: &Status) -> Lines {
+fn running(status: &Status) -> TerminalLines {
     if status.running_now.is_empty() {
-        return Lines::default();
+        return TerminalLines::default();
     }
     let mut rows = vec![["running", "for", "machine", "process"].map(str::to_owned).to_vec()];
     for now in status.running_now.iter().take(SHOWN) {
@@ -145,27 +145,27 @@ fn running(status: &Status) -> Lines {
         rows.push(vec![now.going.what.clone(), span(now.for_s), machine, now.pid.to_string()]);
     }
     let table = table(&rows, &[Align::Left, Align::Right, Align::Left, Align::Right]);
-    Lines::of("") + table + more(status.running_now.len(), SHOWN, "running")
+    TerminalLines::of("") + table + more(status.running_now.len(), SHOWN, "running")
 }
 
-fn slowest(status: &Status) -> Lines {
+fn slowest(status: &Status) -> TerminalLines {
     if status.slowest.is_empty() {
-        return Lines::default();
+        return TerminalLines::default();
     }
     let mut rows = vec![["slowest", "took"].map(str::to_owned).to_vec()];
     for slow in status.slowest.iter().take(SLOWEST) {
         rows.push(vec![slow.what.clone(), span(slow.took_s)]);
     }
-    Lines::of("") + table(&rows, &[Align::Left, Align::Right])
+    TerminalLines::of("") + table(&rows, &[Align::Left, Align::Right])
 }
 
 /// Tells of those who are not at work any more, though they had something left to do.
-fn ended(status: &Status) -> Lines {
+fn ended(status: &Status) -> TerminalLines {
     let is_missed = |fate| match fate {
         Fate::AtWork | Fate::Ended(End::Done) => false,
         Fate::Gone | Fate::Silent | Fate::Ended(_) => true,
     };
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     if status.left == 0 {
         return lines;
     }
@@ -182,12 +182,12 @@ fn ended(status: &Status) -> Lines {
         };
         lines.line(before.to_owned() + &words);
     }
-    let lead = if ended.is_empty() { Lines::default() } else { Lines::of("") };
+    let lead = if ended.is_empty() { TerminalLines::default() } else { TerminalLines::of("") };
     lead + lines + more(ended.len(), SHOWN, "that ended")
 }
 
-fn failed(status: &Status, folder: &Path) -> Lines {
-    let mut lines = Lines::default();
+fn failed(status: &Status, folder: &Path) -> TerminalLines {
+    let mut lines = TerminalLines::default();
     for (number, failed) in status.failures.iter().enumerate().take(SHOWN) {
         let before = if number == 0 { "  failed   " } else { "           " };
         let mut words = failed.why.lines();
@@ -203,15 +203,15 @@ fn failed(status: &Status, folder: &Path) -> Lines {
         let place = folder.join(FAILED);
         lines.line(format!("           … and {} more in {}", count(more), place.display()));
     }
-    Lines::of("") + lines
+    TerminalLines::of("") + lines
 }
 
 /// Tells what to do next, if anything.
-fn next(status: &Status, folder: &Path) -> Lines {
+fn next(status: &Status, folder: &Path) -> TerminalLines {
     let is_at_work = of(status, |fate| fate == Fate::AtWork).next().is_some();
     let report = || folder.join(REPORT).display().to_string();
     let words = match (is_at_work, status.left, status.failed) {
-        (true, _, _) => return Lines::default(),
+        (true, _, _) => return TerminalLines::default(),
         (_, 0, 0) if status.is_concluded => format!("all is done: start with {}", report()),
         (_, 0, 0) => "every run is there; start the study again to have its report".to_owned(),
         (_, 0, _) if status.is_concluded => format!(
@@ -220,7 +220,7 @@ fn next(status: &Status, folder: &Path) -> Lines {
         ),
         (_, _, _) => "nobody is at work; start the study again to go on".to_owned(),
     };
-    Lines::of("") + Lines::of(words)
+    TerminalLines::of("") + TerminalLines::of(words)
 }
 
 fn of(status: &Status, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &StudyProcess> {
@@ -236,9 +236,9 @@ fn ago(seconds: f64) -> String {
     format!("{} ago", span(seconds))
 }
 
-fn more(all: usize, shown: usize, what: &str) -> Lines {
+fn more(all: usize, shown: usize, what: &str) -> TerminalLines {
     match all.saturating_sub(shown) as u64 {
-        0 => Lines::default(),
-        more => Lines::of(format!("  … and {} more {what}", count(more))),
+        0 => TerminalLines::default(),
+        more => TerminalLines::of(format!("  … and {} more {what}", count(more))),
     }
 }

@@ -1,6 +1,6 @@
 //! `mumakil trace convert`: the jobs of a trace in another format.
 
-use super::{Input, Output};
+use super::{TraceInput, TraceOutput};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::units::tell::counted;
@@ -21,7 +21,7 @@ Examples:
   mumakil trace convert jobs.csv --to sls -o sls-jobs.json")]
 pub(super) struct Arguments {
     #[command(flatten)]
-    input: Input,
+    input: TraceInput,
     /// The format to write
     #[arg(long)]
     to: String,
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
-    output: Output,
+    output: TraceOutput,
 }
 
 impl Arguments {

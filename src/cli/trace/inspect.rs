@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::Input;
+use super::TraceInput;
 use crate::cli::failure::Failure;
-use crate::cli::lines::Lines;
+use crate::cli::lines::TerminalLines;
 use crate::cli::terminal;
 use crate::mapred::Outcome;
 use crate::mapred::TaskTimes;
@@ -23,7 +23,7 @@ Examples:
   mumakil trace inspect jobs.json.gz --lenient")]
 pub(super) struct Arguments {
     #[command(flatten)]
-    input: Input,
+    input: TraceInput,
 }
 
 impl Arguments {
@@ -39,7 +39,7 @@ impl Arguments {
             Contents::Hosts(read) => racks_and_nodes(&read(path)?),
             Contents::Generator { size, .. } => to_draw(size(path)?),
         };
-        let mut lines = Lines::default();
+        let mut lines = TerminalLines::default();
         let about = format!("   {format} · {}", parts.join(" · "));
         lines.bold(path.display().to_string(), about);
         Ok(terminal::print(&lines)?)
@@ -60,10 +60,10 @@ struct Measure {
     name: &'static str,
     /// Rising.
     values: Vec<f64>,
-    print: Print,
+    print: PrintNumber,
 }
 
-type Print = fn(f64) -> String;
+type PrintNumber = fn(f64) -> String;
 
 /// A terminal's columns.
 const WIDTH: usize = 80;
@@ -72,13 +72,13 @@ const WIDTH: usize = 80;
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
 /// Returns what is in a trace.
-fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> Lines {
+fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     let copies = |job: &JobEntry| u64::from(job.count.get());
     let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
     let total =
         |of: &dyn Fn(&JobEntry) -> u64| entries.iter().map(|job| of(job) * copies(job)).sum();
     let jobs: u64 = total(&|_| 1);
-    let mut lines = Lines::default();
+    let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {} · {}",
         trace.format,
@@ -120,7 +120,7 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> Lines {
     lines
 }
 
-fn outcomes(trace: &Trace, lines: &mut Lines) {
+fn outcomes(trace: &Trace, lines: &mut TerminalLines) {
     let endings: Vec<Endings> =
         trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
     let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
@@ -145,7 +145,7 @@ fn outcomes(trace: &Trace, lines: &mut Lines) {
 }
 
 /// Adds what is odd about a trace.
-fn noticed(trace: &Trace, jobs: u64, lines: &mut Lines) {
+fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
     let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
@@ -179,7 +179,7 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
         listed.flatten().collect()
     };
     let bytes = |bytes: Bytes| bytes.get() as f64;
-    let measure = |name, mut values: Vec<f64>, print: Print| {
+    let measure = |name, mut values: Vec<f64>, print: PrintNumber| {
         values.sort_unstable_by(f64::total_cmp);
         Measure { name, values, print }
     };
@@ -206,7 +206,7 @@ fn at(values: &[f64], per_cent: u8) -> f64 {
 const BAR: usize = 44;
 
 /// Adds a histogram whose bins are powers of ten.
-fn histogram(measure: &Measure, lines: &mut Lines) {
+fn histogram(measure: &Measure, lines: &mut TerminalLines) {
     let bin = |value: f64| if value <= 0.0 { i32::MIN } else { value.log10().floor() as i32 };
     let zeros = measure.values.iter().filter(|value| **value <= 0.0).count();
     let rest = &measure.values[zeros..];

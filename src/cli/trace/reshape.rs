@@ -1,6 +1,6 @@
 //! `mumakil trace sample`, `scale` and `fold`: another trace of the same format.
 
-use super::{Input, Output};
+use super::{TraceInput, TraceOutput};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::units::tell::counted;
@@ -16,9 +16,9 @@ use crate::workload::format::Trace;
 #[command(after_help = "\
 Example:
   mumakil trace sample trace.tsv -n 100 --seed 7 -o hundred.tsv")]
-pub(super) struct Sample {
+pub(super) struct SampleArguments {
     #[command(flatten)]
-    input: Input,
+    input: TraceInput,
     /// How many jobs to keep
     #[arg(short = 'n', long, value_name = "NUMBER")]
     jobs: usize,
@@ -26,7 +26,7 @@ pub(super) struct Sample {
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
-    output: Output,
+    output: TraceOutput,
 }
 
 /// Scale the times at which jobs come, or their sizes
@@ -37,9 +37,9 @@ pub(super) struct Sample {
 Examples:
   mumakil trace scale trace.tsv --time 0.5 -o twice-as-fast.tsv
   mumakil trace scale trace.tsv --size 0.1 -o for-a-tenth-of-the-nodes.tsv")]
-pub(super) struct Scale {
+pub(super) struct ScaleArguments {
     #[command(flatten)]
-    input: Input,
+    input: TraceInput,
     /// What the time from the first job to each other is multiplied with
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     time: Factor,
@@ -47,7 +47,7 @@ pub(super) struct Scale {
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     size: Factor,
     #[command(flatten)]
-    output: Output,
+    output: TraceOutput,
 }
 
 /// Fold a long trace into a short one with the same mix of jobs
@@ -60,9 +60,9 @@ pub(super) struct Scale {
 Examples:
   mumakil trace fold trace.tsv --into 1h -o hour.tsv
   mumakil trace fold week.json.gz --cycle 24h --into 2h -o day.json")]
-pub(super) struct Fold {
+pub(super) struct FoldArguments {
     #[command(flatten)]
-    input: Input,
+    input: TraceInput,
     /// The time that the new trace spans, at most that of the old one
     #[arg(long, value_name = "TIME")]
     into: SimSpan,
@@ -73,10 +73,10 @@ pub(super) struct Fold {
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]
-    output: Output,
+    output: TraceOutput,
 }
 
-impl Sample {
+impl SampleArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let mut trace = self.input.recognise(formats)?;
         let kept = trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
@@ -88,7 +88,7 @@ impl Sample {
     }
 }
 
-impl Scale {
+impl ScaleArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let mut trace = self.input.recognise(formats)?;
         let by = Scaling { time: self.time, size: self.size };
@@ -101,7 +101,7 @@ impl Scale {
     }
 }
 
-impl Fold {
+impl FoldArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let mut trace = self.input.recognise(formats)?;
         let folding = Folding { cycle: self.cycle, into: self.into };
@@ -111,7 +111,7 @@ impl Fold {
 }
 
 /// Writes a trace, and tells how a run of it need not wait for its first job.
-fn finish(trace: &Trace, output: &Output) -> Result<(), Failure> {
+fn finish(trace: &Trace, output: &TraceOutput) -> Result<(), Failure> {
     if let Some(idle) = trace.idle_start() {
         terminal::warn(&format!(
             "the first job comes after {idle}, as in the trace; with `start: 0s` in its workload a \

@@ -17,7 +17,7 @@ const FILE: &str = "submitted.json";
 /// What was submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::cli::study) struct Submitted {
+pub(in crate::cli::study) struct SubmittedArray {
     /// The word of the engine.
     engine: String,
     /// The job with the tasks.
@@ -32,7 +32,7 @@ pub(in crate::cli::study) struct Submitted {
     command: String,
 }
 
-impl Submitted {
+impl SubmittedArray {
     pub(super) fn new(engine: &str, job: String, tasks: &EngineTasks<'_>) -> Self {
         let EngineTasks { count: tasks, number, .. } = *tasks;
         let engine = engine.to_owned();
