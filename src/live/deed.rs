@@ -3,7 +3,7 @@
 
 use serde_yaml::Value;
 
-use super::session::Refusal;
+use super::session::SessionRefusal;
 use crate::cluster::TrackerId;
 use crate::emulation::{EmulationError, Prepared};
 use crate::scenario::{Draft, Registry, Scenario, Warning};
@@ -11,7 +11,7 @@ use crate::units::SimTime;
 
 /// What somebody does to the cluster.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum UserDeed {
     /// A machine stops.
     Stop(u32),
     /// A machine that was stopped starts.
@@ -24,7 +24,7 @@ pub enum Deed {
     Scheduler(Value),
 }
 
-impl Deed {
+impl UserDeed {
     /// Returns the list of the scenario that it belongs to, and the entry there.
     fn entry(&self, at: SimTime) -> (&'static str, Value) {
         let node = |number: u32| TrackerId(number).to_string().into();
@@ -60,7 +60,7 @@ impl Deed {
 }
 
 /// A deed, and when it happens.
-pub(super) type Done = (SimTime, Deed);
+pub(super) type TimedDeed = (SimTime, UserDeed);
 
 /// Returns the instant before that of a deed: the pause at which it was done.
 pub(super) fn before(deed: SimTime) -> SimTime {
@@ -70,10 +70,10 @@ pub(super) fn before(deed: SimTime) -> SimTime {
 /// Returns a scenario with deeds in it, and what is to be thought of.
 pub(super) fn with(
     scenario: &Scenario,
-    done: &[Done],
+    done: &[TimedDeed],
     registry: &Registry,
-) -> Result<(Prepared, Vec<Warning>), Refusal> {
-    let wrong = |error: &dyn std::fmt::Display| Refusal::Wrong(error.to_string());
+) -> Result<(Prepared, Vec<Warning>), SessionRefusal> {
+    let wrong = |error: &dyn std::fmt::Display| SessionRefusal::Wrong(error.to_string());
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
     for (at, deed) in done {
@@ -109,13 +109,15 @@ mod tests {
         let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
         let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;
         let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
-        let done = [Deed::Stop(1), Deed::Submit(job), Deed::Scheduler("fair".into())]
+        let done = [UserDeed::Stop(1), UserDeed::Submit(job), UserDeed::Scheduler("fair".into())]
             .map(|deed| (at, deed));
         let (made, _) = with(&first, &done, &registry).unwrap();
         let yaml = made.scenario.to_yaml();
         assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
         assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
-        for wrong in [Deed::Stop(7), Deed::Kill("x".to_owned()), Deed::Scheduler("none".into())] {
+        for wrong in
+            [UserDeed::Stop(7), UserDeed::Kill("x".to_owned()), UserDeed::Scheduler("none".into())]
+        {
             assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
         }
     }

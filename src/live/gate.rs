@@ -64,7 +64,7 @@ impl fmt::Display for Speed {
 
 /// What a run is to stop behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LiveStep {
     /// A tracker has the reply to its heartbeat.
     Heartbeat,
     /// The JobTracker or its policy has launched, killed, suspended or resumed something.
@@ -73,7 +73,7 @@ pub enum Step {
     JobEnd,
 }
 
-impl Step {
+impl LiveStep {
     fn is(self, fact: &Fact) -> bool {
         match self {
             Self::Heartbeat => matches!(fact, Fact::Tracker(_, TrackerFact::Heartbeat { .. })),
@@ -99,7 +99,7 @@ pub enum Wish {
     /// To go on as fast as the machine up to an instant, and to stand still there.
     To(SimTime),
     /// The same, behind what comes next.
-    Step(Step),
+    Step(LiveStep),
     /// To the end, as fast as the machine.
     End,
     /// To give the run up.
@@ -108,7 +108,7 @@ pub enum Wish {
 
 /// What is to be done about the next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum GateTurn {
     /// It is delivered.
     Go,
     /// It is delivered after this long.
@@ -185,28 +185,28 @@ impl Gate {
     }
 
     /// The next message is due at `next`; the wall clock says `wall`.
-    pub fn ask(&mut self, next: SimTime, wall: Duration) -> Turn {
+    pub fn ask(&mut self, next: SimTime, wall: Duration) -> GateTurn {
         match self.wish {
-            Wish::Leave => return Turn::Leave,
+            Wish::Leave => return GateTurn::Leave,
             // The rest of an instant belongs to it.
             _ if self.at.is_some_and(|at| next <= at) => {}
             Wish::To(to) if to < next => {
                 self.now = self.now.max(to);
                 self.want(Wish::Pause);
-                return Turn::Stand;
+                return GateTurn::Stand;
             }
-            Wish::Pause => return Turn::Stand,
+            Wish::Pause => return GateTurn::Stand,
             Wish::Run => {
                 let wait = self.wait(next, wall);
                 if !wait.is_zero() {
-                    return Turn::Wait(wait);
+                    return GateTurn::Wait(wait);
                 }
             }
             Wish::To(_) | Wish::Step(_) | Wish::End => {}
         }
         self.at = Some(next);
         self.now = self.now.max(next);
-        Turn::Go
+        GateTurn::Go
     }
 
     /// Returns how long it is to the next message, and lets time come as far as it has.
@@ -249,65 +249,65 @@ mod tests {
     #[test]
     fn a_paused_run_stands_before_its_first_message() {
         let mut gate = gate(Wish::Pause, "60x");
-        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), Turn::Stand);
-        gate.want(Wish::Step(Step::JobEnd));
-        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), Turn::Go);
+        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), GateTurn::Stand);
+        gate.want(Wish::Step(LiveStep::JobEnd));
+        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), GateTurn::Go);
     }
 
     #[test]
     fn a_step_ends_behind_the_instant_of_what_it_waits_for() {
-        let mut gate = gate(Wish::Step(Step::Heartbeat), "60x");
-        assert_eq!(gate.ask(ms(1), wall(0)), Turn::Go);
+        let mut gate = gate(Wish::Step(LiveStep::Heartbeat), "60x");
+        assert_eq!(gate.ask(ms(1), wall(0)), GateTurn::Go);
         let ended = Fact::Job(JobId(0), JobFact::Ended(Outcome::Succeeded));
         gate.see(&Event { at: ms(1), fact: ended });
-        assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "no heartbeat");
+        assert_eq!(gate.ask(ms(2), wall(0)), GateTurn::Go, "no heartbeat");
         let (rtt, queued) = (SimSpan::ZERO, SimSpan::ZERO);
         let beat = Fact::Tracker(TrackerId(0), TrackerFact::Heartbeat { rtt, queued });
         gate.see(&Event { at: ms(2), fact: beat });
-        assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "the same instant");
-        assert_eq!(gate.ask(ms(3), wall(0)), Turn::Stand);
+        assert_eq!(gate.ask(ms(2), wall(0)), GateTurn::Go, "the same instant");
+        assert_eq!(gate.ask(ms(3), wall(0)), GateTurn::Stand);
         assert_eq!(gate.now(), ms(2));
     }
 
     #[test]
     fn at_sixty_times_a_minute_takes_a_second_and_time_is_seen_to_pass() {
         let mut gate = gate(Wish::Run, "60x");
-        assert_eq!(gate.ask(ms(60_000), wall(5_000)), Turn::Wait(wall(1_000)));
-        assert_eq!(gate.ask(ms(60_000), wall(5_250)), Turn::Wait(wall(750)));
+        assert_eq!(gate.ask(ms(60_000), wall(5_000)), GateTurn::Wait(wall(1_000)));
+        assert_eq!(gate.ask(ms(60_000), wall(5_250)), GateTurn::Wait(wall(750)));
         assert_eq!(gate.now(), ms(15_000));
         gate.want(Wish::Pause);
-        assert_eq!(gate.ask(ms(60_000), wall(9_000)), Turn::Stand);
+        assert_eq!(gate.ask(ms(60_000), wall(9_000)), GateTurn::Stand);
         assert_eq!(gate.now(), ms(15_000), "it stands in between");
         gate.want(Wish::Run);
-        assert_eq!(gate.ask(ms(60_000), wall(9_000)), Turn::Wait(wall(750)));
-        assert_eq!(gate.ask(ms(60_000), wall(9_750)), Turn::Go);
+        assert_eq!(gate.ask(ms(60_000), wall(9_000)), GateTurn::Wait(wall(750)));
+        assert_eq!(gate.ask(ms(60_000), wall(9_750)), GateTurn::Go);
         assert_eq!(gate.now(), ms(60_000));
     }
 
     #[test]
     fn a_machine_that_is_too_slow_does_not_run_after_what_is_lost() {
         let mut gate = gate(Wish::Run, "1x");
-        assert_eq!(gate.ask(ms(1_000), wall(0)), Turn::Wait(wall(1_000)));
+        assert_eq!(gate.ask(ms(1_000), wall(0)), GateTurn::Wait(wall(1_000)));
         // Ten seconds late, and the next message is due a second later all the same.
-        assert_eq!(gate.ask(ms(1_000), wall(11_000)), Turn::Go);
-        assert_eq!(gate.ask(ms(2_000), wall(11_000)), Turn::Wait(wall(1_000)));
+        assert_eq!(gate.ask(ms(1_000), wall(11_000)), GateTurn::Go);
+        assert_eq!(gate.ask(ms(2_000), wall(11_000)), GateTurn::Wait(wall(1_000)));
     }
 
     #[test]
     fn to_go_to_an_instant_delivers_all_up_to_it_and_stands_there() {
         let mut gate = gate(Wish::To(ms(10)), "1x");
-        assert_eq!(gate.ask(ms(9), wall(0)), Turn::Go);
-        assert_eq!(gate.ask(ms(10), wall(0)), Turn::Go);
-        assert_eq!(gate.ask(ms(25), wall(0)), Turn::Stand);
+        assert_eq!(gate.ask(ms(9), wall(0)), GateTurn::Go);
+        assert_eq!(gate.ask(ms(10), wall(0)), GateTurn::Go);
+        assert_eq!(gate.ask(ms(25), wall(0)), GateTurn::Stand);
         assert_eq!((gate.now(), gate.wish), (ms(10), Wish::Pause));
     }
 
     #[test]
     fn as_fast_as_the_machine_nobody_waits_and_who_leaves_leaves_at_once() {
         let mut gate = gate(Wish::Run, "max");
-        assert_eq!(gate.ask(ms(1 << 40), wall(0)), Turn::Go);
+        assert_eq!(gate.ask(ms(1 << 40), wall(0)), GateTurn::Go);
         gate.want(Wish::Leave);
-        assert_eq!(gate.ask(ms(1 << 40), wall(0)), Turn::Leave);
+        assert_eq!(gate.ask(ms(1 << 40), wall(0)), GateTurn::Leave);
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn the_slowest_wait_there_is_does_not_overflow() {
         let mut gate = gate(Wish::Run, "0.0001x");
-        let Turn::Wait(wait) = gate.ask(SimTime::NEVER, wall(7)) else { panic!() };
+        let GateTurn::Wait(wait) = gate.ask(SimTime::NEVER, wall(7)) else { panic!() };
         assert_eq!(wait, Duration::from_secs(86_400));
     }
 }

@@ -6,12 +6,12 @@ use super::session::Session;
 use crate::mapred::{Offer, Scheduler, SlotKind, Wrapper};
 
 /// A policy that is asked now and then how its pools stand.
-pub(super) struct Asked {
+pub(super) struct AskedPolicy {
     pub(super) policy: Box<dyn Scheduler>,
     pub(super) session: Arc<Session>,
 }
 
-impl Wrapper for Asked {
+impl Wrapper for AskedPolicy {
     fn inner(&self) -> &dyn Scheduler {
         &*self.policy
     }

@@ -1,7 +1,7 @@
 //! What a page shows of a run: who holds which slot, how far jobs are, who has how much, and why.
 //!
 //! It is made from the facts alone, as tables are, and knows neither page nor clock. A [`Frame`] is all
-//! of it that moves; what stands still is in the [`Layout`]. Slots are numbers, so that thousands of
+//! of it that moves; what stands still is in the [`PageLayout`]. Slots are numbers, so that thousands of
 //! nodes are small: that of the job that holds it, [`FREE`] or [`DOWN`].
 
 use std::collections::{BTreeMap, VecDeque};
@@ -32,18 +32,18 @@ const JOBS: usize = 200;
 const ENDED: usize = 20;
 
 /// What is shown.
-pub struct Picture {
+pub struct LivePicture {
     books: RunBooks,
-    nodes: Vec<Node>,
+    nodes: Vec<PictureNode>,
     /// By number.
-    jobs: Vec<Tally>,
+    jobs: Vec<JobTally>,
     /// Those that have not ended, in the order of their arrival.
     live: Vec<JobId>,
     /// Those that have ended last.
     over: VecDeque<JobId>,
     /// How pools stand, as their policy last said.
     weighed: BTreeMap<String, PerSlot<Option<Holding>>>,
-    said: VecDeque<Said>,
+    said: VecDeque<PictureRemark>,
     beats: u64,
     round_trips: Window,
     queued: Window,
@@ -53,7 +53,7 @@ pub struct Picture {
 }
 
 /// A node as its tracker sees it.
-struct Node {
+struct PictureNode {
     is_up: bool,
     /// Who holds each slot.
     slots: PerSlot<Vec<Option<AttemptId>>>,
@@ -61,18 +61,18 @@ struct Node {
 
 /// What is counted of a job.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct JobTally {
     held: PerSlot<u32>,
     done: PerSlot<u32>,
 }
 
 /// Something that is told.
-struct Said {
+struct PictureRemark {
     at: SimTime,
-    what: What,
+    what: RemarkKind,
 }
 
-enum What {
+enum RemarkKind {
     Launched { attempt: AttemptId, tracker: TrackerId, reason: Reason },
     Ordered { attempt: AttemptId, tracker: TrackerId, order: Order, reason: Reason },
     Ended { job: JobId, outcome: Outcome },
@@ -103,7 +103,7 @@ impl Window {
 
 /// What does not move.
 #[derive(Debug, Serialize)]
-pub struct Layout {
+pub struct PageLayout {
     /// What the scenario is called.
     pub scenario: String,
     /// The seed.
@@ -204,7 +204,7 @@ pub struct SaidRow {
 
 /// Why a slot is held.
 #[derive(Debug, Serialize)]
-pub struct Why {
+pub struct HoldReason {
     /// Whose slot it is.
     pub node: String,
     /// The attempt.
@@ -251,7 +251,7 @@ pub struct JobStory {
     pub ill: [u32; 3],
 }
 
-impl Layout {
+impl PageLayout {
     /// Returns what does not move in a run.
     pub fn of(prepared: &Prepared, policies: Vec<String>) -> Self {
         let labels = prepared.labels();
@@ -270,11 +270,11 @@ impl Layout {
     }
 }
 
-impl Picture {
+impl LivePicture {
     /// Returns the picture of a run that has not begun.
     pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
-        let node = |slots: PerSlot<u32>| Node {
+        let node = |slots: PerSlot<u32>| PictureNode {
             is_up: false,
             slots: PerSlot { map: empty(slots.map), reduce: empty(slots.reduce) },
         };
@@ -315,7 +315,7 @@ impl Picture {
         match event.fact {
             Fact::Job(job, JobFact::Submitted(_)) => {
                 if self.jobs.len() <= job.index() {
-                    self.jobs.resize(job.index() + 1, Tally::default());
+                    self.jobs.resize(job.index() + 1, JobTally::default());
                 }
                 self.live.push(job);
             }
@@ -325,16 +325,16 @@ impl Picture {
                     self.over.pop_front();
                 }
                 self.over.push_back(job);
-                self.say(at, What::Ended { job, outcome });
+                self.say(at, RemarkKind::Ended { job, outcome });
             }
             Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role, reason, waited, .. }) => {
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
                 }
-                self.say(at, What::Launched { attempt, tracker, reason });
+                self.say(at, RemarkKind::Launched { attempt, tracker, reason });
             }
             Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }) => {
-                self.say(at, What::Ordered { attempt, tracker, order, reason });
+                self.say(at, RemarkKind::Ordered { attempt, tracker, order, reason });
             }
             Fact::Ledger(
                 attempt,
@@ -358,21 +358,21 @@ impl Picture {
             Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
                 self.weighed.clear();
-                self.say(at, What::Policy(self.policy()));
+                self.say(at, RemarkKind::Policy(self.policy()));
             }
             _ => {}
         }
     }
 
-    fn say(&mut self, at: SimTime, what: What) {
+    fn say(&mut self, at: SimTime, what: RemarkKind) {
         if self.said.len() == SAID {
             self.said.pop_back();
         }
-        self.said.push_front(Said { at, what });
+        self.said.push_front(PictureRemark { at, what });
     }
 
     fn befall(&mut self, at: SimTime, tracker: Option<TrackerId>, words: &'static str) {
-        self.say(at, What::Befell { tracker, words });
+        self.say(at, RemarkKind::Befell { tracker, words });
     }
 
     fn set_up(&mut self, tracker: TrackerId, is_up: bool) {
@@ -457,7 +457,7 @@ impl Picture {
 
     fn job_row(&self, id: JobId) -> Option<JobRow> {
         let BookedJob { spec, submitted, ended, .. } = self.books.job(id)?;
-        let Tally { held, done } = self.jobs.get(id.index())?;
+        let JobTally { held, done } = self.jobs.get(id.index())?;
         Some(JobRow {
             id: id.0,
             name: spec.name.clone(),
@@ -507,22 +507,22 @@ impl Picture {
         groups.map(|groups| groups.into_values().collect())
     }
 
-    fn said_row(&self, Said { at, what }: &Said) -> SaidRow {
+    fn said_row(&self, PictureRemark { at, what }: &PictureRemark) -> SaidRow {
         let (word, whom, place, why) = match what {
-            What::Launched { attempt, tracker, reason } => {
+            RemarkKind::Launched { attempt, tracker, reason } => {
                 ("launch", self.called(*attempt), Some(tracker), reason.to_string())
             }
-            What::Ordered { attempt, tracker, order, reason } => {
+            RemarkKind::Ordered { attempt, tracker, order, reason } => {
                 (order.word(), self.called(*attempt), Some(tracker), reason.to_string())
             }
-            What::Ended { job, outcome } => {
+            RemarkKind::Ended { job, outcome } => {
                 ("job", self.job_called(*job), None, outcome.word().to_owned())
             }
-            What::Befell { tracker, words } => {
+            RemarkKind::Befell { tracker, words } => {
                 let whom = tracker.map_or_else(|| "jobtracker".to_owned(), |id| id.to_string());
                 ("incident", whom, None, (*words).to_owned())
             }
-            What::Policy(policy) => ("policy", policy.clone(), None, "takes over".to_owned()),
+            RemarkKind::Policy(policy) => ("policy", policy.clone(), None, "takes over".to_owned()),
         };
         SaidRow {
             at_us: at.as_micros(),
@@ -548,13 +548,13 @@ impl Picture {
     }
 
     /// Returns why a slot is held: the slot of this number of a node, maps first.
-    pub fn why(&self, node: u32, slot: u32) -> Option<Why> {
+    pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         let at = self.nodes.get(node as usize)?;
         let attempt = (*at.slots.map.iter().chain(&at.slots.reduce).nth(slot as usize)?)?;
         let spec = &self.books.job(attempt.job())?.spec;
         let known = self.books.attempt(attempt);
         let grant = known.and_then(|known| known.grant.as_ref());
-        Some(Why {
+        Some(HoldReason {
             node: TrackerId(node).to_string(),
             attempt: self.called(attempt),
             job: attempt.job().0,
@@ -594,7 +594,7 @@ mod tests {
     use crate::scenario::{self, Registry};
 
     /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
-    fn picture() -> (Picture, Prepared) {
+    fn picture() -> (LivePicture, Prepared) {
         let text = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
 workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1s, user: u, pool: p}]}
@@ -603,18 +603,18 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let policies = ["fair".to_owned(), "fifo".to_owned()];
-        (Picture::new(&prepared.topology, policies), prepared)
+        (LivePicture::new(&prepared.topology, policies), prepared)
     }
 
     fn map(index: u32) -> AttemptId {
         TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
     }
 
-    fn tell(picture: &mut Picture, second: u64, fact: Fact) {
+    fn tell(picture: &mut LivePicture, second: u64, fact: Fact) {
         picture.see(&Event { at: SimTime::ZERO + SimSpan::from_secs(second), fact });
     }
 
-    fn begin(picture: &mut Picture, prepared: &Prepared) {
+    fn begin(picture: &mut LivePicture, prepared: &Prepared) {
         for tracker in [0, 1].map(TrackerId) {
             let slots = PerSlot { map: 2, reduce: 1 };
             tell(picture, 0, Fact::Tracker(tracker, TrackerFact::Up(slots)));

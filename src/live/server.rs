@@ -34,9 +34,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use super::deed::Deed;
-use super::gate::{Speed, Step};
-use super::session::{Futures, Refusal, Session};
+use super::deed::UserDeed;
+use super::gate::{LiveStep, Speed};
+use super::session::{Futures, Session, SessionRefusal};
 use crate::units::{SimSpan, SimTime};
 
 /// What a command may take.
@@ -98,7 +98,7 @@ pub trait Host: Send + Sync + 'static {
 pub type Far = Arc<dyn Fn(f64) + Send + Sync>;
 
 /// What all requests share.
-struct Site {
+struct RequestContext {
     session: Arc<Session>,
     host: Arc<dyn Host>,
     address: SocketAddr,
@@ -143,7 +143,7 @@ impl Server {
         let Self { listener, address, token } = self;
         let (page, policy) = page();
         let host = Arc::new(host);
-        let site = Arc::new(Site { session, host, address, token, page, policy });
+        let site = Arc::new(RequestContext { session, host, address, token, page, policy });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ServerError::Start)?;
         let work = move || {
@@ -182,7 +182,7 @@ fn page() -> (Bytes, HeaderValue) {
     (page.into(), HeaderValue::try_from(policy).expect("hashes are ASCII"))
 }
 
-async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
+async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
@@ -211,11 +211,11 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
 /// What somebody wants, as a browser sends it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-enum Command {
+enum PageCommand {
     Pause {},
     Run {},
     Speed { speed: String },
-    Step { to: Next },
+    Step { to: NextStep },
     Go { at: String },
     Stop { node: u32 },
     Start { node: u32 },
@@ -229,30 +229,32 @@ enum Command {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Next {
+enum NextStep {
     Heartbeat,
     Decision,
     Job,
 }
 
-impl Command {
+impl PageCommand {
     /// Does what is wanted. This may take long.
-    fn act(self, session: &Arc<Session>, host: &Arc<dyn Host>) -> Result<(), Refusal> {
+    fn act(self, session: &Arc<Session>, host: &Arc<dyn Host>) -> Result<(), SessionRefusal> {
         match self {
             Self::Pause {} => session.pause(),
             Self::Run {} => session.run(),
             Self::Speed { speed } => {
-                session.set_speed(speed.parse::<Speed>().map_err(Refusal::Wrong)?);
+                session.set_speed(speed.parse::<Speed>().map_err(SessionRefusal::Wrong)?);
                 Ok(())
             }
             Self::Step { to } => session.step(match to {
-                Next::Heartbeat => Step::Heartbeat,
-                Next::Decision => Step::Decision,
-                Next::Job => Step::JobEnd,
+                NextStep::Heartbeat => LiveStep::Heartbeat,
+                NextStep::Decision => LiveStep::Decision,
+                NextStep::Job => LiveStep::JobEnd,
             }),
             Self::Go { at } => {
                 let at = at.parse::<SimSpan>();
-                session.go(SimTime::ZERO + at.map_err(|error| Refusal::Wrong(error.to_string()))?)
+                session
+                    .go(SimTime::ZERO
+                        + at.map_err(|error| SessionRefusal::Wrong(error.to_string()))?)
             }
             Self::WhatIf { deed } => foresee(session, host, session.foresee(deed.deed()?)?),
             Self::Undo {} => session.undo(),
@@ -265,13 +267,13 @@ impl Command {
     }
 
     /// Returns what is done to the cluster.
-    fn deed(self) -> Result<Deed, Refusal> {
+    fn deed(self) -> Result<UserDeed, SessionRefusal> {
         Ok(match self {
-            Self::Stop { node } => Deed::Stop(node),
-            Self::Start { node } => Deed::Start(node),
-            Self::Kill { job } => Deed::Kill(job),
-            Self::Submit { job } => Deed::Submit(tree(job)?),
-            Self::Scheduler { scheduler } => Deed::Scheduler(tree(scheduler)?),
+            Self::Stop { node } => UserDeed::Stop(node),
+            Self::Start { node } => UserDeed::Start(node),
+            Self::Kill { job } => UserDeed::Kill(job),
+            Self::Submit { job } => UserDeed::Submit(tree(job)?),
+            Self::Scheduler { scheduler } => UserDeed::Scheduler(tree(scheduler)?),
             Self::Pause {}
             | Self::Run {}
             | Self::Speed { .. }
@@ -280,14 +282,20 @@ impl Command {
             | Self::WhatIf { .. }
             | Self::Undo {}
             | Self::Finish {} => {
-                return Err(Refusal::Untimely("this is nothing that is done to the cluster"));
+                return Err(SessionRefusal::Untimely(
+                    "this is nothing that is done to the cluster",
+                ));
             }
         })
     }
 }
 
 /// Lets two futures be played, on a thread of their own.
-fn foresee(session: &Arc<Session>, host: &Arc<dyn Host>, futures: Futures) -> Result<(), Refusal> {
+fn foresee(
+    session: &Arc<Session>,
+    host: &Arc<dyn Host>,
+    futures: Futures,
+) -> Result<(), SessionRefusal> {
     let futures = Arc::new(futures);
     let (host, of, own) = (host.clone(), session.clone(), futures.clone());
     let work = move || {
@@ -300,12 +308,12 @@ fn foresee(session: &Arc<Session>, host: &Arc<dyn Host>, futures: Futures) -> Re
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
         session.foretold(&futures, Err(words.to_owned()));
-        Refusal::Untimely(words)
+        SessionRefusal::Untimely(words)
     })
 }
 
-impl Site {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+impl RequestContext {
+    async fn answer(&self, request: Request<Incoming>) -> Response<HttpAnswer> {
         // A page of results has scripts of its own. It runs as if it came from nowhere: it knows the token,
         // if it looks, and can send nothing with it.
         let policy = match request.uri().path() {
@@ -343,7 +351,7 @@ impl Site {
     async fn reply(
         &self,
         request: Request<Incoming>,
-    ) -> Result<Response<Answer>, (StatusCode, String)> {
+    ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let no = |status: StatusCode, words: &str| Err((status, words.to_owned()));
         let query = Query(request.uri().query().unwrap_or_default().to_owned());
         if !self.is_meant(request.headers()) {
@@ -408,7 +416,7 @@ impl Site {
     async fn command(
         &self,
         request: Request<Incoming>,
-    ) -> Result<Response<Answer>, (StatusCode, String)> {
+    ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
@@ -425,15 +433,15 @@ impl Site {
             Ok(Err(error)) => return Err((StatusCode::BAD_REQUEST, error.to_string())),
             Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, "too slow".to_owned())),
         };
-        let command: Command = serde_json::from_slice(&body)
+        let command: PageCommand = serde_json::from_slice(&body)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         // A deed takes long where jobs are many, and others want pictures meanwhile.
         let (session, host) = (self.session.clone(), self.host.clone());
         let done = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
         let done = done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
         done.map_err(|refusal| match refusal {
-            Refusal::Untimely(_) => (StatusCode::CONFLICT, refusal.to_string()),
-            Refusal::Wrong(_) => (StatusCode::BAD_REQUEST, refusal.to_string()),
+            SessionRefusal::Untimely(_) => (StatusCode::CONFLICT, refusal.to_string()),
+            SessionRefusal::Wrong(_) => (StatusCode::BAD_REQUEST, refusal.to_string()),
         })?;
         Ok(whole("application/json", "{\"done\":true}"))
     }
@@ -477,12 +485,12 @@ fn is_same(given: &[u8], token: &[u8]) -> bool {
 }
 
 /// Makes a tree of YAML of what a browser sends: a text is YAML itself, as in a scenario.
-fn tree(value: serde_json::Value) -> Result<Value, Refusal> {
+fn tree(value: serde_json::Value) -> Result<Value, SessionRefusal> {
     let tree = match value {
         serde_json::Value::String(text) => serde_yaml::from_str(&text),
         value => serde_yaml::to_value(value),
     };
-    tree.map_err(|error| Refusal::Wrong(error.to_string()))
+    tree.map_err(|error| SessionRefusal::Wrong(error.to_string()))
 }
 
 /// The part of an address behind `?`. What we ask for needs no escapes.
@@ -496,12 +504,12 @@ impl Query {
 }
 
 /// What is sent back.
-enum Answer {
+enum HttpAnswer {
     Whole(Option<Bytes>),
     Pictures(mpsc::Receiver<Bytes>),
 }
 
-impl Body for Answer {
+impl Body for HttpAnswer {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -522,14 +530,14 @@ impl Body for Answer {
     }
 }
 
-fn whole(kind: &'static str, text: impl Into<Bytes>) -> Response<Answer> {
-    let mut response = Response::new(Answer::Whole(Some(text.into())));
+fn whole(kind: &'static str, text: impl Into<Bytes>) -> Response<HttpAnswer> {
+    let mut response = Response::new(HttpAnswer::Whole(Some(text.into())));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
 /// Sends the newest picture whenever the browser has taken the one before.
-fn pictures(session: &Session) -> Response<Answer> {
+fn pictures(session: &Session) -> Response<HttpAnswer> {
     let mut newest = session.pictures();
     newest.mark_changed();
     let (to, from) = mpsc::channel(1);
@@ -552,7 +560,7 @@ fn pictures(session: &Session) -> Response<Answer> {
             });
         }
     });
-    let mut response = Response::new(Answer::Pictures(from));
+    let mut response = Response::new(HttpAnswer::Pictures(from));
     let kind = HeaderValue::from_static("text/event-stream");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response

@@ -17,11 +17,11 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::deed::{Deed, Done, before, with};
-use super::gate::{Gate, Speed, Step, Turn, Wish};
-use super::holdings::Asked;
+use super::deed::{TimedDeed, UserDeed, before, with};
+use super::gate::{Gate, GateTurn, LiveStep, Speed, Wish};
+use super::holdings::AskedPolicy;
 use super::outlook::{OutlookRow, Outlooks};
-use super::picture::{Frame, JobStory, Layout, Picture, Why};
+use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
 use crate::emulation::{Around, Prepared};
 use crate::mapred::Event;
 use crate::record::RunPast;
@@ -37,7 +37,7 @@ const LOG: usize = 30;
 
 /// Why something cannot be done.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum SessionRefusal {
     /// It does not go with what the session does at the moment.
     #[error("{0}")]
     Untimely(&'static str),
@@ -46,12 +46,13 @@ pub enum Refusal {
     Wrong(String),
 }
 
-const REPEATING: Refusal = Refusal::Untimely("the past is being repeated: wait until it is done");
+const REPEATING: SessionRefusal =
+    SessionRefusal::Untimely("the past is being repeated: wait until it is done");
 
 /// What the session does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum SessionPhase {
     /// Stands still.
     Paused,
     /// Goes on at its speed.
@@ -70,14 +71,14 @@ pub enum Phase {
 #[derive(Serialize)]
 struct Sent<'a> {
     number: u64,
-    phase: Phase,
+    phase: SessionPhase,
     now_us: u64,
     speed: Option<f64>,
     /// How many jobs the scenario has.
     all_jobs: u64,
     /// Which run of the session this is.
     scene: u64,
-    log: Vec<&'a Line>,
+    log: Vec<&'a LogLine>,
     outlooks: Vec<OutlookRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
@@ -85,7 +86,7 @@ struct Sent<'a> {
 
 /// A line of the log.
 #[derive(Clone, Debug, Serialize)]
-struct Line {
+struct LogLine {
     at_us: u64,
     text: String,
 }
@@ -114,12 +115,12 @@ struct Before {
 
 /// Other deeds, and the scenario with them; nobody else has the session meanwhile.
 struct Made<'s> {
-    state: MutexGuard<'s, State>,
-    done: Vec<Done>,
+    state: MutexGuard<'s, SessionState>,
+    done: Vec<TimedDeed>,
     prepared: Arc<Prepared>,
     warnings: Vec<Warning>,
     /// What the session did before.
-    stood: Phase,
+    stood: SessionPhase,
 }
 
 /// How the session is to end.
@@ -133,21 +134,21 @@ enum Last {
     Now,
 }
 
-struct State {
+struct SessionState {
     gate: Gate,
-    picture: Picture,
+    picture: LivePicture,
     past: RunPast,
     prepared: Arc<Prepared>,
     /// What has been done to the first scenario.
-    done: Vec<Done>,
+    done: Vec<TimedDeed>,
     /// What must be the same when the run has been repeated.
     same: Option<Box<Before>>,
     next: Option<Scene>,
-    phase: Phase,
+    phase: SessionPhase,
     scene: u64,
     number: u64,
     wants_holdings: bool,
-    log: Vec<Line>,
+    log: Vec<LogLine>,
     outlooks: Outlooks,
     /// The warnings that were told.
     warned: Vec<Warning>,
@@ -170,7 +171,7 @@ pub struct Session {
     registry: Registry,
     /// The scenario before anybody did anything.
     first: Scenario,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     turned: Condvar,
     pictures: watch::Sender<Bytes>,
     layout: Bytes,
@@ -186,10 +187,10 @@ impl Session {
         speed: Speed,
     ) -> Arc<Self> {
         let policies = registry.names().map(ToOwned::to_owned).collect();
-        let layout = json(&Layout::of(&prepared, policies));
+        let layout = json(&PageLayout::of(&prepared, policies));
         let prepared = Arc::new(prepared);
         let first = prepared.scenario.clone();
-        let state = State {
+        let state = SessionState {
             gate: Gate::new(Wish::Pause, speed),
             picture: picture(&prepared),
             past: RunPast::open(None),
@@ -197,7 +198,7 @@ impl Session {
             done: Vec::new(),
             same: None,
             next: None,
-            phase: Phase::Paused,
+            phase: SessionPhase::Paused,
             scene: 0,
             number: 0,
             wants_holdings: true,
@@ -235,18 +236,19 @@ impl Session {
         state.prepared = scene.prepared.clone();
         state.same.clone_from(&scene.same);
         state.scene += 1;
-        state.phase = if scene.to.is_some() { Phase::Repeating } else { Phase::Paused };
+        state.phase =
+            if scene.to.is_some() { SessionPhase::Repeating } else { SessionPhase::Paused };
         Box::new(Hand { session: self.clone(), shown: self.began })
     }
 
     /// Returns what is put around the policies of its runs, so that the picture has their shares.
     pub fn around(self: &Arc<Self>) -> Around {
         let session = self.clone();
-        Box::new(move |policy| Box::new(Asked { policy, session: session.clone() }))
+        Box::new(move |policy| Box::new(AskedPolicy { policy, session: session.clone() }))
     }
 
     /// Lets the picture be told how pools stand, if that was shown since it was told last.
-    pub(super) fn weigh(&self, tell: impl FnOnce(&mut Picture)) {
+    pub(super) fn weigh(&self, tell: impl FnOnce(&mut LivePicture)) {
         let mut state = self.state.lock();
         if mem::take(&mut state.wants_holdings) {
             tell(&mut state.picture);
@@ -264,11 +266,12 @@ impl Session {
         state.gate.end();
         state.log(words.to_owned());
         if !state.takes_back() {
-            state.phase = Phase::Ended;
+            state.phase = SessionPhase::Ended;
             self.show(&mut state);
         }
         // A deed that is being prepared is waited for.
-        while state.next.is_none() && (state.last == Last::Open || state.phase == Phase::Repeating)
+        while state.next.is_none()
+            && (state.last == Last::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
         }
@@ -283,7 +286,7 @@ impl Session {
     /// The session is over.
     pub fn finish(&self) {
         let mut state = self.state.lock();
-        state.phase = Phase::Finished;
+        state.phase = SessionPhase::Finished;
         self.show(&mut state);
     }
 
@@ -300,7 +303,7 @@ impl Session {
     }
 
     /// Returns why a slot is held.
-    pub fn why(&self, node: u32, slot: u32) -> Option<Why> {
+    pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         self.state.lock().picture.why(node, slot)
     }
 
@@ -321,7 +324,7 @@ impl Session {
     ///
     /// # Errors
     /// If the past is being repeated.
-    pub fn pause(&self) -> Result<(), Refusal> {
+    pub fn pause(&self) -> Result<(), SessionRefusal> {
         self.want(Wish::Pause)
     }
 
@@ -329,7 +332,7 @@ impl Session {
     ///
     /// # Errors
     /// If the run is over, or the past is being repeated.
-    pub fn run(&self) -> Result<(), Refusal> {
+    pub fn run(&self) -> Result<(), SessionRefusal> {
         self.want(Wish::Run)
     }
 
@@ -337,7 +340,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn step(&self, step: Step) -> Result<(), Refusal> {
+    pub fn step(&self, step: LiveStep) -> Result<(), SessionRefusal> {
         self.want(Wish::Step(step))
     }
 
@@ -349,22 +352,24 @@ impl Session {
         self.turned.notify_all();
     }
 
-    fn want(&self, wish: Wish) -> Result<(), Refusal> {
+    fn want(&self, wish: Wish) -> Result<(), SessionRefusal> {
         let mut state = self.state.lock();
         state.must_be_open()?;
         match state.phase {
-            Phase::Repeating => return Err(REPEATING),
-            Phase::Ended | Phase::Finished if wish != Wish::Pause => {
-                return Err(Refusal::Untimely("the run is over: go back to an earlier instant"));
+            SessionPhase::Repeating => return Err(REPEATING),
+            SessionPhase::Ended | SessionPhase::Finished if wish != Wish::Pause => {
+                return Err(SessionRefusal::Untimely(
+                    "the run is over: go back to an earlier instant",
+                ));
             }
-            Phase::Ended | Phase::Finished => return Ok(()),
-            Phase::Paused | Phase::Running | Phase::Going => {}
+            SessionPhase::Ended | SessionPhase::Finished => return Ok(()),
+            SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going => {}
         }
         state.phase = match wish {
-            Wish::Run => Phase::Running,
+            Wish::Run => SessionPhase::Running,
             // It may be within an instant, whose rest is still to come: it says itself when it stands.
             Wish::Pause => state.phase,
-            Wish::To(_) | Wish::Step(_) | Wish::End | Wish::Leave => Phase::Going,
+            Wish::To(_) | Wish::Step(_) | Wish::End | Wish::Leave => SessionPhase::Going,
         };
         state.gate.want(wish);
         self.show(&mut state);
@@ -376,7 +381,7 @@ impl Session {
     ///
     /// # Errors
     /// If the past is being repeated, or if the run was over before the instant.
-    pub fn go(&self, to: SimTime) -> Result<(), Refusal> {
+    pub fn go(&self, to: SimTime) -> Result<(), SessionRefusal> {
         {
             let mut state = self.state.lock();
             state.must_be_open()?;
@@ -384,7 +389,10 @@ impl Session {
             if is_back
                 && matches!(
                     state.phase,
-                    Phase::Paused | Phase::Running | Phase::Going | Phase::Ended
+                    SessionPhase::Paused
+                        | SessionPhase::Running
+                        | SessionPhase::Going
+                        | SessionPhase::Ended
                 )
             {
                 let scene = Scene { prepared: state.prepared.clone(), to: Some(to), same: None };
@@ -402,7 +410,7 @@ impl Session {
             state.last = Last::AtEnd;
         }
         let phase = state.phase;
-        if phase != Phase::Repeating {
+        if phase != SessionPhase::Repeating {
             self.settle(&mut state, phase);
         }
     }
@@ -420,7 +428,7 @@ impl Session {
     ///
     /// # Errors
     /// If the session does not stand still, or if it does not go with the scenario.
-    pub fn act(&self, deed: Deed) -> Result<(), Refusal> {
+    pub fn act(&self, deed: UserDeed) -> Result<(), SessionRefusal> {
         let words = deed.words();
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
@@ -434,7 +442,7 @@ impl Session {
         let to = state.gate.position();
         let same = to.map(|_| {
             let past = mem::replace(&mut state.past, RunPast::open(None));
-            let is_over = made.stood == Phase::Ended;
+            let is_over = made.stood == SessionPhase::Ended;
             Box::new(Before { past, is_over, prepared: state.prepared.clone(), words })
         });
         self.turn_to(state, Scene { prepared: made.prepared, to, same });
@@ -445,11 +453,11 @@ impl Session {
     ///
     /// # Errors
     /// If the session does not stand still, or if nothing was done.
-    pub fn undo(&self) -> Result<(), Refusal> {
+    pub fn undo(&self) -> Result<(), SessionRefusal> {
         let mut last = SimTime::ZERO;
         let mut made = self.prepare(|_, done| {
             let Some((at, _)) = done.pop() else {
-                return Err(Refusal::Untimely("nothing was done that could be taken back"));
+                return Err(SessionRefusal::Untimely("nothing was done that could be taken back"));
             };
             last = at;
             Ok(())
@@ -467,7 +475,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Self::act`], or if another deed is looked into already.
-    pub fn foresee(&self, deed: Deed) -> Result<Futures, Refusal> {
+    pub fn foresee(&self, deed: UserDeed) -> Result<Futures, SessionRefusal> {
         let words = deed.words();
         let Made { mut state, done, prepared, warnings, stood } = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
@@ -476,12 +484,14 @@ impl Session {
         let state = &mut *state;
         let now = state.gate.now();
         let began = state.outlooks.begin(now, words.clone());
-        let told = began.ok_or(Refusal::Untimely("another deed is looked into: wait for it"));
+        let told =
+            began.ok_or(SessionRefusal::Untimely("another deed is looked into: wait for it"));
         if told.is_ok() {
             state.warn(warnings);
         }
         // A run that is over may have been cut short within its last instant.
-        let until = if stood == Phase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
+        let until =
+            if stood == SessionPhase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
         let futures = told.map(|number| Futures {
             number,
             until: until.unwrap_or(now),
@@ -515,21 +525,21 @@ impl Session {
     /// nothing else.
     fn prepare(
         &self,
-        change: impl FnOnce(&State, &mut Vec<Done>) -> Result<(), Refusal>,
-    ) -> Result<Made<'_>, Refusal> {
+        change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
+    ) -> Result<Made<'_>, SessionRefusal> {
         let (done, stood) = {
             let mut state = self.state.lock();
             state.must_stand()?;
             let mut done = state.done.clone();
             change(&state, &mut done)?;
-            let stood = mem::replace(&mut state.phase, Phase::Repeating);
+            let stood = mem::replace(&mut state.phase, SessionPhase::Repeating);
             self.show(&mut state);
             (done, stood)
         };
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
         if state.last == Last::Now {
-            return Err(Refusal::Untimely("the session is over"));
+            return Err(SessionRefusal::Untimely("the session is over"));
         }
         match made {
             Ok((prepared, warnings)) => {
@@ -543,11 +553,11 @@ impl Session {
     }
 
     /// Is in a phase again, unless the session is to go to its end.
-    fn settle(&self, state: &mut State, phase: Phase) {
+    fn settle(&self, state: &mut SessionState, phase: SessionPhase) {
         state.phase = match (state.last, phase) {
-            (Last::AtEnd, Phase::Paused | Phase::Running | Phase::Going) => {
+            (Last::AtEnd, SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going) => {
                 state.gate.want(Wish::End);
-                Phase::Going
+                SessionPhase::Going
             }
             _ => phase,
         };
@@ -556,14 +566,14 @@ impl Session {
     }
 
     /// Gives the run up for another scene.
-    fn turn_to(&self, state: &mut State, scene: Scene) {
+    fn turn_to(&self, state: &mut SessionState, scene: Scene) {
         state.turn_to(scene);
         self.show(state);
         self.turned.notify_all();
     }
 
     /// Makes a picture of what is.
-    fn show(&self, state: &mut State) {
+    fn show(&self, state: &mut SessionState) {
         state.number += 1;
         state.wants_holdings = true;
         let sent = Sent {
@@ -581,10 +591,10 @@ impl Session {
     }
 }
 
-impl State {
+impl SessionState {
     fn log(&mut self, text: String) {
         let at_us = self.gate.now().as_micros();
-        self.log.push(Line { at_us, text });
+        self.log.push(LogLine { at_us, text });
         if 2 * LOG < self.log.len() {
             self.log.drain(..LOG);
         }
@@ -602,7 +612,7 @@ impl State {
 
     fn turn_to(&mut self, scene: Scene) {
         self.next = Some(scene);
-        self.phase = Phase::Repeating;
+        self.phase = SessionPhase::Repeating;
         self.gate.want(Wish::Leave);
     }
 
@@ -625,20 +635,24 @@ impl State {
         true
     }
 
-    fn must_be_open(&self) -> Result<(), Refusal> {
+    fn must_be_open(&self) -> Result<(), SessionRefusal> {
         match self.last {
             Last::Open => Ok(()),
-            Last::AtEnd | Last::Now => Err(Refusal::Untimely("the session is being finished")),
+            Last::AtEnd | Last::Now => {
+                Err(SessionRefusal::Untimely("the session is being finished"))
+            }
         }
     }
 
-    fn must_stand(&self) -> Result<(), Refusal> {
+    fn must_stand(&self) -> Result<(), SessionRefusal> {
         self.must_be_open()?;
         match self.phase {
-            Phase::Paused | Phase::Ended => Ok(()),
-            Phase::Running | Phase::Going => Err(Refusal::Untimely("pause first")),
-            Phase::Repeating => Err(REPEATING),
-            Phase::Finished => Err(Refusal::Untimely("the session is over")),
+            SessionPhase::Paused | SessionPhase::Ended => Ok(()),
+            SessionPhase::Running | SessionPhase::Going => {
+                Err(SessionRefusal::Untimely("pause first"))
+            }
+            SessionPhase::Repeating => Err(REPEATING),
+            SessionPhase::Finished => Err(SessionRefusal::Untimely("the session is over")),
         }
     }
 }
@@ -652,7 +666,7 @@ struct Hand {
 
 impl Hand {
     /// Makes a picture if the last one is old.
-    fn show(&mut self, state: &mut State, wall: Instant) {
+    fn show(&mut self, state: &mut SessionState, wall: Instant) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
             // In step with the wall, unless too far behind.
             let missed = wall.checked_sub(PICTURE).unwrap_or(wall);
@@ -670,7 +684,7 @@ impl Hand {
 impl Pace for Hand {
     fn see(&mut self, events: &[Event]) {
         let mut state = self.session.state.lock();
-        let State { gate, picture, past, .. } = &mut *state;
+        let SessionState { gate, picture, past, .. } = &mut *state;
         for event in events {
             gate.see(event);
             picture.see(event);
@@ -684,20 +698,20 @@ impl Pace for Hand {
         loop {
             let wall = now();
             match state.gate.ask(at, wall.saturating_duration_since(session.began)) {
-                Turn::Go => {
+                GateTurn::Go => {
                     self.show(&mut state, wall);
                     return true;
                 }
-                Turn::Leave => return false,
-                Turn::Wait(wait) => {
+                GateTurn::Leave => return false,
+                GateTurn::Wait(wait) => {
                     self.show(&mut state, wall);
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
                 }
-                Turn::Stand => {
+                GateTurn::Stand => {
                     if state.takes_back() {
                         continue;
                     }
-                    session.settle(&mut state, Phase::Paused);
+                    session.settle(&mut state, SessionPhase::Paused);
                     // In the meantime somebody may have a deed prepared: the phase is his then.
                     while state.gate.stands() {
                         session.turned.wait(&mut state);
@@ -709,9 +723,9 @@ impl Pace for Hand {
 }
 
 /// Returns the picture of a scenario's run before it begins.
-fn picture(prepared: &Prepared) -> Picture {
+fn picture(prepared: &Prepared) -> LivePicture {
     let scenario = &prepared.scenario;
-    Picture::new(&prepared.topology, scenario.policies().map(|choice| choice.name.clone()))
+    LivePicture::new(&prepared.topology, scenario.policies().map(|choice| choice.name.clone()))
 }
 
 fn json(value: &impl Serialize) -> Bytes {
@@ -776,11 +790,13 @@ workload:
         }
 
         /// Waits until it stands, in a scene; returns the state's phase and instant.
-        fn stands(&self, scene: u64) -> (Phase, SimTime) {
+        fn stands(&self, scene: u64) -> (SessionPhase, SimTime) {
             loop {
                 {
                     let state = self.0.state.lock();
-                    if state.scene == scene && matches!(state.phase, Phase::Paused | Phase::Ended) {
+                    if state.scene == scene
+                        && matches!(state.phase, SessionPhase::Paused | SessionPhase::Ended)
+                    {
                         return (state.phase, state.gate.now());
                     }
                 }
@@ -794,14 +810,14 @@ workload:
             while self.0.state.lock().gate.now() < to {
                 thread::yield_now();
             }
-            assert_eq!(self.stands(scene), (Phase::Paused, to));
+            assert_eq!(self.stands(scene), (SessionPhase::Paused, to));
         }
 
         /// Waits until the run of a scene is over; returns when.
         fn ends(&self, scene: u64) -> SimTime {
             loop {
                 match self.stands(scene) {
-                    (Phase::Ended, at) => return at,
+                    (SessionPhase::Ended, at) => return at,
                     _ => thread::yield_now(),
                 }
             }
@@ -826,8 +842,8 @@ workload:
         Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
     }
 
-    fn job_c() -> Deed {
-        Deed::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
+    fn job_c() -> UserDeed {
+        UserDeed::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
     }
 
     #[test]
@@ -835,16 +851,16 @@ workload:
         let session = idle();
         session.run().unwrap();
         session.pause().unwrap();
-        assert_eq!(session.state.lock().phase, Phase::Running);
-        assert_eq!(session.act(job_c()), Err(Refusal::Untimely("pause first")));
+        assert_eq!(session.state.lock().phase, SessionPhase::Running);
+        assert_eq!(session.act(job_c()), Err(SessionRefusal::Untimely("pause first")));
     }
 
     #[test]
     fn a_session_that_is_being_finished_takes_nothing_more() {
         let session = idle();
         session.close();
-        assert_eq!(session.state.lock().phase, Phase::Going);
-        let closed = Err(Refusal::Untimely("the session is being finished"));
+        assert_eq!(session.state.lock().phase, SessionPhase::Going);
+        let closed = Err(SessionRefusal::Untimely("the session is being finished"));
         assert_eq!(session.act(job_c()), closed);
         assert_eq!(session.go(secs(1)), closed);
         assert_eq!(session.pause(), closed);
@@ -864,7 +880,7 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        session.act(Deed::Start(0)).unwrap();
+        session.act(UserDeed::Start(0)).unwrap();
         played.stands(2);
         assert!(played.last_words().contains("warning: "), "{}", played.last_words());
         session.act(job_c()).unwrap();
@@ -878,12 +894,12 @@ workload:
         let session = &played.0;
         played.stands(1);
         played.goes(1, secs(30));
-        let futures = session.foresee(Deed::Scheduler("fair".into())).unwrap();
+        let futures = session.foresee(UserDeed::Scheduler("fair".into())).unwrap();
         assert_eq!(futures.until, secs(30) + SimSpan::from_micros(1));
         let later = |future: usize| futures.prepared[future].scenario.later.len();
         assert_eq!((later(0), later(1)), (0, 1));
         assert_eq!(futures.names[1], "fair takes over");
-        assert_eq!(played.stands(1), (Phase::Paused, secs(30)));
+        assert_eq!(played.stands(1), (SessionPhase::Paused, secs(30)));
         assert!(session.foresee(job_c()).is_err(), "one at a time");
         session.foretold(&futures, Ok("page".to_owned()));
         assert_eq!(session.outlook(1), Some("page".into()));
@@ -910,18 +926,18 @@ workload:
     fn the_past_is_the_same_and_the_future_another() {
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
-        assert_eq!(played.stands(1), (Phase::Paused, SimTime::ZERO));
+        assert_eq!(played.stands(1), (SessionPhase::Paused, SimTime::ZERO));
         played.goes(1, secs(30));
         let before = session.state.lock().past.clone();
-        session.act(Deed::Stop(0)).unwrap();
-        assert_eq!(played.stands(2), (Phase::Paused, secs(30)));
+        session.act(UserDeed::Stop(0)).unwrap();
+        assert_eq!(played.stands(2), (SessionPhase::Paused, secs(30)));
         assert_eq!(before.parts_from(&session.state.lock().past), None);
         assert_eq!(played.last_words(), "node-1 is stopped");
         played.goes(2, secs(31));
         assert_eq!(session.state.lock().picture.frame().slots[0], super::super::picture::DOWN);
         // Back, and the deed is taken back.
         session.undo().unwrap();
-        assert_eq!(played.stands(3), (Phase::Paused, secs(30)));
+        assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
     }
 
@@ -934,8 +950,8 @@ workload:
         // As if something else had happened before.
         let other = Event { at: secs(29), fact: Fact::Job(JobId(0), JobFact::Running) };
         session.state.lock().past.add(&other);
-        session.act(Deed::Stop(0)).unwrap();
-        assert_eq!(played.stands(3), (Phase::Paused, secs(30)));
+        session.act(UserDeed::Stop(0)).unwrap();
+        assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
         assert!(played.last_words().contains("so it is taken back"), "{}", played.last_words());
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
         assert_eq!(
@@ -949,13 +965,13 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        assert!(session.act(Deed::Stop(9)).unwrap_err().to_string().contains("node"));
+        assert!(session.act(UserDeed::Stop(9)).unwrap_err().to_string().contains("node"));
         session.go(secs(100_000)).unwrap();
         let end = played.ends(1);
         assert!(session.run().is_err(), "it is over");
         session.act(job_c()).unwrap();
-        assert_eq!(played.stands(2), (Phase::Paused, end));
-        session.step(Step::JobEnd).unwrap();
+        assert_eq!(played.stands(2), (SessionPhase::Paused, end));
+        session.step(LiveStep::JobEnd).unwrap();
         while session.state.lock().gate.now() <= end {
             thread::yield_now();
         }
