@@ -27,3 +27,26 @@ pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };
+
+use mumakil_core::mapred::Policy;
+
+/// What is done with the type of each policy.
+pub trait PolicyVisitor {
+    /// Does it with this one.
+    fn visit<P: Policy>(&mut self);
+}
+
+/// Shows the policies that Mumakil brings, in the order in which users see them.
+pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
+    visitor.visit::<Fifo>();
+    visitor.visit::<NaiveFair>();
+    visitor.visit::<FairSkip>();
+    visitor.visit::<Fair>();
+    visitor.visit::<FairDeficit>();
+    visitor.visit::<ModifiedFair>();
+    visitor.visit::<Capacity>();
+    visitor.visit::<Hfsp>();
+    visitor.visit::<Ps>();
+    visitor.visit::<Fsp>();
+    visitor.visit::<Srpt>();
+}

@@ -21,9 +21,7 @@ use crate::workload::{
 };
 use mumakil_core::mapred::{Complaint, Overhear, PerSlot, Policy, Promised, Scheduler, Site, Tell};
 use mumakil_policies::external::{self, External};
-use mumakil_policies::scheduler::{
-    Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
-};
+use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
 use mumakil_yaml::{
     Conditional, Finding, FindingSpot, LateShape, MOST, Path, PathStep, Problem, TreeShape, lay,
     read, write,
@@ -93,13 +91,17 @@ type Complete = fn(&Value, &TreeShape, &Site<'_>) -> (Value, Vec<Problem>, Vec<S
 /// Builds a policy from its options as they are written.
 type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
+impl PolicyVisitor for Registry {
+    fn visit<P: Policy>(&mut self) {
+        self.add::<P>();
+    }
+}
+
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
     pub fn builtin() -> Self {
         let mut registry = Self::new();
-        registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
-        registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
-        registry.add::<Capacity>().add::<Hfsp>().add::<Ps>().add::<Fsp>().add::<Srpt>();
+        visit_policies(&mut registry);
         registry.add::<External>();
         for (name, entry) in &mut registry.policies {
             entry.is_builtin = true;
