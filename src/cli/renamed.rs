@@ -16,7 +16,7 @@ pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
             *topic = command.into();
         }
     } else if let Some(new) = new(&arguments[at], !arguments[at + 1..].iter().all(is_option)) {
-        // What was an option is a name now.
+        // An option of before is a name now.
         let protocol = arguments.iter_mut().filter(|argument| *argument == "--protocol");
         protocol.for_each(|argument| *argument = "protocol".into());
         arguments.splice(at..=at, new.map(OsString::from));

@@ -356,7 +356,7 @@ impl<'r> StudySession<'r> {
         let sign = self.signs.as_ref().expect("it has begun").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
-            // What has failed of this part is tried again: no other process does it.
+            // Failed runs of this part are tried again: no other process does it.
             let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
             let failed = failed::read(&self.store)?.into_keys();
             failed.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));

@@ -30,7 +30,7 @@ pub use yardsticks::{
 
 use mumakil_core::mapred::Policy;
 
-/// What is done with the type of each policy.
+/// Something that is done with the type of each policy.
 pub trait PolicyVisitor {
     /// Does it with this one.
     fn visit<P: Policy>(&mut self);

@@ -27,7 +27,7 @@ pub(in crate::cli) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 #[derive(Debug)]
 struct LifeSigns {
     folder: PathBuf,
-    /// What its signs are called.
+    /// The name of its signs.
     name: String,
     life: Life,
     /// How many runs have ended in this process.
@@ -137,7 +137,7 @@ impl LifeSigns {
 #[derive(Debug)]
 pub(in crate::cli) struct Signs {
     at_work: AtWork,
-    /// What they are called.
+    /// Their name.
     pub(super) name: String,
     _ticker: Ticker,
 }

@@ -61,7 +61,7 @@ trait Engine: Sync {
         usize::MAX
     }
 
-    /// What is to be written and said so that it does these tasks.
+    /// The file and the command by which it does these tasks.
     fn order(&self, tasks: &EngineTasks<'_>, options: &On) -> Result<EngineOrder, Failure>;
 
     /// The name of the job, by what it printed when it took the order.
@@ -77,7 +77,7 @@ trait Engine: Sync {
 /// The engines that there are.
 const ENGINES: [&dyn Engine; 2] = [&Slurm, &Kubernetes];
 
-/// What an engine is to do.
+/// The tasks that an engine is to do.
 struct EngineTasks<'t> {
     /// The name of the study.
     study: &'t str,
@@ -91,7 +91,7 @@ struct EngineTasks<'t> {
     words: String,
 }
 
-/// What an engine is told.
+/// A file for an engine, and the command that hands it over.
 struct EngineOrder {
     /// The name of a file in the engine's folder.
     file: &'static str,
@@ -146,7 +146,7 @@ pub(super) struct On {
     options: Vec<String>,
 }
 
-/// What is to be done elsewhere.
+/// A study that is to be done elsewhere.
 pub(super) struct Work<'w> {
     pub(super) study: &'w Study,
     pub(super) out: &'w Path,
@@ -198,7 +198,7 @@ impl On {
             number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
             words: task_words(pace),
         };
-        // What is wrong with the options is told before anything is written.
+        // Wrong options are told before anything is written.
         let order = engine.order(&tasks, &self)?;
         if self.dry_run {
             return Ok(terminal::print_file(&order.shown(engine, out))?);
@@ -276,7 +276,7 @@ impl EngineOrder {
     }
 }
 
-/// The folder of what tasks say, in an engine's folder.
+/// The folder of the tasks' logs, in an engine's folder.
 const LOGS: &str = "logs";
 
 /// Waits until nothing of it is in the queue any more, and ends as the study does.

@@ -1,4 +1,4 @@
-//! What a study will take: a few of its runs are done, and the others are taken to be like them.
+//! The time and room of a study: a few of its runs are done, and the others are taken to be like them.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const MOST_SAMPLES: usize = 8;
 /// The usual block of a disk.
 const BLOCK: u64 = 4096;
 
-/// What runs take, by those that were tried.
+/// The time and room of runs, by those that were tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// How many were tried.

@@ -37,11 +37,11 @@ pub struct SharedRuns<'p> {
     store: Store,
     /// The name of this process's sign of life.
     sign: String,
-    /// What nobody is known to have taken; the next batch last.
+    /// Batches that nobody is known to have taken; the next one last.
     free: Vec<RunBatch>,
-    /// What others have taken.
+    /// Batches that others have taken.
     taken: Vec<RunBatch>,
-    /// What this process has taken and not begun; the next one last.
+    /// Runs that this process has taken and not begun; the next one last.
     mine: Vec<usize>,
     /// The names of the runs that had failed when it was looked last.
     failed: FxHashSet<String>,
@@ -50,13 +50,13 @@ pub struct SharedRuns<'p> {
 /// Runs that are taken together.
 #[derive(Debug)]
 struct RunBatch {
-    /// What its claims are called: every process knows it by the first run that it has in the plan.
+    /// The name of its claims: every process knows it by the first run that it has in the plan.
     name: String,
     /// Those that are missing.
     missing: Vec<usize>,
 }
 
-/// What became of the processes that have taken a batch.
+/// The processes that have taken a batch.
 #[derive(Debug, PartialEq, Eq)]
 enum BatchHolders {
     /// One of them is at work.
