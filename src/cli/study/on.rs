@@ -31,7 +31,7 @@ use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Form, Plan, Shard, Share, Sheet, Store, Study, failed, keep, read_sheet, write_sheet,
+    Bring, Form, Plan, Shard, Share, Sheet, Store, Study, failed, keep, write_sheet,
 };
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
@@ -205,7 +205,8 @@ impl On {
         }
         // Nobody works here while the folder is made ready.
         let claim = store.claim(tasks.study, Share::Alone, Form::Packed)?;
-        write_sheet(&Sheet::new(study, &plan), out)?;
+        let sheet = Sheet::new(study, &plan);
+        write_sheet(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
         if missing == 0 {
             return merge::conclude_all(&claim, quiet);
@@ -229,7 +230,7 @@ impl On {
             lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
             terminal::print(&lines)?;
         }
-        if self.wait { wait(&submitted, &plan, out, quiet) } else { Ok(()) }
+        if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
     }
 
     /// Checks that the engine heeds what is said: what nobody heeds must not pass.
@@ -281,14 +282,19 @@ const LOGS: &str = "logs";
 
 /// Waits until nothing of it is in the queue any more, and ends as the study does.
 #[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
-fn wait(submitted: &SubmittedArray, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
+fn wait(
+    submitted: &SubmittedArray,
+    plan: &Plan,
+    sheet: &Sheet,
+    store: &Store,
+    quiet: bool,
+) -> Result<(), Failure> {
     let bar = StudyBar::new("run", quiet);
     interrupt::guard(
         bar.bar(),
         "; the tasks go on: `mumakil study status` shows them, `mumakil study cancel` ends them",
     );
-    let store = Store::of(out)?;
-    let mut left = plan.missing(&store, Shard::WHOLE);
+    let mut left = plan.missing(store, Shard::WHOLE);
     bar.more(left.len());
     while submitted.state().is_some() {
         thread::sleep(ASK);
@@ -298,7 +304,9 @@ fn wait(submitted: &SubmittedArray, plan: &Plan, out: &Path, quiet: bool) -> Res
         (left.len()..before).for_each(|_| bar.tick());
     }
     bar.clear();
-    let claim = store.claim(&read_sheet(out)?.study, Share::Alone, Form::Packed)?;
+    let claim = store.claim(&sheet.study, Share::Alone, Form::Packed)?;
+    // The last task leaves out what has failed, and here it is to be told.
+    write_sheet(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
 
