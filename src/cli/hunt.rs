@@ -1,4 +1,5 @@
-//! What `mumakil chaos` and `mumakil policy try` share: which cases they hunt through, and how that goes on.
+//! The cases that `mumakil chaos` and `mumakil policy try` hunt through, and how a hunt goes on: the part that
+//! both share.
 
 use std::num::NonZero;
 use std::thread;

@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     second: Option<String>,
 }
 
-/// What a name can be of.
+/// The kinds of things that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameKind {
     Scenario,
@@ -82,7 +82,7 @@ impl NameKind {
     }
 }
 
-/// What is printed for a name.
+/// The text for a name, as it is printed.
 enum Printed {
     File(String),
     Page(TerminalLines),

@@ -358,8 +358,8 @@ impl<'r> StudySession<'r> {
         if part != Shard::WHOLE {
             // Failed runs of this part are tried again: no other process does it.
             let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
-            let failed = failed::read(&self.store)?.into_keys();
-            failed.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
+            let noted = failed::noted(&self.store)?.into_iter();
+            noted.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
         }
         let shared = SharedRuns::new(plan, part, &self.store, &sign)?;
         let left = shared.left();
@@ -460,8 +460,8 @@ impl<'r> StudySession<'r> {
         self.ends()?;
         self.claim = None;
         self.store.refresh()?;
-        let failed = failed::read(&self.store)?;
-        let missing = sheet.runs().filter(|id| !self.store.has(id) && !failed.contains_key(*id));
+        let noted = failed::noted(&self.store)?;
+        let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
         let missing = missing.collect::<FxHashSet<_>>().len();
         match self.store.claim(&sheet.study, Share::Alone, Form::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
@@ -477,24 +477,22 @@ impl<'r> StudySession<'r> {
         }
         if !quiet {
             let out = self.out.display();
-            let (head, next) = match (shard, missing) {
-                (Shard::WHOLE, 0) if self.has_results_of(sheet) => {
-                    (String::new(), format!("the results are in {out}"))
+            let mut lines = match shard {
+                Shard::WHOLE => TerminalLines::of(done.to_string()),
+                Shard { index, count } => {
+                    TerminalLines::of(format!("part {} of {count}: {done}", index + 1))
                 }
-                (Shard::WHOLE, 0) => {
-                    (String::new(), format!("another process writes the results into {out}"))
-                }
-                (Shard::WHOLE, missing) => {
-                    let missing = counted(missing as u64, "run");
-                    (String::new(), format!("{missing} left to other processes in {out}"))
-                }
-                (Shard { index, count }, _) => (
-                    format!("part {} of {count}: ", index + 1),
-                    format!("wrote {out} (put the parts together with `mumakil study merge`)"),
-                ),
             };
-            let mut lines = TerminalLines::of(format!("{head}{done}"));
-            lines.line(next);
+            lines.line(match missing {
+                _ if shard != Shard::WHOLE => {
+                    format!("wrote {out} (put the parts together with `mumakil study merge`)")
+                }
+                0 if self.has_results_of(sheet) => format!("the results are in {out}"),
+                0 => format!("another process writes the results into {out}"),
+                missing => {
+                    format!("{} left to other processes in {out}", counted(missing as u64, "run"))
+                }
+            });
             terminal::print(&lines)?;
             self.warn();
         }

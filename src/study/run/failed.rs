@@ -57,7 +57,10 @@ pub fn forget_all_but(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), Out
 }
 
 /// Returns the names of the runs that are noted as failed, some of which may have been done since.
-pub(crate) fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
     let names = visible(&store.folder().join(FAILED))?;
     Ok(names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect())
 }
