@@ -397,7 +397,7 @@ impl<'r> StudySession<'r> {
 
     /// Returns whether the folder has the results of a study, be it without the runs that failed.
     fn has_results_of(&self, sheet: &Sheet) -> bool {
-        self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|it| it.is_of(sheet))
+        self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|kept| kept == *sheet)
     }
 
     /// Does runs as they come, of which so many are left, and shows how far they are.

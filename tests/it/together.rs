@@ -120,7 +120,13 @@ fn runs_that_failed_are_told_by_the_last_process_and_tried_again_by_one_alone() 
     std::fs::rename(room.path("out"), room.path("whole")).unwrap();
     let joined = room.mumakil("study study.yaml --join --keep folders --out out").output().unwrap();
     assert_eq!((whole.status.code(), joined.status.code()), (Some(1), Some(1)));
-    assert_eq!(String::from_utf8(joined.stderr).unwrap(), String::from_utf8(whole.stderr).unwrap());
+    let told = String::from_utf8(whole.stderr).unwrap();
+    assert_eq!(String::from_utf8(joined.stderr).unwrap(), told);
+    studies::assert_same(&room.path("whole"), &room.path("out"));
+    // Merging the folder with itself finds the same runs failed, and leaves the same results.
+    let merged = room.mumakil("study merge out --out out").output().unwrap();
+    assert_eq!(merged.status.code(), Some(1));
+    assert_eq!(String::from_utf8(merged.stderr).unwrap(), told);
     studies::assert_same(&room.path("whole"), &room.path("out"));
     // Another one that joins does not try them again.
     let again = room.mumakil("study study.yaml --join --keep folders --out out").output().unwrap();

@@ -14,7 +14,7 @@ use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{HtmlPage, PageBlock, Section};
 use crate::results::ReadError;
-use crate::study::{Sheet, SheetCell, read_sheet};
+use crate::study::{Sheet, read_sheet};
 use crate::units::tell;
 
 /// More cells than that are not printed.
@@ -25,12 +25,15 @@ const MOST_CELLS: usize = 40;
 pub(super) struct ComparedStudy {
     name: String,
     sheet: Sheet,
+    /// The labels of the cells that there are results of, axis by axis.
+    cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
 }
 
 /// What is read of a study's `summary.json`.
 #[derive(Deserialize)]
 struct StudySummary {
+    cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
 }
 
@@ -64,7 +67,7 @@ impl ComparedStudy {
         let summary: StudySummary = serde_json::from_str(&text).map_err(|error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         })?;
-        Ok(Self { name, sheet, metrics: summary.metrics })
+        Ok(Self { name, sheet, cells: summary.cells, metrics: summary.metrics })
     }
 
     /// Returns what a metric is in a cell, if there is such a metric.
@@ -74,14 +77,14 @@ impl ComparedStudy {
     }
 
     /// Returns the labels of a cell by the fields that they are of.
-    fn values<'s>(&'s self, cell: &'s SheetCell) -> Values<'s> {
+    fn values<'s>(&'s self, cell: &'s [String]) -> Values<'s> {
         let fields = self.sheet.axes.iter().map(|axis| axis.field.as_str());
-        fields.zip(self.sheet.labels(cell)).collect()
+        fields.zip(cell.iter().map(String::as_str)).collect()
     }
 
     /// Returns the numbers of the cells by their values.
     fn places(&self) -> BTreeMap<Values<'_>, usize> {
-        let cells = self.sheet.cells.iter().enumerate();
+        let cells = self.cells.iter().enumerate();
         cells.map(|(place, cell)| (self.values(cell), place)).collect()
     }
 
@@ -97,23 +100,19 @@ pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failu
     let places: Vec<_> = studies.iter().map(ComparedStudy::places).collect();
     let table = |metric: &ComparedMetric| {
         let unit = first.unit(&metric.metric);
-        let row = |cell: &SheetCell| {
+        let row = |cell: &Vec<String>| {
             let values = first.values(cell);
             let means = studies.iter().zip(&places).map(|(study, places)| {
                 let place = places.get(&values)?;
                 study.mean(&metric.metric, *place)
             });
-            Some(SideRow {
-                keys: first.sheet.labels(cell).map(str::to_owned).collect(),
-                unit,
-                values: means.collect::<Option<_>>()?,
-            })
+            Some(SideRow { keys: cell.clone(), unit, values: means.collect::<Option<_>>()? })
         };
         Side {
             caption: metric.metric.clone(),
             keys: first.sheet.axes.iter().map(|axis| axis.short().to_owned()).collect(),
             names: studies.iter().map(|study| study.name.clone()).collect(),
-            rows: first.sheet.cells.iter().filter_map(row).collect(),
+            rows: first.cells.iter().filter_map(row).collect(),
         }
     };
     let mut tables: Vec<Side> = first.metrics.iter().map(table).collect();
@@ -187,7 +186,6 @@ mod tests {
             values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
             numbers: BTreeMap::new(),
         };
-        let cell = |place| SheetCell { values: vec![place], runs: Vec::new() };
         let sheet = Sheet {
             study: name.to_owned(),
             description: String::new(),
@@ -196,16 +194,17 @@ mod tests {
             compare: None,
             against: Default::default(),
             seeds: vec![1],
-            cells: (0..means.len()).map(cell).collect(),
-            left_out: Vec::new(),
+            cells: Vec::new(),
             metrics: vec!["mean(sojourn)".to_owned()],
             charts: Vec::new(),
             expect: Vec::new(),
         };
         let mean = |(_, mean): &(&str, f64)| Some(CellMean { mean: Some(*mean) });
-        let cells = means.iter().map(mean).collect();
-        let metrics = vec![ComparedMetric { metric: "mean(sojourn)".to_owned(), cells }];
-        ComparedStudy { name: name.to_owned(), sheet, metrics }
+        let means_of_cells = means.iter().map(mean).collect();
+        let metrics =
+            vec![ComparedMetric { metric: "mean(sojourn)".to_owned(), cells: means_of_cells }];
+        let cells = means.iter().map(|(nodes, _)| vec![(*nodes).to_owned()]).collect();
+        ComparedStudy { name: name.to_owned(), sheet, cells, metrics }
     }
 
     #[test]

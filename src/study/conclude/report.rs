@@ -52,7 +52,8 @@ pub struct Concluded {
 
 /// Makes the files of a study whose runs are all there: tables, charts, the report.
 ///
-/// The same sheet and runs give the same bytes.
+/// The same sheet and runs give the same bytes. The folder says already what the study is (`write_sheet`);
+/// where runs failed, `sheet` is without their cells.
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
@@ -71,7 +72,6 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let against = sheet.against;
     let material = Material { study, space, against, runs: &runs, measured: &measured };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
-    write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         (CELLS, tables::cells(sheet, &findings)),

@@ -182,7 +182,6 @@ mod tests {
             against: Default::default(),
             seeds: vec![1, 2, 3],
             cells: (0..3).map(cell).collect(),
-            left_out: Vec::new(),
             metrics: Vec::new(),
             charts: Vec::new(),
             expect: Vec::new(),

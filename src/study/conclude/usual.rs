@@ -91,7 +91,6 @@ mod tests {
             against: Default::default(),
             seeds: vec![1],
             cells: combinations(&choices).into_iter().map(cell).collect(),
-            left_out: Vec::new(),
             metrics: vec!["makespan".to_owned()],
             charts: Vec::new(),
             expect: Vec::new(),

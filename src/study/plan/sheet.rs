@@ -37,9 +37,6 @@ pub struct Sheet {
     pub seeds: Vec<u64>,
     /// The cells.
     pub cells: Vec<SheetCell>,
-    /// The cells of which there are no results, as a run failed in each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<SheetCell>,
     /// What is measured in each cell.
     pub metrics: Vec<String>,
     /// What is drawn.
@@ -89,7 +86,6 @@ impl Sheet {
             against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
             cells: plan.cells.iter().zip(plan.runs.chunks(seeds)).map(cell).collect(),
-            left_out: Vec::new(),
             metrics: study.metrics.clone(),
             charts: study.charts.clone(),
             expect: study.expect.clone(),
@@ -99,8 +95,8 @@ impl Sheet {
     /// Returns the sheet without the cells in which one of these runs is, if others are left. It expects
     /// nothing: what should show is about all of them.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
-        let is_whole = |cell: &SheetCell| !cell.runs.iter().any(|run| runs.contains(&run.as_str()));
-        let (cells, left_out): (Vec<SheetCell>, _) = self.cells.iter().cloned().partition(is_whole);
+        let is_whole = |cell: &&SheetCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
+        let cells: Vec<SheetCell> = self.cells.iter().filter(is_whole).cloned().collect();
         let (left, all) = (cells.len(), self.cells.len());
         let story = format!(
             "Of {all} combinations {} are left out, in which a run failed. {}",
@@ -109,17 +105,7 @@ impl Sheet {
         );
         let description = story.trim_end().to_owned();
         let expect = Vec::new();
-        (0 < left).then(|| Self { cells, left_out, description, expect, ..self.clone() })
-    }
-
-    /// Returns whether this is a sheet, or that without the cells that it leaves out.
-    pub fn is_of(&self, whole: &Self) -> bool {
-        let left_out: Vec<&str> =
-            self.left_out.iter().flat_map(|cell| cell.runs.iter().map(String::as_str)).collect();
-        match left_out[..] {
-            [] => self == whole,
-            _ => whole.without(&left_out).as_ref() == Some(self),
-        }
+        (0 < left).then(|| Self { cells, description, expect, ..self.clone() })
     }
 
     /// Returns the space in which expressions are understood.
@@ -130,12 +116,6 @@ impl Sheet {
     /// Returns the runs' names, cell by cell; two cells may have the same run.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
-    }
-
-    /// Returns the runs' names with those of the cells that are left out.
-    pub fn all_runs(&self) -> impl Iterator<Item = &str> {
-        let left_out = self.left_out.iter().flat_map(|cell| cell.runs.iter().map(String::as_str));
-        self.runs().chain(left_out)
     }
 
     /// Returns the labels of a cell's values, axis by axis.

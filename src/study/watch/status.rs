@@ -115,7 +115,7 @@ impl Status {
         signs: Vec<Sign>,
         now: Stamp,
     ) -> Self {
-        let runs: IndexSet<&str> = sheet.all_runs().collect();
+        let runs: IndexSet<&str> = sheet.runs().collect();
         let missing: IndexSet<&str> = runs.iter().copied().filter(|run| !has(run)).collect();
         let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
         for Life { pid, machine, running, .. } in at_work(&signs) {
