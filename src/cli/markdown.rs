@@ -1,10 +1,11 @@
-//! Markdown as a terminal shows it: what the guide and the reference are written in, and no more.
+//! Markdown as a terminal shows it: what the guide and the reference are written in.
 //!
 //! Headings stand at the margin and all else is indented, so that the form can be seen without
 //! colours, too. Text is wrapped; code is not.
 
 use anstyle::{AnsiColor, Effects, Style};
 use comfy_table::{ContentArrangement, Table, presets};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::lines::TerminalLines;
 
@@ -18,95 +19,54 @@ const MARGIN: &str = "  ";
 /// Returns a text of Markdown as it is shown on so many columns.
 pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     let width = columns.map_or(WIDEST, usize::from).clamp(NARROWEST, WIDEST);
-    let links = markdown.lines().filter_map(definition).collect();
-    let mut page = TerminalPage { width, links, lines: TerminalLines::default() };
-    let mut lines = markdown.lines().peekable();
-    while let Some(line) = lines.next() {
-        let bare = line.trim_start();
-        let indent = line.len() - bare.len();
-        if bare.starts_with("```") {
-            page.gap();
-            while let Some(code) = lines.next_if(|line| !line.trim_start().starts_with("```")) {
-                let code = code.get(indent..).unwrap_or_default();
-                page.lines.part(Style::new(), format!("{MARGIN}{:indent$}  ", ""));
-                page.lines.part(CODE, code);
-                page.lines.end();
-            }
-            lines.next();
-        } else if let Some(heading) = bare.strip_prefix('#') {
-            page.gap();
-            let heading = heading.trim_start_matches('#').trim().replace('`', "");
-            page.lines.bold(heading, "");
-        } else if bare.starts_with('|') {
-            let mut rows = vec![cells(bare)];
-            while let Some(row) = lines.next_if(|line| line.trim_start().starts_with('|')) {
-                rows.push(cells(row));
-            }
-            page.gap();
-            page.table(rows);
-        } else if !bare.is_empty() && !bare.starts_with("<!--") && definition(line).is_none() {
-            let mark = mark(bare);
-            let mut text = bare.to_owned();
-            while let Some(more) = lines.next_if(|line| continues(line)) {
-                let is_broken = text.ends_with('\\');
-                text.truncate(text.len() - usize::from(is_broken));
-                text.push(if is_broken { '\n' } else { ' ' });
-                text.push_str(more.trim());
-            }
-            // Points stand close together, paragraphs apart.
-            if !(0 < mark && page.ends_in_point()) {
-                page.gap();
-            }
-            page.paragraph(indent, mark, &text);
-        }
+    let mut page = TerminalPage { width, ..TerminalPage::default() };
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        page.take(event);
     }
     page.lines
 }
 
-/// Says whether a line goes on with the paragraph or point of the line before it.
-fn continues(line: &str) -> bool {
-    let bare = line.trim_start();
-    let begins_another = ["```", "#", "|", "<!--"].iter().any(|start| bare.starts_with(start));
-    !bare.is_empty() && !begins_another && mark(bare) == 0
-}
-
-/// Returns how long the mark is that makes a line a point of a list: `- `, `1. `.
-fn mark(line: &str) -> usize {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    match &line[digits..] {
-        rest if rest.starts_with(". ") && 0 < digits => digits + 2,
-        rest if rest.starts_with("- ") && digits == 0 => 2,
-        _ => 0,
-    }
-}
-
-/// Returns the name and the target of `[name]: target`.
-fn definition(line: &str) -> Option<(&str, &str)> {
-    line.strip_prefix('[')?.split_once("]: ")
-}
-
-/// Returns the cells of a table's row.
-fn cells(row: &str) -> Vec<String> {
-    let row = row.trim().trim_start_matches('|').replace("\\|", "\0");
-    let row = row.strip_suffix('|').unwrap_or(&row);
-    row.split('|').map(|cell| plain(&cell.replace('\0', "|"))).collect()
-}
-
-/// Returns a style with an effect if it was without, and the other way round.
-fn toggled(style: Style, effect: Effects) -> Style {
-    let effects = style.get_effects();
-    style.effects(effects.set(effect, !effects.contains(effect)))
-}
-
-/// Returns a text without the marks of links and weight, for cells, which have no colours.
-fn plain(text: &str) -> String {
-    text.trim().replace("**", "")
-}
-
-struct TerminalPage<'a> {
+/// The page as far as it is written, and the block that is being read.
+#[derive(Default)]
+struct TerminalPage {
     width: usize,
-    links: Vec<(&'a str, &'a str)>,
     lines: TerminalLines,
+    /// Whether the last block was a point of a list: points stand close together, other blocks apart.
+    ends_in_point: bool,
+    /// The lists around the block: the number of the next point, if points have numbers.
+    lists: Vec<Option<u64>>,
+    /// The marks of the points around the block, such as `- `; empty once the point's first line has it.
+    marks: Vec<ListMark>,
+    text: StyledText,
+    /// What a link's text is followed by, within a link.
+    link: Option<LinkTarget>,
+    rows: Vec<Vec<String>>,
+    is_code: bool,
+}
+
+/// What a link points to.
+enum LinkTarget {
+    /// Its text says it: an address.
+    Told,
+    /// Its text is shown, and then this.
+    Behind(String, Style),
+    /// It stands instead of the text, the name of a chapter: the command that shows it.
+    Instead(String),
+}
+
+/// What stands before a point of a list.
+struct ListMark {
+    text: String,
+    is_written: bool,
+}
+
+/// Words in lines that were broken on purpose.
+#[derive(Default)]
+struct StyledText {
+    style: Style,
+    lines: Vec<Vec<StyledWord>>,
+    /// Whether the next letter begins a word.
+    is_apart: bool,
 }
 
 /// What cannot be broken: letters with their colours, and how many columns they take.
@@ -116,7 +76,97 @@ struct StyledWord {
     width: usize,
 }
 
-impl TerminalPage<'_> {
+impl TerminalPage {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Text(text) if self.is_code => self.code(&text),
+            Event::Text(_) | Event::Code(_)
+                if matches!(self.link, Some(LinkTarget::Instead(_))) => {}
+            Event::Text(text) => self.text.add(&text, self.text.style),
+            // Code keeps its marks: without colours nothing else would tell it from text.
+            Event::Code(code) => {
+                let style = CODE.effects(self.text.style.get_effects());
+                self.text.add(&format!("`{code}`"), style);
+            }
+            Event::InlineHtml(text) => self.text.add(&text, self.text.style),
+            Event::SoftBreak => self.text.is_apart = true,
+            Event::HardBreak => self.text.lines.push(Vec::new()),
+            Event::Start(tag) => self.begin(tag),
+            Event::End(tag) => self.end(tag),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::List(first) => {
+                self.paragraph();
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                let number = self.lists.last_mut().and_then(Option::as_mut);
+                let text = number.map_or("- ".to_owned(), |number| {
+                    *number += 1;
+                    format!("{}. ", *number - 1)
+                });
+                self.marks.push(ListMark { text, is_written: false });
+            }
+            Tag::CodeBlock(_) => {
+                self.paragraph();
+                self.gap();
+                self.is_code = true;
+            }
+            Tag::Strong => self.text.style = self.text.style.bold(),
+            Tag::Emphasis => self.text.style = self.text.style.italic(),
+            Tag::Link { link_type, dest_url, .. } => {
+                self.link = Some(LinkTarget::of(link_type, &dest_url));
+            }
+            Tag::Table(_) => self.rows.clear(),
+            Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.gap();
+                let heading = self.text.take_plain().replace('`', "");
+                self.lines.bold(heading, "");
+                self.ends_in_point = false;
+            }
+            TagEnd::Paragraph => self.paragraph(),
+            TagEnd::Item => {
+                self.paragraph();
+                self.marks.pop();
+            }
+            TagEnd::List(_) => drop(self.lists.pop()),
+            TagEnd::CodeBlock => {
+                self.is_code = false;
+                self.ends_in_point = false;
+            }
+            TagEnd::Strong | TagEnd::Emphasis => {
+                let effect = if tag == TagEnd::Strong { Effects::BOLD } else { Effects::ITALIC };
+                self.text.style = self.text.style.effects(self.text.style.get_effects() - effect);
+            }
+            TagEnd::Link => match self.link.take() {
+                None | Some(LinkTarget::Told) => {}
+                Some(LinkTarget::Instead(command)) => self.text.add(&command, CODE),
+                Some(LinkTarget::Behind(target, style)) => {
+                    self.text.add(" (", self.text.style);
+                    self.text.add(&target, style);
+                    self.text.add(")", self.text.style);
+                }
+            },
+            TagEnd::TableCell => {
+                let cell = self.text.take_plain();
+                self.rows.last_mut().expect("cells are in rows").push(cell);
+            }
+            TagEnd::Table => self.table(),
+            _ => {}
+        }
+    }
+
     /// Adds an empty line, if there is none.
     fn gap(&mut self) {
         let text = self.lines.as_str();
@@ -125,18 +175,68 @@ impl TerminalPage<'_> {
         }
     }
 
-    fn ends_in_point(&self) -> bool {
-        let text = self.lines.as_str();
-        let last = text.trim_end_matches('\n').rsplit("\n\n").next();
-        !text.ends_with("\n\n") && last.is_some_and(|last| 0 < mark(last.trim_start()))
+    /// Returns how far a block within points is indented.
+    fn indent(&self) -> usize {
+        MARGIN.len() + self.marks.iter().map(|mark| mark.text.len()).sum::<usize>()
     }
 
-    fn table(&mut self, mut rows: Vec<Vec<String>>) {
-        // The line below the heading says how columns are aligned; a heading may be empty.
-        rows.remove(1);
+    fn code(&mut self, code: &str) {
+        for line in code.lines() {
+            self.lines.part(Style::new(), " ".repeat(self.indent() + MARGIN.len()));
+            self.lines.part(CODE, line);
+            self.lines.end();
+        }
+    }
+
+    /// Adds the text that was read, if there is any, as a paragraph or a point, whose lines hang behind its
+    /// mark.
+    fn paragraph(&mut self) {
+        let text = std::mem::take(&mut self.text.lines);
+        if text.is_empty() {
+            return;
+        }
+        let indent = self.indent();
+        let mark = self.marks.last_mut().filter(|mark| !mark.is_written);
+        let mut start = " ".repeat(indent);
+        if let Some(mark) = &mark {
+            start.replace_range(indent - mark.text.len().., &mark.text);
+        }
+        let is_point = mark.map(|mark| mark.is_written = true).is_some();
+        if !(is_point && self.ends_in_point) {
+            self.gap();
+        }
+        self.ends_in_point = is_point;
+        for line in text {
+            let mut used = 0;
+            for word in line {
+                if used == 0 {
+                    self.lines.part(Style::new(), &start);
+                    used = indent;
+                } else if self.width < used + 1 + word.width {
+                    self.lines.end();
+                    self.lines.part(Style::new(), " ".repeat(indent));
+                    used = indent;
+                } else {
+                    self.lines.part(Style::new(), " ");
+                    used += 1;
+                }
+                for (style, letters) in &word.parts {
+                    self.lines.part(*style, letters);
+                }
+                used += word.width;
+            }
+            self.lines.end();
+            start = " ".repeat(indent);
+        }
+    }
+
+    fn table(&mut self) {
+        let mut rows = std::mem::take(&mut self.rows);
+        // A heading may be empty.
         if rows[0].iter().all(String::is_empty) {
             rows.remove(0);
         }
+        self.gap();
         let mut table = Table::new();
         *table.style_mut() = presets::NOTHING;
         table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -159,93 +259,50 @@ impl TerminalPage<'_> {
         for line in table.trim_fmt().lines() {
             self.lines.line(format!("{MARGIN}{line}").trim_end());
         }
+        self.ends_in_point = false;
     }
+}
 
-    /// Adds a paragraph, or a point whose lines hang behind its mark.
-    fn paragraph(&mut self, indent: usize, mark: usize, text: &str) {
-        let first = format!("{MARGIN}{:indent$}", "");
-        let hanging = format!("{first}{:mark$}", "");
-        let mut start = &first;
-        for line in text.split('\n') {
-            let mut used = 0;
-            for word in self.words(line) {
-                if used == 0 {
-                    self.lines.part(Style::new(), start);
-                    used = start.len();
-                } else if self.width < used + 1 + word.width {
-                    self.lines.end();
-                    self.lines.part(Style::new(), &hanging);
-                    used = hanging.len();
-                } else {
-                    self.lines.part(Style::new(), " ");
-                    used += 1;
-                }
-                for (style, letters) in &word.parts {
-                    self.lines.part(*style, letters);
-                }
-                used += word.width;
+impl StyledText {
+    fn add(&mut self, text: &str, style: Style) {
+        for (place, part) in text.split(' ').enumerate() {
+            self.is_apart |= 0 < place;
+            if part.is_empty() {
+                continue;
             }
-            self.lines.end();
-            start = &hanging;
-        }
-    }
-
-    /// Splits a text into words, with the colours that its marks ask for. Code keeps its marks:
-    /// without colours nothing else would tell it from text.
-    fn words(&self, text: &str) -> Vec<StyledWord> {
-        let (mut words, mut word, mut style) = (Vec::new(), StyledWord::default(), Style::new());
-        let mut is_code = false;
-        let mut rest = text;
-        while let Some(letter) = rest.chars().next() {
-            let mut taken = letter.len_utf8();
-            if letter == ' ' {
-                words.extend(Some(std::mem::take(&mut word)).filter(|word| 0 < word.width));
-            } else if letter == '`' {
-                is_code = !is_code;
-                word.add("`", CODE);
-            } else if is_code {
-                let bold = style.get_effects();
-                word.add(&rest[..taken], CODE.effects(bold));
-            } else if rest.starts_with("**") {
-                taken = 2;
-                style = toggled(style, Effects::BOLD);
-            } else if letter == '*' {
-                style = toggled(style, Effects::ITALIC);
-            } else if let Some((shown, marked)) = self.link(rest) {
-                taken = marked;
-                for (place, part) in shown.split(' ').enumerate() {
-                    if 0 < place {
-                        words.push(std::mem::take(&mut word));
-                    }
-                    word.add(part, if shown.starts_with('`') { CODE } else { style });
-                }
-            } else {
-                word.add(&rest[..taken], style);
+            if self.lines.is_empty() {
+                self.lines.push(Vec::new());
             }
-            rest = &rest[taken..];
+            let line = self.lines.last_mut().expect("there is a line");
+            if std::mem::take(&mut self.is_apart) || line.is_empty() {
+                line.push(StyledWord::default());
+            }
+            line.last_mut().expect("there is a word").add(part, style);
         }
-        words.extend(Some(word).filter(|word| 0 < word.width));
-        words
     }
 
-    /// Returns what stands for the link that a text begins with, and how long that is: a chapter is
-    /// shown by the command that shows it.
-    fn link(&self, text: &str) -> Option<(String, usize)> {
-        if let Some((address, _)) = text.strip_prefix('<').and_then(|text| text.split_once('>')) {
-            return address.starts_with("http").then(|| (address.to_owned(), address.len() + 2));
+    /// Takes the text without its colours, for cells and headings.
+    fn take_plain(&mut self) -> String {
+        self.is_apart = false;
+        let words = std::mem::take(&mut self.lines).into_iter().flatten();
+        let word = |word: StyledWord| word.parts.into_iter().map(|(_, letters)| letters).collect();
+        words.map(word).collect::<Vec<String>>().join(" ")
+    }
+}
+
+impl LinkTarget {
+    fn of(link_type: LinkType, address: &str) -> Self {
+        let chapter = address.strip_suffix(".md").filter(|chapter| !chapter.contains(':'));
+        let command = chapter.map(|chapter| match chapter {
+            "reference" => "`mumakil show reference`".to_owned(),
+            _ => format!("`mumakil help {chapter}`"),
+        });
+        match (link_type, command) {
+            (LinkType::Autolink | LinkType::Email, _) => Self::Told,
+            (LinkType::Shortcut, Some(command)) => Self::Instead(command),
+            (_, Some(command)) => Self::Behind(command, CODE),
+            (_, None) => Self::Behind(address.to_owned(), Style::new()),
         }
-        let (name, behind) = text.strip_prefix('[')?.split_once(']')?;
-        let length = name.len() + 2;
-        if let Some((target, _)) = behind.strip_prefix('(').and_then(|text| text.split_once(')')) {
-            return Some((format!("{name} ({target})"), length + target.len() + 2));
-        }
-        let (_, target) = self.links.iter().find(|(other, _)| *other == name)?;
-        let shown = match target.strip_suffix(".md") {
-            Some("reference") => "`mumakil show reference`".to_owned(),
-            Some(chapter) => format!("`mumakil help {chapter}`"),
-            None => format!("{name} ({target})"),
-        };
-        Some((shown, length))
     }
 }
 
@@ -307,6 +364,11 @@ mod tests {
         assert_eq!(
             bare(text),
             "  See `mumakil help policies` and Rust\n  (https://rust-lang.org), not `[a]`.\n"
+        );
+        let text = "See the [guide to *them*][policies] or [nothing].\n\n[policies]: policies.md\n";
+        assert_eq!(
+            bare(text),
+            "  See the guide to them (`mumakil help\n  policies`) or [nothing].\n"
         );
     }
 
