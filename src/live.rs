@@ -2,8 +2,8 @@
 //!
 //! The run is one like any other, on the virtual clock; a [`gate`](gate::Gate) holds it up between two
 //! instants. A [`picture`](picture::LivePicture) of it is made of its facts, a [`session`](session::Session)
-//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. What
-//! would come of a deed is told by an `outlook`.
+//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. An
+//! `outlook` shows the two futures of a deed.
 
 pub mod deed;
 pub mod gate;

@@ -5,13 +5,13 @@
 //! ([`Drawing::svg`]) or a part of a page that defines [`style`] once ([`Drawing::inline`]). Nothing
 //! here reads or writes a file, and the same data gives the same bytes.
 //!
-//! What all of them keep to:
+//! All of them keep to these rules:
 //! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean
 //!   theory; a second line of the same colour has dots between its dashes. Hollow marks are what
 //!   others have published.
 //! - Every mark says its value when pointed at; legends stand above the plot, never on data.
-//! - What cannot be drawn (not a number, or not positive on a logarithmic axis) is left out, and
-//!   so is what would be too small to see; the chart then says so in a note.
+//! - Values that cannot be drawn (not a number, or not positive on a logarithmic axis) are left out, and
+//!   so are those that would be too small to see; the chart then says so in a note.
 //! - Nothing in the data makes them panic.
 
 mod bars;

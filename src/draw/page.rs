@@ -18,7 +18,7 @@ use crate::chart::{Drawing, SeriesLook};
 /// A report.
 #[derive(Clone, Debug, Default)]
 pub struct HtmlPage {
-    /// What it is about.
+    /// The title.
     pub title: String,
     /// A line below the title.
     pub subtitle: String,
@@ -44,7 +44,7 @@ pub enum PageBlock {
     Headlines(Vec<Headline>),
     /// A paragraph.
     Text(String),
-    /// What is to be thought of before the results are trusted.
+    /// Doubts that a reader should know before trusting the results.
     Warnings(Vec<String>),
     /// Sentences, one below the other.
     Sentences(Vec<String>),
@@ -52,7 +52,7 @@ pub enum PageBlock {
     Verdicts(Vec<JudgedExpectation>),
     /// Charts, beside one another where there is room.
     Charts(Vec<Drawing>),
-    /// What colours mean.
+    /// The meaning of colours.
     Key(Vec<(SeriesLook, String)>),
     /// A table.
     Table(PageTable),
@@ -63,18 +63,18 @@ pub enum PageBlock {
 /// A headline number.
 #[derive(Clone, Debug, Default)]
 pub struct Headline {
-    /// What it is.
+    /// The name of the number.
     pub label: String,
     /// The number with its unit.
     pub value: String,
-    /// What else is to be said of it, in small letters.
+    /// A note in small letters.
     pub note: String,
 }
 
 /// An expectation and what became of it.
 #[derive(Clone, Debug)]
 pub struct JudgedExpectation {
-    /// What became of it.
+    /// The judgement of it.
     pub judgement: Judgement,
     /// Of which class a known gap is, if that is said.
     pub class: Option<&'static str>,
@@ -82,9 +82,9 @@ pub struct JudgedExpectation {
     pub expectation: String,
     /// The expression that it stands for, if it is in words.
     pub expression: Option<String>,
-    /// What the source published.
+    /// The value that the source published.
     pub published: Option<String>,
-    /// What was measured here.
+    /// The value that was measured here.
     pub measured: Option<String>,
     /// The published numbers, each beside ours.
     pub figures: Vec<PublishedComparison>,
@@ -97,15 +97,15 @@ pub struct JudgedExpectation {
 pub struct PublishedComparison {
     /// Which of several it is; empty if there is one only.
     pub what: String,
-    /// What was published.
+    /// The published value.
     pub published: String,
-    /// What was measured.
+    /// The measured value.
     pub ours: String,
     /// How they differ.
     pub difference: String,
 }
 
-/// What became of an expectation.
+/// The judgement of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
@@ -124,7 +124,7 @@ pub enum Judgement {
 /// A table that readers can sort.
 #[derive(Clone, Debug, Default)]
 pub struct PageTable {
-    /// What it lists.
+    /// The caption.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<PageColumn>,
@@ -139,7 +139,7 @@ pub struct PageColumn {
     pub title: String,
     /// The unit of its numbers.
     pub unit: Option<&'static str>,
-    /// What stands small beneath the heading, such as the expression that it puts in words.
+    /// Small letters beneath the heading, such as the expression that it puts in words.
     pub beneath: String,
     /// Whether its cells are numbers, which stand to the right and sort by size.
     pub is_number: bool,
@@ -148,12 +148,12 @@ pub struct PageColumn {
 /// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageCell {
-    /// What is shown.
+    /// The text.
     pub shown: String,
-    /// What it sorts by, if not by what is shown. Without a number in a column of numbers it comes
+    /// The number by which rows are sorted, if not by the text. Without a number in a column of numbers a row comes
     /// last.
     pub value: Option<f64>,
-    /// What is shown instead: a bar of parts. It opens to what is shown otherwise, line by line.
+    /// A bar of parts, shown instead of the text. It opens to the text, line by line.
     pub slices: Vec<Slice>,
 }
 
@@ -164,7 +164,7 @@ pub struct Slice {
     pub look: SeriesLook,
     /// Which part of the bar it is, from 0 to 1.
     pub share: f64,
-    /// What it is.
+    /// The name of the part.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! What somebody does to a cluster at a pause, and the scenario that it comes to: each deed is an entry
+//! A user's deed at a pause, and the scenario that it comes to: each deed is an entry
 //! of its `faults` or of its `later`.
 
 use serde_yaml::Value;
@@ -9,7 +9,7 @@ use crate::emulation::{EmulationError, Prepared};
 use crate::scenario::{Draft, Registry, Scenario, Warning};
 use crate::units::SimTime;
 
-/// What somebody does to the cluster.
+/// A deed of the user on the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserDeed {
     /// A machine stops.

@@ -62,7 +62,7 @@ impl fmt::Display for Speed {
     }
 }
 
-/// What a run is to stop behind.
+/// The kind of instant behind which a run is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveStep {
     /// A tracker has the reply to its heartbeat.
@@ -89,7 +89,7 @@ impl LiveStep {
     }
 }
 
-/// What people want.
+/// A wish of the user for the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wish {
     /// To stand still.
@@ -106,7 +106,7 @@ pub enum Wish {
     Leave,
 }
 
-/// What is to be done about the next message.
+/// The gate's answer to a run that comes to its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateTurn {
     /// It is delivered.
@@ -215,7 +215,7 @@ impl Gate {
         let (from, began) = *self.since.get_or_insert((wall, self.now));
         let left = next.saturating_since(began).as_secs_f64() / factor;
         let past = wall.saturating_sub(from);
-        // Who asks for a century at a ten-thousandth gets a day, and asks again.
+        // A century at a ten-thousandth of the speed would overflow: wait for a day, and ask again.
         let left = Duration::from_secs_f64(left.min(past.as_secs_f64() + 86_400.0));
         if past < left {
             let come = began + SimSpan::from_micros((past.as_secs_f64() * factor * 1e6) as u64);

@@ -1,6 +1,6 @@
-//! What would come of a deed: two futures from one instant, each to its end, side by side on a page.
+//! The outlook of a deed: two futures from one instant, each to its end, side by side on a page.
 //!
-//! The session only keeps what is told of them; who plays them is not its affair.
+//! The session only keeps what is told of them; the command plays them.
 
 use std::collections::VecDeque;
 
@@ -23,12 +23,12 @@ pub(super) struct Outlooks {
 struct Outlook {
     number: u64,
     at: SimTime,
-    /// What is done there, or not.
+    /// The deed in words, or that there is none.
     words: String,
     come: Come,
 }
 
-/// What has come of it.
+/// How far a future has been played.
 enum Come {
     /// Both futures are played; how much of that is done.
     Playing(f64),

@@ -1,4 +1,4 @@
-//! What a page shows of a run: who holds which slot, how far jobs are, who has how much, and why.
+//! The picture of a run on a page: the holder of each slot, how far jobs are, pools' shares, and why.
 //!
 //! It is made from the facts alone, as tables are, and knows neither page nor clock. A [`Frame`] is all
 //! of it that moves; what stands still is in the [`PageLayout`]. Slots are numbers, so that thousands of
@@ -31,7 +31,7 @@ const WINDOW: usize = 1_000;
 const JOBS: usize = 200;
 const ENDED: usize = 20;
 
-/// What is shown.
+/// The picture, made from the run's facts.
 pub struct LivePicture {
     books: RunBooks,
     nodes: Vec<PictureNode>,
@@ -55,11 +55,11 @@ pub struct LivePicture {
 /// A node as its tracker sees it.
 struct PictureNode {
     is_up: bool,
-    /// Who holds each slot.
+    /// The attempt that holds each slot.
     slots: PerSlot<Vec<Option<AttemptId>>>,
 }
 
-/// What is counted of a job.
+/// Counts of a job.
 #[derive(Clone, Copy, Default)]
 struct JobTally {
     held: PerSlot<u32>,
@@ -101,10 +101,10 @@ impl Window {
     }
 }
 
-/// What does not move.
+/// The part of the page that does not move.
 #[derive(Debug, Serialize)]
 pub struct PageLayout {
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub scenario: String,
     /// The seed.
     pub seed: u64,
@@ -120,7 +120,7 @@ pub struct PageLayout {
 /// What moves.
 #[derive(Debug, Serialize)]
 pub struct Frame {
-    /// Who holds each slot.
+    /// The job that holds each slot.
     pub slots: Vec<i64>,
     /// Jobs: those that have not ended, then the last that have.
     pub jobs: Vec<JobRow>,
@@ -131,7 +131,7 @@ pub struct Frame {
     pub pools: Vec<GroupRow>,
     /// Their users.
     pub users: Vec<GroupRow>,
-    /// What was said last, the newest first.
+    /// The last lines that were said, the newest first.
     pub said: Vec<SaidRow>,
     /// How many heartbeats were answered.
     pub beats: u64,
@@ -182,7 +182,7 @@ pub struct GroupRow {
     pub reduces: [u32; 2],
     /// Its shares of map and reduce slots, as its policy last computed them.
     pub share: [Option<f64>; 2],
-    /// What it is promised.
+    /// The slots that its policy promises it.
     pub min_share: [Option<u32>; 2],
 }
 
@@ -696,7 +696,7 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         picture.weigh("p", SlotKind::Map, Holding { share, min_share: 1, ..Holding::of(2) });
         let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
-        // What another policy computed is nothing to the next.
+        // The next policy does not inherit shares that this one computed.
         tell(&mut picture, 9, Fact::World(WorldFact::PolicyChanged));
         assert_eq!(picture.frame().pools[0].share, [None, None]);
         // The map is lost with its machine.

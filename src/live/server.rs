@@ -1,10 +1,10 @@
 //! The page of a session, over HTTP, for browsers on the same machine.
 //!
-//! Whoever knows the token may look and act; it is in the address that the console shows. A browser that
+//! A user who knows the token may look and act; it is in the address that the console shows. A browser that
 //! was lured here by another page does not know it, and is recognised besides: by the `Host` that it asks
-//! for, which must be an address and no name but `localhost`, and by the `Origin` that it comes from. What
-//! is sent cannot be taken for a page of another kind, and the page itself may load and run nothing but
-//! what is in it.
+//! for, which must be an address and no name but `localhost`, and by the `Origin` that it comes from. No
+//! answer can be taken for a page of another kind, and the page itself may load and run nothing but its own
+//! text.
 //!
 //! Pictures are server-sent events, the newest at a time: a browser that is slow misses those between,
 //! one that is gone is forgotten, and the run hears of neither.
@@ -39,7 +39,7 @@ use super::gate::{LiveStep, Speed};
 use super::session::{Futures, Session, SessionRefusal};
 use crate::units::{SimSpan, SimTime};
 
-/// What a command may take.
+/// The largest body of a command, in bytes.
 const LARGEST: usize = 64 << 10;
 /// So many connections are served at a time.
 const CONNECTIONS: usize = 128;
@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// So often a browser that hears nothing is told that this is all: so one that is gone is found out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// What the page that compares two futures may do.
+/// The rights of the page that compares two futures.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                            img-src data:; sandbox allow-scripts allow-downloads; base-uri 'none'; \
                            form-action 'none'; frame-ancestors 'none'";
@@ -84,7 +84,7 @@ pub enum ServerError {
     Start(#[source] io::Error),
 }
 
-/// Who has opened the session.
+/// The command that has opened the session.
 pub trait Host: Send + Sync + 'static {
     /// Somebody ends the session.
     fn finish(&self, session: &Session);
@@ -97,7 +97,7 @@ pub trait Host: Send + Sync + 'static {
 /// Is told how much is done, from 0 to 1.
 pub type Far = Arc<dyn Fn(f64) + Send + Sync>;
 
-/// What all requests share.
+/// The state that all requests share.
 struct RequestContext {
     session: Arc<Session>,
     host: Arc<dyn Host>,
@@ -208,7 +208,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
     }
 }
 
-/// What somebody wants, as a browser sends it.
+/// A user's command, as a browser sends it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum PageCommand {
@@ -326,7 +326,7 @@ impl RequestContext {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
-                // Whoever has no business here keeps no connection.
+                // A stranger keeps no connection.
                 if status == StatusCode::FORBIDDEN {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -493,7 +493,7 @@ fn tree(value: serde_json::Value) -> Result<Value, SessionRefusal> {
     tree.map_err(|error| SessionRefusal::Wrong(error.to_string()))
 }
 
-/// The part of an address behind `?`. What we ask for needs no escapes.
+/// The part of an address behind `?`. Our keys and values need no escapes.
 struct Query(String);
 
 impl Query {
@@ -503,7 +503,7 @@ impl Query {
     }
 }
 
-/// What is sent back.
+/// An answer of the server.
 enum HttpAnswer {
     Whole(Option<Bytes>),
     Pictures(mpsc::Receiver<Bytes>),
@@ -548,8 +548,8 @@ fn pictures(session: &Session) -> Response<HttpAnswer> {
                 Ok(Err(_)) => return,
                 Err(_) => false,
             };
-            // Waits until there is room; if nobody takes it, the browser is gone. What is newest is seen
-            // only then.
+            // Waits until there is room; if nobody takes it, the browser is gone. Look for the newest picture only
+            // then.
             let Ok(room) = to.reserve().await else { return };
             room.send(match is_new {
                 true => {

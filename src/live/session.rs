@@ -1,6 +1,6 @@
 //! A session: a run that people watch, hold up and meddle with, and the scenario that it comes to.
 //!
-//! A session *is* a scenario. What somebody does at a pause is written into it, a microsecond behind the
+//! A session *is* a scenario. A user's deed at a pause is written into it, a microsecond behind the
 //! pause; the run is given up, and the new scenario runs as fast as the machine to where one was. Nothing
 //! of what has happened can have changed then, and it is compared: if one event is another, what was
 //! done is taken back. To go back in time is to run the same again, and not as far.
@@ -49,7 +49,7 @@ pub enum SessionRefusal {
 const REPEATING: SessionRefusal =
     SessionRefusal::Untimely("the past is being repeated: wait until it is done");
 
-/// What the session does.
+/// The state of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionPhase {
@@ -91,18 +91,18 @@ struct LogLine {
     text: String,
 }
 
-/// What is to be run.
+/// A run that is to be played.
 #[derive(Clone)]
 pub struct Scene {
     /// The scenario.
     pub prepared: Arc<Prepared>,
     /// How far it is to run as fast as it can, if it is to begin.
     to: Option<SimTime>,
-    /// What must have been the same by then.
+    /// The past that the run must repeat up to there.
     same: Option<Box<Before>>,
 }
 
-/// What was before somebody did something.
+/// The run as it was before a deed.
 #[derive(Clone)]
 struct Before {
     past: RunPast,
@@ -119,7 +119,7 @@ struct Made<'s> {
     done: Vec<TimedDeed>,
     prepared: Arc<Prepared>,
     warnings: Vec<Warning>,
-    /// What the session did before.
+    /// The phase before.
     stood: SessionPhase,
 }
 
@@ -139,9 +139,9 @@ struct SessionState {
     picture: LivePicture,
     past: RunPast,
     prepared: Arc<Prepared>,
-    /// What has been done to the first scenario.
+    /// The deeds done to the first scenario so far.
     done: Vec<TimedDeed>,
-    /// What must be the same when the run has been repeated.
+    /// The past that the run must repeat.
     same: Option<Box<Before>>,
     next: Option<Scene>,
     phase: SessionPhase,
@@ -160,9 +160,9 @@ pub struct Futures {
     number: u64,
     /// Up to where they are the same.
     pub until: SimTime,
-    /// What comes without a deed, and what comes of it.
+    /// The scenario without the deed, and with it.
     pub prepared: [Arc<Prepared>; 2],
-    /// What they are called.
+    /// Their names.
     pub names: [String; 2],
 }
 

@@ -23,11 +23,11 @@ pub enum Arrangement {
 /// A bar for each group and series.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the bars measure.
+    /// The axis of the bars' values.
     pub y: ChartAxis,
-    /// What the groups are; empty if their names say it.
+    /// The title of the groups' axis; empty if the groups' names say it.
     pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Bars {
     pub series: Vec<BarSeries>,
     /// How they stand.
     pub arrangement: Arrangement,
-    /// What the whiskers are: `95 % confidence`. Told in a note if there is a whisker.
+    /// The meaning of the whiskers: `95 % confidence`. A note tells it if there is a whisker.
     pub whisker: String,
 }
 
@@ -46,8 +46,8 @@ pub struct BarSeries {
     pub name: String,
     /// A bar for each group; `None` where nothing was measured.
     pub bars: Vec<Option<Bar>>,
-    /// What was published, for each group of which something was. Not drawn on stacked bars, whose
-    /// own tops tell no values.
+    /// The published value of each group that has one. Stacked bars do not show it: their tops are no values of
+    /// anything.
     pub published: Vec<Option<f64>>,
 }
 

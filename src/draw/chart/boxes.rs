@@ -13,18 +13,18 @@ use mumakil_base::statistics::quantile_of_sorted;
 /// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
 const OUTLIERS: usize = 12;
 
-/// What each sign of a box plot is.
+/// The meaning of each sign of a box plot.
 const READ: &str = "Boxes: the middle half and the median. Whiskers: 5th to 95th percentile. \
                     Diamonds: means. Rings: samples beyond.";
 
 /// A box for each group and series.
 #[derive(Clone, Debug)]
 pub struct Boxes {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the samples measure.
+    /// The axis of the samples' values.
     pub y: ChartAxis,
-    /// What the groups are; empty if their names say it.
+    /// The title of the groups' axis; empty if the groups' names say it.
     pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,

@@ -35,19 +35,19 @@ const LEVELS: [&str; 5] = [
 /// How busy places were over time.
 #[derive(Clone, Debug)]
 pub struct Density {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
     /// Time.
     pub x: ChartAxis,
     /// The places from the top down, those of a group together.
     pub rows: Vec<GanttRow>,
-    /// What there is at each place, in the plural: `slots`.
+    /// The word for the units of a place, in the plural: `slots`.
     pub held: String,
     /// How many of these each place has.
     pub capacity: Vec<f64>,
-    /// What the bars are, in the plural: `attempts`.
+    /// The word for the bars, in the plural: `attempts`.
     pub bars_are: String,
-    /// Who held them, in the order of the legend.
+    /// The owners of the bars, in the order of the legend.
     pub owners: Vec<BarOwner>,
     /// Sentences that stand under it.
     pub notes: Vec<String>,
@@ -186,7 +186,7 @@ fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
     let most = by.iter().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
     let held: f64 = by.values().sum();
     let share = if 0.0 < room { held / room } else { 1.0 };
-    // What just fills a fifth is not more than it for what is lost in adding up.
+    // Sums lose a little in rounding: a share that just fills a fifth must not count as more than it.
     Some((*most.0, ((share * LEVELS.len() as f64 - 1e-9).max(0.0) as usize).min(LEVELS.len() - 1)))
 }
 
@@ -209,7 +209,7 @@ impl DensityCells {
         for column in first..=last {
             let from = column as f64 * interval;
             let inside = (end.min(from + interval) - start.max(from)).max(0.0);
-            // What took no time was there nevertheless.
+            // A bar that took no time is counted where it begins.
             if 0.0 < inside || column == first {
                 *self.busy[lane + column].entry(owner).or_default() += inside;
             }

@@ -17,11 +17,11 @@ const MARKED: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 /// An empirical cumulative distribution of several samples.
 #[derive(Clone, Debug)]
 pub struct Ecdf {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the samples measure.
+    /// The axis of the samples' values.
     pub x: ChartAxis,
-    /// What was sampled, in the plural: `jobs`.
+    /// The word for the samples, in the plural: `jobs`.
     pub of: String,
     /// The samples, in the order of the legend.
     pub samples: Vec<EcdfSample>,
@@ -36,7 +36,7 @@ pub struct EcdfSample {
     pub values: Vec<f64>,
     /// How it looks.
     pub look: SeriesLook,
-    /// What was published of it: values, and which share was at most so large.
+    /// Published points of the curve: a value, and the share of samples that are at most so large.
     pub published: Vec<(f64, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What was where and when: rows over time, and bars in them.
+//! Attempts or other spans of time: rows over time, and bars in them.
 //!
 //! Each bar is drawn, at least so wide that it can be seen. Where there are more than a reader or a
 //! browser copes with, [`Density`](super::Density) tells how busy everything was.
@@ -28,13 +28,13 @@ pub(super) const BAR_SIGN: &str = "M0-6h28v12h-28z";
 /// A chart of bars in rows over time.
 #[derive(Clone, Debug)]
 pub struct Gantt {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
     /// Time, linear.
     pub x: ChartAxis,
     /// The rows from the top down, those of a group together.
     pub rows: Vec<GanttRow>,
-    /// What shaded rows are; empty if none is.
+    /// The meaning of shaded rows; empty if no row is shaded.
     pub shaded: String,
     /// Whose the bars are, in the order of the legend.
     pub owners: Vec<BarOwner>,
@@ -60,19 +60,19 @@ pub struct GanttBar {
     pub row: usize,
     /// The number of its owner.
     pub owner: usize,
-    /// What became of it.
+    /// The outcome.
     pub fate: BarFate,
     /// When it starts.
     pub start: f64,
     /// When it ends.
     pub end: f64,
-    /// What it has in common with others, such as the name of the job.
+    /// The name that it shares with other bars, such as that of the job.
     pub name: String,
-    /// What tells it from those, such as its number.
+    /// The number that tells it from those.
     pub number: String,
 }
 
-/// What became of what a bar stands for.
+/// The outcome of the attempt or other thing that a bar stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BarFate {
     /// It succeeded.
@@ -162,7 +162,7 @@ impl Gantt {
                 alike.entry((bar.owner, bar.fate, bar.name.as_str())).or_default();
             let length = to - from;
             let drawn = length.max(narrowest);
-            // What is drawn wider than it is stays on the sheet.
+            // A bar is drawn wider than its time if that is short; move it so that it stays on the sheet.
             let left = from.min(timed.whole.saturating_sub(drawn));
             path.push_str(&Timed::mark(left, bar.row, drawn));
             if !told.is_empty() {

@@ -17,17 +17,17 @@ const BAR: (f64, f64) = (260.0, 14.0);
 /// A value for each column and row.
 #[derive(Clone, Debug)]
 pub struct Heat {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the columns are.
+    /// The title of the columns.
     pub x: String,
-    /// What the rows are.
+    /// The title of the rows.
     pub y: String,
     /// The names of the columns, from left to right.
     pub columns: Vec<String>,
     /// The names of the rows, from the top down.
     pub rows: Vec<String>,
-    /// What the values measure.
+    /// The scale of the values.
     pub value: ChartAxis,
     /// The values, row by row; one that is no number leaves its cell empty.
     pub values: Vec<Vec<f64>>,

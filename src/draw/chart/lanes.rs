@@ -15,11 +15,11 @@ const LONGEST: f64 = 110.0;
 /// A row: `rack-0`, `node-3`, `map`.
 #[derive(Clone, Debug, Default)]
 pub struct GanttRow {
-    /// What it belongs to in the large.
+    /// The group of owners, such as a rack.
     pub group: String,
-    /// What it belongs to in the small; rows of an owner stand together.
+    /// The owner, such as a node; rows of an owner stand together.
     pub owner: String,
-    /// What it is there; may be empty.
+    /// Its name under its owner; may be empty.
     pub name: String,
     /// Whether it stands out from the others by its ground.
     pub is_shaded: bool,

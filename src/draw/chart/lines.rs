@@ -16,7 +16,7 @@ const MARKERS: usize = 30;
 /// How values change with a number, such as the size of the cluster.
 #[derive(Clone, Debug)]
 pub struct ValueLines {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
     /// The number.
     pub x: ChartAxis,
@@ -26,7 +26,7 @@ pub struct ValueLines {
     pub lines: Vec<LineSeries>,
     /// Values to compare with, such as the bounds of a theory.
     pub references: Vec<ReferenceLine>,
-    /// What the bands are: `95 % confidence`. Told in a note if there is a band.
+    /// The meaning of the bands: `95 % confidence`. A note tells it if there is a band.
     pub band: String,
 }
 
@@ -39,7 +39,7 @@ pub struct LineSeries {
     pub points: Vec<LinePoint>,
     /// Whether it is computed, not measured: then it is dashed and has no markers.
     pub theory: bool,
-    /// What was published of it, as x and value.
+    /// Published points of the line, as x and value.
     pub published: Vec<(f64, f64)>,
 }
 

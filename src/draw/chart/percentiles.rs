@@ -17,9 +17,9 @@ use mumakil_base::units::tell::significant;
 /// The percentiles of several histograms.
 #[derive(Clone, Debug)]
 pub struct Percentiles {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the histograms measure.
+    /// The axis of the histograms' values.
     pub y: ChartAxis,
     /// The histograms, in the order of the legend.
     pub curves: Vec<Curve>,
@@ -36,8 +36,8 @@ pub struct Curve {
 
 impl Curve {
     /// Returns the curve of a histogram of microseconds, in seconds: finer towards the rare values, as
-    /// far as there are measurements. What has no place on the axis is left out, such as what took
-    /// no time at all on a logarithmic one.
+    /// far as there are measurements. Values without a place on the axis are left out, such as zero on a
+    /// logarithmic one.
     pub fn of(name: String, histogram: &Histogram<u64>, y: &ChartAxis) -> Self {
         const PER_NINE: RangeInclusive<i32> = 0..=80;
         let finest = 1.0 / histogram.len() as f64;

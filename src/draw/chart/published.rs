@@ -1,8 +1,8 @@
-//! What was published, beside what was measured: hollow marks, as no measured mark is.
+//! Published values beside measured ones: hollow marks, as no measured mark is.
 //!
 //! On lines a ring around the place where the marker of the line would be: where both agree, the marker
 //! stands inside the ring. On bars a hollow diamond at the height that was published. Nothing joins
-//! them: what lies between two published values nobody has published.
+//! them: nobody has published a value between two published ones.
 
 use maud::{Markup, html};
 

@@ -17,17 +17,17 @@ use super::unit::AxisUnit;
 /// Ratios of pairs, side by side for each of several groups.
 #[derive(Clone, Debug)]
 pub struct Ratios {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
-    /// What the ratios are of.
+    /// The title of the ratios' axis.
     pub y: String,
-    /// What the groups are.
+    /// The title of the groups' axis.
     pub x: String,
     /// The names of the groups.
     pub groups: Vec<String>,
     /// The pairs, in the order of the legend.
     pub series: Vec<RatioSeries>,
-    /// What the bands are: `95 % confidence`. Told in a note if there is a band.
+    /// The meaning of the bands: `95 % confidence`. A note tells it if there is a band.
     pub band: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Ratio {
     pub band: Option<(f64, f64)>,
     /// Whether it is known to be what it is.
     pub decided: bool,
-    /// What it says in words when it is pointed at.
+    /// The words that a reader sees who points at it.
     pub told: String,
 }
 

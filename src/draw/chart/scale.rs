@@ -13,10 +13,10 @@ pub enum Spacing {
     Log,
 }
 
-/// What an axis shows.
+/// An axis: its title, its unit and its scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// What is measured, without its unit: `Sojourn time`.
+    /// The title, without the unit: `Sojourn time`.
     pub title: String,
     /// The unit of the values.
     pub unit: AxisUnit,

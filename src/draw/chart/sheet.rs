@@ -11,19 +11,19 @@ use super::tick::Tick;
 /// The width of every drawing; its height follows from what is on it.
 pub(super) const WIDTH: f64 = 720.0;
 
-/// What is left free at each side.
+/// The free space at each side.
 pub(super) const MARGIN: f64 = 12.0;
 
-/// What a chart is about.
+/// The texts of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caption {
     /// The prefix of all ids in the drawing, which no other drawing of the same page may have.
     pub id: String,
     /// The title, drawn above the chart: words.
     pub title: String,
-    /// What stands small beneath the title, such as the expression that the title puts in words.
+    /// Small letters beneath the title, such as the expression that the title puts in words.
     pub beneath: String,
-    /// What the chart shows, for readers who do not see it.
+    /// A description of the chart for readers who do not see it.
     pub description: String,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
-    /// What is above is drawn.
+    /// How far down the sheet is drawn on.
     pub(super) below: f64,
     body: String,
     notes: Vec<String>,

@@ -1,8 +1,8 @@
 //! Layers over time, one upon the other: who has how many slots, of whom how much waits, and what
 //! each was promised.
 //!
-//! What waits has a strip of its own above the plot, over the same time: there can be a thousand
-//! times as much of it as there are slots. A promise is a dotted line as far above the foot of its
+//! Waiting tasks have a strip of their own above the plot, over the same time: there can be a thousand
+//! times as many of them as there are slots. A promise is a dotted line as far above the foot of its
 //! layer as the layer is to be high. A layer that does not reach its line is short of the promise.
 
 use std::fmt::Write as _;
@@ -23,17 +23,17 @@ const INTERVALS: usize = 500;
 /// Areas over time, stacked.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// What it is about.
+    /// The title and the texts around it.
     pub caption: Caption,
     /// Time.
     pub x: ChartAxis,
-    /// What is shared, such as map slots.
+    /// The axis of the shared thing, such as map slots.
     pub y: ChartAxis,
     /// The layers, from the bottom up. The smallest are merged if there are more than colours.
     pub layers: Vec<StackLayer>,
     /// How much there is to share; drawn as a dashed line.
     pub capacity: Option<StackLayer>,
-    /// What waits in the strip above, such as waiting maps. Without this there is no strip.
+    /// The axis of the strip above, such as waiting maps. Without this there is no strip.
     pub waiting: Option<ChartAxis>,
     /// When it ends.
     pub until: f64,
@@ -52,7 +52,7 @@ pub struct StackLayer {
     pub steps: Vec<(f64, f64)>,
     /// The same of what waits.
     pub waiting: Vec<(f64, f64)>,
-    /// What it was promised, if anything.
+    /// The promised share, if there is one.
     pub promised: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What holds for every chart, whatever its data: it is drawn, its markup is well-formed, its
+//! Laws of every chart, whatever its data: it is drawn, its markup is well-formed, its
 //! numbers are finite and lie on the sheet.
 
 use proptest::collection::vec;
@@ -60,7 +60,7 @@ fn tag_fault(tag: &str) -> Option<String> {
         let far = |text: &str| {
             text.trim_end_matches('-').parse::<f64>().is_ok_and(|number| 30_000.0 < number.abs())
         };
-        // What is for the page's script may have any name in it.
+        // Attributes for the page's script may have any name in them.
         if name.starts_with("data-") {
             continue;
         }

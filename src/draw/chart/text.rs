@@ -87,7 +87,7 @@ pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
         }
     }
     if lines < out.len() {
-        // What is left over goes to the last line and is cut there.
+        // The rest goes to the last line and is cut there.
         let rest = out.split_off(lines.saturating_sub(1)).join(" ");
         out.push(rest);
     }

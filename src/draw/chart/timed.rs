@@ -51,7 +51,7 @@ impl Timed {
                 viewBox={ "0 0 " (self.whole) " " (lanes.count()) }
                 data-first=(self.first) data-per-second=(self.per_second)
                 data-lanes=(lanes.told()) {
-                // What has no mark can be pointed at as well.
+                // This catches the pointer where there is no mark.
                 rect width=(self.whole) height=(lanes.count()) fill="none" pointer-events="all" {}
                 (marks)
             }

@@ -1,9 +1,9 @@
-//! What the values of an axis measure, and how they are told beside its marks.
+//! Units of an axis' values, and how they are told beside its marks.
 
 use mumakil_base::units::NamedUnit;
 use mumakil_base::units::tell::{self, Detail, significant};
 
-/// What the values of an axis are.
+/// The unit of an axis' values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisUnit {
     /// A number without a unit.
