@@ -45,7 +45,7 @@ fifo.serve(Counted)
 print(Counted.asked, time.process_time_ns(), file=sys.stderr)
 ";
 
-/// What a run took, in seconds, and what its policy said last.
+/// The time of a run, in seconds, and the last line of its policy.
 struct Took {
     wall: f64,
     decided: f64,

@@ -1,4 +1,4 @@
-//! What a scheduling decision costs: the load of the delay scheduling paper's section 5.4. How it grows
+//! The cost of a scheduling decision: the load of the delay scheduling paper's section 5.4. How it grows
 //! is told by the bench `growth`.
 //!
 //! The paper's mock cluster: 2,500 nodes with two map and two reduce slots, a hundred jobs of a

@@ -133,7 +133,7 @@ fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
     stats.messages
 }
 
-/// What happens in the loops without actors.
+/// A step of the loops without actors.
 #[derive(Clone, Copy)]
 enum Step {
     Beat(u32),

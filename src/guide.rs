@@ -8,7 +8,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chapter {
-    /// What it is called on the command line, in its file's name and in links.
+    /// Its name on the command line, in its file's name and in links.
     pub name: &'static str,
     /// Its text, as Markdown.
     pub text: &'static str,

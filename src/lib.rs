@@ -30,8 +30,8 @@
 //! Users of this crate build on the following, and so may you.
 //!
 //! - Time is whole microseconds ([`units::SimTime`]). Only the clock knows it; a core is told.
-//! - What happens at the same instant happens in the order in which it was sent. A message that takes no
-//!   time is still delivered after those that were sent before it for the same instant.
+//! - Messages that arrive at the same instant are handled in the order in which they were sent. One that takes
+//!   no time is still delivered after those that were sent before it for the same instant.
 //! - On the virtual clock time moves on only when no actor has anything left to do. A handler is
 //!   never interrupted and never sees two instants.
 //! - No hash map's order and no wall clock has a part in this. So the same scenario with the same

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Run random scenarios under the checker of invariants
 ///
 /// Each number is a case: a cluster, a workload, a policy, options and faults, drawn from all that a
-/// scenario may say. It is run with `--verify`; some are run twice, to compare every event. What breaks
+/// scenario may say. It is run with `--verify`; some are run twice, to compare every event. A case that breaks
 /// is made as small as it can be while it still breaks in the same way, and written as a scenario that
 /// can be run. With a policy of one's own this finds what it loses, launches too often or forgets.
 #[derive(Debug, clap::Args)]

@@ -61,13 +61,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What is printed.
+/// The form in which a comparison is printed.
 enum ComparisonText {
     Lines(TerminalLines),
     Json(String),
 }
 
-/// What a folder is of.
+/// The kind of results in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FolderKind {
     Run,
@@ -122,7 +122,7 @@ impl Arguments {
             _ => TerminalLines::default(),
         };
         match told {
-            // What programs read stands alone.
+            // Programs read this, so nothing else is printed beside it.
             ComparisonText::Json(text) => Ok(terminal::print_file(&text)?),
             ComparisonText::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
         }
@@ -220,7 +220,7 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     }
 }
 
-/// What cannot be read in a folder that the user has named is wrong input.
+/// The user has named the folder, so a file in it that cannot be read is wrong input.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }

@@ -6,7 +6,7 @@ use crate::runtime::Transport;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct DriveOption {
-    /// What carries messages on the virtual clock: `bare`, without actors, takes less time and gives
+    /// The carrier of messages on the virtual clock: `bare`, without actors, takes less time and gives
     /// the same results
     #[arg(long = "drive", value_name = "DRIVE", default_value = "actors", value_parser = transports())]
     pub(super) transport: Transport,

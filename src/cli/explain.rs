@@ -226,7 +226,7 @@ struct OnePart<'a> {
     rule: Option<explain::WaitRule>,
     /// The ten jobs that held most slots, those first that held most, and then the ten pools.
     held_by: Vec<OneHolder<'a>>,
-    /// What other jobs held.
+    /// The slot time of other jobs.
     #[serde(skip_serializing_if = "is_nothing")]
     others_slot_ms: u64,
 }

@@ -1,4 +1,4 @@
-//! What went wrong, and which exit code says so.
+//! Failures of a command, each with the exit code that tells its kind.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -32,7 +32,7 @@ pub(super) enum Failure {
     Environment(anyhow::Error),
     /// Mumakil is wrong.
     Bug {
-        /// What it said.
+        /// The panic's message.
         words: String,
         /// Where, in the source.
         place: Option<String>,
@@ -166,7 +166,7 @@ impl From<EmulationError> for Failure {
     }
 }
 
-/// What is printed is all that can fail to be written here.
+/// Only printing fails with a bare `io::Error` here; files have errors with their paths.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))

@@ -1,10 +1,10 @@
 //! Signals. Ctrl-C, and being told to end: nothing half-written stays behind.
 //!
-//! What is written lies hidden until it is whole, and goes when its owner is dropped; a process that
-//! is interrupted drops nothing, so who watches for signals removes it. Only the step that puts it in
-//! its place must not be interrupted, and is not.
+//! A file is written hidden until it is whole, and is removed when its owner is dropped. A process that is
+//! interrupted drops nothing, so the thread that waits for signals removes hidden files. Only the renaming
+//! that puts a file in its place must not be interrupted, and is not.
 //!
-//! Ctrl-C is a person's, SIGTERM that of whoever runs us: Slurm sends it before a limit of time. The
+//! Ctrl-C comes from a person, SIGTERM from the program that runs us: Slurm sends it before a limit of time. The
 //! exit code tells them apart as shells do: 128 and the number of the signal, so 130 and 143.
 
 use std::io;
@@ -72,7 +72,7 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     }
     assert_eq!(SIGINT, Signal::INTERRUPT.0, "the number is the same on every system");
     let mut wanted = vec![SIGINT, SIGTERM];
-    // Who began us with `nohup` wants us to outlive the terminal.
+    // A user who began us with `nohup` wants us to outlive the terminal.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
         wanted.push(SIGHUP);

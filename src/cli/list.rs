@@ -22,7 +22,7 @@ Metrics, expectations and charts are made of quantities:
   p95(wait, class=small) < 30s              as an expectation
   mumakil run quickstart --set 'expect=[\"locality.node > 80 %\"]'")]
 pub(super) struct Arguments {
-    /// What to list; without, what can be listed
+    /// The list to print; without it, the lists that there are
     #[arg(value_name = "WHAT")]
     what: Option<Listing>,
 }
@@ -34,7 +34,7 @@ enum Listing {
     /// The scheduling policies, with their options and defaults
     #[value(alias = "policies")]
     Schedulers,
-    /// What metrics, expectations and charts can be made of
+    /// Quantities for metrics, expectations and charts
     Quantities,
     /// The tables that a run leaves
     Tables,

@@ -27,7 +27,7 @@ const FAREWELL: Duration = Duration::from_millis(300);
 ///
 /// The first line is the address of a page, for a browser on this machine. The run waits there at its
 /// beginning. It can be run at any speed, paused, stepped and moved to any instant; while it stands, jobs
-/// can be submitted and killed, nodes stopped and started, and the policy changed. Whatever is done is
+/// can be submitted and killed, nodes stopped and started, and the policy changed. Each of these deeds is
 /// written into a scenario that repeats the session with the same bytes, which the page offers. Ctrl-C
 /// ends it; results are written with --out, when the page's session is finished.
 #[derive(Debug, clap::Args)]
@@ -53,8 +53,8 @@ pub(super) struct Arguments {
     /// The port of the page; 0 takes a free one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     port: u16,
-    /// The address to listen at. Whoever can reach another than the default can watch and act, if he
-    /// has seen the token, which travels unencrypted
+    /// The address to listen at. Anybody who can reach another than the default, and has seen the token,
+    /// which travels unencrypted, can watch and act
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
     /// Write the results of the finished session into a folder, as `mumakil run` does

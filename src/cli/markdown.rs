@@ -38,13 +38,13 @@ struct TerminalPage {
     /// The marks of the points around the block, such as `- `; empty once the point's first line has it.
     marks: Vec<ListMark>,
     text: StyledText,
-    /// What a link's text is followed by, within a link.
+    /// The link around the text, within one.
     link: Option<LinkTarget>,
     rows: Vec<Vec<String>>,
     is_code: bool,
 }
 
-/// What a link points to.
+/// How a link's target is shown.
 enum LinkTarget {
     /// Its text says it: an address.
     Told,
@@ -54,7 +54,7 @@ enum LinkTarget {
     Instead(String),
 }
 
-/// What stands before a point of a list.
+/// The mark before a point of a list.
 struct ListMark {
     text: String,
     is_written: bool,
@@ -69,7 +69,7 @@ struct StyledText {
     is_apart: bool,
 }
 
-/// What cannot be broken: letters with their colours, and how many columns they take.
+/// Letters that stand in one line, with their colours, and how many columns they take.
 #[derive(Default)]
 struct StyledWord {
     parts: Vec<(Style, String)>,

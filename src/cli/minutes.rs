@@ -1,7 +1,7 @@
-//! A line a minute for who reads a log: where stderr is no terminal, no bar is seen.
+//! A line a minute for readers of a log: where stderr is no terminal, no bar is seen.
 //!
-//! The first comes after a minute, so short work stays silent. What is in a line follows from
-//! numbers alone; who counts, and who prints, is elsewhere.
+//! The first comes after a minute, so short work stays silent. A line is made of numbers alone; others
+//! count and print.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ const LITTLE: f64 = 0.01;
 /// How far the work of many runs is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunCounts {
-    /// What has ended, with what has failed.
+    /// How many runs have ended, with those that failed.
     pub(super) ended: u64,
     /// Of how many.
     pub(super) of: u64,
-    /// What has failed.
+    /// How many have failed.
     pub(super) failed: u64,
 }
 

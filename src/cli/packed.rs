@@ -17,7 +17,7 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Finds the folders that a user has named. What is nowhere stays as it is named.
+    /// Finds the folders that a user has named. One that is not found keeps its path, for the error message.
     pub(super) fn of(named: &[PathBuf]) -> Result<Self, Failure> {
         let (mut paths, mut unpacked) = (Vec::new(), None);
         for (place, path) in named.iter().enumerate() {

@@ -8,8 +8,8 @@ use super::interrupt;
 use super::lines::TerminalLines;
 use super::terminal;
 
-/// What shows pages unless `$PAGER` says; it passes colours on. Where there is no `less`, that is not
-/// worth a message.
+/// The pager unless `$PAGER` names one; it passes colours on. A machine without `less` is not worth a
+/// message.
 const DEFAULT: &str = "command -v less > /dev/null || exit 127; exec less -R";
 /// A shell ends so if it cannot run a program, or cannot find it.
 const NO_PROGRAM: [i32; 2] = [126, 127];
@@ -44,7 +44,7 @@ fn page(pager: &OsStr, text: &str) -> bool {
     interrupt::outlive_ctrl_c();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // Whoever closes the pager has read enough.
+        // A reader who closes the pager early has read enough.
         let _ = stdin.write_all(text.as_bytes());
     }
     let ended = child.wait();

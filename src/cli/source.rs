@@ -6,7 +6,7 @@ use super::failure::Failure;
 use crate::nearest::nearest;
 use crate::scenario::{ClockSpec, Draft, Loaded, Registry, STARTERS, Starter};
 
-/// What the command line puts over a scenario.
+/// Settings of the command line that lie over a scenario.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Overrides {
     /// The seed, instead of the scenario's
@@ -40,7 +40,7 @@ pub(super) fn load(
 /// Opens a study, with arguments of `--set` over it.
 pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
     let draft = open(study, "study")?.with(sets);
-    // What stands over a base is meant as a study.
+    // A file with a base is meant as a study.
     if !draft.is_study() && !draft.says("base") {
         return Err(Failure::input(format!(
             "{0} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {0}`",

@@ -7,17 +7,17 @@ use crate::mapred::Elsewhere;
 use crate::record::{AttemptFate, FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
 
-/// What a run tells of itself.
+/// The last lines of a run.
 pub(super) struct Story<'a> {
     /// The run in numbers.
     pub(super) summary: &'a Summary,
-    /// What the run took.
+    /// The real time that the run took.
     pub(super) real: Duration,
     /// The 99th percentile of how late timers fired, in virtual seconds; on the scaled clock only.
     pub(super) lag: Option<f64>,
     /// The name of its outputs' bytes; where another run could have the same.
     pub(super) digest: Option<String>,
-    /// What the policy did that is another program, if it is one.
+    /// The work of the policy, if it is another program.
     pub(super) elsewhere: Option<Elsewhere>,
     /// How many invariants were broken, if they were checked.
     pub(super) violations: Option<u64>,
@@ -81,7 +81,7 @@ impl Story<'_> {
             });
             line("faults", &[Some(counted(incidents, "incident")), lost]);
         }
-        // What the emulator itself takes may be a few milliseconds.
+        // The emulator's own share may be a few milliseconds.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);

@@ -154,7 +154,7 @@ impl StudyRunArguments {
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
             (true, _) => Bring::All,
-            // What lies beside the folder is there for the tasks, too; what lies elsewhere may not be.
+            // Tasks find files beside the folder, too, but perhaps no others.
             (false, Some(_)) => Bring::FromElsewhere,
             (false, None) => Bring::Links,
         };
@@ -197,7 +197,7 @@ impl StudyRunArguments {
 /// A study on its way, or several with the same bar.
 pub(super) struct StudySession<'r> {
     pub(super) store: Store,
-    /// What lets it write, from its first run on.
+    /// The right to write, from its first run on.
     claim: Option<Claim>,
     pub(super) out: PathBuf,
     /// The study that the folder says that it has, until it says so.
@@ -219,7 +219,7 @@ pub(super) struct StudySession<'r> {
     failed: Vec<String>,
     /// How many worked at a time.
     workers: usize,
-    /// What its runs have warned of.
+    /// The warnings of its runs.
     doubts: Doubts,
     began: Instant,
 }

@@ -17,7 +17,7 @@ use super::lines::{TerminalLines, plain, plain_file};
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Prints a result. Whoever closes the pipe has seen enough: that is no error.
+/// Prints a result. A reader who closes the pipe has seen enough: that is no error.
 pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     write(lines.as_str())
 }

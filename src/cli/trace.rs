@@ -63,7 +63,7 @@ pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Com
     })
 }
 
-/// What every command reads.
+/// The input of every command about traces.
 #[derive(Debug, clap::Args)]
 struct TraceInput {
     /// The trace
@@ -125,7 +125,7 @@ impl TraceOutput {
             trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
             return Ok(terminal::print_file(&String::from_utf8_lossy(&text))?);
         }
-        // What is no file, such as a device or a pipe, takes what comes, and stays what it is.
+        // A device or a pipe is written to as it stands; a file would be replaced.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);

@@ -1,4 +1,4 @@
-//! What became of expectations, in lines.
+//! Verdicts on expectations, in lines.
 
 use super::failure::Failure;
 use super::lines::TerminalLines;

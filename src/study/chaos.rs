@@ -1,11 +1,11 @@
-//! Random scenarios under the invariant checker: what no test thought of.
+//! Random scenarios under the invariant checker: cases that no test thought of.
 //!
 //! A [`Hunt`] is so many *cases*. A case is a number: it decides a scenario (`draw`), which is run
-//! under the checker (`trial`). A list of judges says what is wrong with it (`judge`), another one for each
-//! [`Subject`]. What breaks is made as small as it can be while it still breaks in the same way
+//! under the checker (`trial`). A list of judges looks for mistakes in it (`judge`), another one for each
+//! [`Subject`]. A case that breaks is made as small as it can be while it still breaks in the same way
 //! (`shrink`), and then told as a scenario that can be run.
 //!
-//! What can be drawn is not listed here: it is read from the JSON Schema, so that an option, a policy
+//! The settings to draw from are not listed here: they are read from the JSON Schema, so that an option, a policy
 //! or a kind of fault that is new is drawn from its first day on.
 
 mod draw;
@@ -35,7 +35,7 @@ use mumakil_core::mapred::{Elsewhere, Policy as _};
 use mumakil_policies::external::External;
 use mumakil_scenario::scenario::{Registry, schema};
 
-/// What is hunted, and how long.
+/// The subject of a hunt, and how long it goes on.
 #[derive(Clone, Debug)]
 pub struct Hunt {
     /// Whose mistakes.
@@ -53,7 +53,7 @@ pub struct Hunt {
     pub patience: Duration,
 }
 
-/// What has come of a hunt.
+/// The counts of a hunt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// How many cases were run.
@@ -70,7 +70,7 @@ pub struct Tally {
     pub unended: u64,
     /// How many were to be run a second time, and compared.
     pub repeated: u64,
-    /// What programs answered in runs that came to an end.
+    /// The answers of programs in runs that came to an end.
     #[serde(skip)]
     pub elsewhere: Elsewhere,
     /// How long the runs took.
@@ -104,9 +104,9 @@ pub struct Catch {
     pub seed: u64,
     /// How many cases show it, if each mistake is told once.
     pub cases: u64,
-    /// What is wrong, in a line or several.
+    /// The mistake, in a line or several.
     pub words: String,
-    /// What a program last said of itself.
+    /// The last lines of a program about itself.
     pub said: Vec<String>,
     /// The smallest scenario that was found to show it.
     pub yaml: String,

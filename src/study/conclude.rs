@@ -1,8 +1,8 @@
-//! What the runs of a study come to.
+//! From the runs of a study to its results.
 //!
-//! The results are read as they are asked for (`study_runs`); from them come the numbers of each cell
-//! (`findings`), the comparisons (`comparisons`, of pairs by seed: `paired`), the histograms (`merged`), the tables (`tables`) and the report
-//! (`report`), with the charts that a study has if it names none (`usual`).
+//! Runs are read as they are asked for (`study_runs`). From them come the numbers of each cell (`findings`),
+//! the comparisons (`comparisons`, of pairs by seed: `paired`), the histograms (`merged`), the tables
+//! (`tables`) and the report (`report`), with the charts that a study has if it names none (`usual`).
 
 pub(crate) mod comparisons;
 pub(crate) mod findings;

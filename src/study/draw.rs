@@ -5,8 +5,8 @@
 //! `where`, make a chart for each of their combinations.
 //!
 //! To add a kind is to write a file here, which has its options, what it makes of the keys that all
-//! charts have, and its drawing (`Kind`); and to put it into the list of `kinds!`. What all kinds
-//! share is in `canvas`, what is refused of any kind in `check`.
+//! charts have, and its drawing (`Kind`); and to put it into the list of `kinds!`. Code that all kinds
+//! share is in `canvas`, and refusals of any kind are in `check`.
 
 mod bars;
 mod boxes;
@@ -121,7 +121,7 @@ kinds! {
     boxes: OneOrMore => BoxPlot,
     /// A histogram up to its rarest values.
     percentiles: String => PercentilePlot,
-    /// Who holds the slots of a kind over time, in the run with the first seed.
+    /// The pools, users or jobs that hold the slots of a kind over time, in the run with the first seed.
     stack: StackedSlots => SlotStack,
 }
 
@@ -318,7 +318,7 @@ impl ChartSpec {
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         let id = format!("{study}-{}", before + 1);
-        // What is in words already has nothing beneath.
+        // A title in words already has nothing beneath.
         let beneath = if what == title || kind.expressions().is_empty() {
             String::new()
         } else {

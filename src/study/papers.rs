@@ -2,7 +2,7 @@
 //!
 //! An experiment is a study or a scenario under `scenarios/papers/` that names its id; some have
 //! several files. The list here is the whole list of what is to be repeated, so that one without a
-//! file yet is missed. What became of them is told by `report`.
+//! file yet is missed. The verdicts on them are told by `report`.
 
 mod report;
 mod tally;
@@ -22,7 +22,7 @@ pub use tally::Tally;
 pub struct Listed {
     /// Its id.
     pub id: &'static str,
-    /// What it is about.
+    /// The subject.
     pub what: &'static str,
 }
 

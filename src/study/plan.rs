@@ -1,4 +1,4 @@
-//! What a study is and which runs it wants.
+//! The file of a study becomes the runs that it wants.
 //!
 //! `spec` reads the file, with what varies (`axes`), what is compared (`compared`) and what is searched for
 //! (`search`). `runs` makes the runs of it, and finds the files that they name (`named`). The study's folder

@@ -1,8 +1,8 @@
 //! The runs of a study are done.
 //!
-//! Workers (`work`) do what is missing and keep it in the `store`; those that work beside others take what
-//! nobody else has (`shared_runs`). What fails is noted (`failed`), and what a run warns of (`doubts`). A few
-//! runs tell what all will take (`forecast`).
+//! Workers (`work`) do the missing runs and keep them in the `store`; workers beside others take runs that
+//! nobody else has (`shared_runs`). Failures are noted (`failed`), and so are warnings (`doubts`). A few
+//! runs tell how long all will take (`forecast`).
 
 pub(crate) mod doubts;
 pub mod failed;

@@ -1,5 +1,5 @@
-//! What the readers of traces and of what people write promise whatever the bytes: the fuzz targets
-//! and `tests/it/traces.rs` hold them to it.
+//! Promises of the readers of traces and of files that people write, whatever the bytes: the fuzz targets
+//! and `tests/it/traces.rs` hold them to these.
 
 use std::fmt::Debug;
 use std::fs;

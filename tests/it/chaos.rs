@@ -1,6 +1,6 @@
 //! Random clusters, shared or not, workloads and faults, with the invariant checker on.
 //!
-//! Whatever happens, every job ends, every task succeeds exactly once, no slot is over-committed
+//! In any of these runs every job ends, every task succeeds exactly once, no slot is over-committed
 //! and time never runs back. A policy of the test's own suspends, resumes and kills at random.
 
 use std::fmt::Write as _;
@@ -158,7 +158,7 @@ struct Drawn {
     nodes: u32,
     racks: u32,
     slots: (u32, u32),
-    /// What nodes and attempts share, as part of the cluster.
+    /// The settings of sharing, as part of the cluster.
     sharing: &'static str,
     jobs: Vec<(u32, u32, u32, bool)>,
     scheduler: &'static str,
@@ -256,7 +256,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         })
 }
 
-/// What befalls machines and attempts, of every kind, so that a run still comes to its end.
+/// Faults of every kind for machines and attempts, so that a run still comes to its end.
 const BEFALLS: [&str; 16] = [
     "{at: 40s, stop: {nodes: 30 %, for: 5min}}",
     "{at: 1min, stop: {rack: rack-1}}, {at: 20min, start: {rack: rack-1}}",

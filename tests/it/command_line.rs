@@ -1,4 +1,4 @@
-//! What transcripts cannot say: exit codes, pipes, folders that cannot be written, Ctrl-C.
+//! Behaviour that transcripts cannot show: exit codes, pipes, folders that cannot be written, Ctrl-C.
 
 use std::fs;
 use std::io;

@@ -55,7 +55,7 @@ fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine_and_without_
         assert_same(&room.path("first"), &room.path("again"));
         while_all_cores_spin(|| run(&room, &scenario, "busy"));
         assert_same(&room.path("first"), &room.path("busy"));
-        // Whatever actors add is transport alone.
+        // Actors add nothing but transport.
         run(&room, &format!("{scenario} --drive bare"), "bare");
         assert_same(&room.path("first"), &room.path("bare"));
     }

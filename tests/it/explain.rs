@@ -53,7 +53,7 @@ fn the_parts_of_every_job_are_its_sojourn() {
     }
 }
 
-/// What the policy puts first decides who waits for whom.
+/// The policy's first criterion decides which job waits for which.
 #[test]
 fn a_wait_is_told_by_the_rule_of_the_policy() {
     let room = Room::new();

@@ -66,7 +66,7 @@ fn the_transcripts_are_true() {
 /// Returns a text in which every command of a `console` block is followed by what it prints now.
 ///
 /// The commands of a text are typed one after the other in one folder, which has the repository's
-/// scenarios. What a run took on this machine is left as it stands.
+/// scenarios. Times that a run took on this machine are left as they stand.
 #[cfg(unix)]
 fn typed_again(text: &str) -> String {
     let room = Room::new();
@@ -115,7 +115,7 @@ fn without_wall_clock(printed: &str) -> String {
 
 #[test]
 fn every_scenario_and_study_of_the_guide_is_in_order() {
-    // What names files is for readers who have them.
+    // Programs that name files are for readers who have these files.
     let has_files =
         |block: &&str| [".gz", ".csv", ".tsv", ".json"].iter().any(|ending| block.contains(ending));
     let (mut scenarios, mut studies) = (0, 0);
@@ -162,7 +162,7 @@ fn the_format_of_the_guide_is_the_one_that_is_tested() {
     let pieces: Vec<&str> = pieces.map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(3 < pieces.len(), "{pieces:?}");
     for piece in pieces {
-        // What a newcomer need not know yet may be left out.
+        // Lines that a newcomer need not know yet may be left out.
         let mut lines = program.lines();
         for line in piece.lines() {
             assert!(lines.any(|other| other == line), "{line}\n{piece}");

@@ -23,7 +23,7 @@ hadoop: {line: \"1.x\", heartbeat: 3s, setup_cleanup: false, task_cleanup: false
 commit_pending: none, launch_expiry: reported}
 ";
 
-/// What a run did to attempts.
+/// A run's deeds on attempts.
 #[derive(Debug, Default)]
 struct Story {
     /// The most attempts that were suspended on a tracker at a time.

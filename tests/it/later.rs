@@ -1,4 +1,4 @@
-//! What happens later in a run, and branches of runs, as users see them.
+//! Entries of `later`, and branches of runs, as users see them.
 
 use std::fs;
 
@@ -118,7 +118,7 @@ fn a_branch_has_the_same_past_and_can_be_run_again_alone() {
     told("run b/branch/scenario.resolved.yaml --out again --quiet", 0);
     assert_eq!(read("again/events.jsonl"), branch);
 
-    // What would change the past is refused, and earlier results stay.
+    // A branch that would change the past is refused, and earlier results stay.
     assert!(told("branch a.yaml --at 90s --set scheduler=fair --out b", 2).contains("--force"));
     let ended = told("branch a.yaml --at 10h --set scheduler=hfsp --out c", 2);
     assert!(ended.contains("before 10h: they have no other future"), "{ended}");

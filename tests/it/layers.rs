@@ -1,4 +1,4 @@
-//! What lies over what: nothing that somebody has set is lost without a word.
+//! Layers of a scenario: nothing that somebody has set is lost without a word.
 
 use std::path::Path;
 

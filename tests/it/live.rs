@@ -49,7 +49,7 @@ impl Live {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // What is refused half-way is reset, after the answer.
+        // A request that is refused half-way is reset, after the answer.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
@@ -223,7 +223,7 @@ fn one_of_several_jobs_of_a_name_is_killed_by_its_own() {
     assert_eq!(ended.expect("it is killed")["name"], "a-2", "{jobs}");
 }
 
-/// Whoever does not take what he is told is not kept, so that others find a place.
+/// The server keeps no connection of a browser that takes nothing, so that others find a place.
 #[test]
 fn who_is_turned_away_keeps_no_connection() {
     let room = Room::new();

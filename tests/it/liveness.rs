@@ -194,7 +194,7 @@ workload: {jobs: [{name: a, maps: 4, map_time: 1min}, {name: b, maps: 1, after: 
     stalls(yaml, 1, &["job a: 2 maps wait for a tracker: none may get tasks"]);
 }
 
-/// What has no machine to crash comes to nothing, however often it is due.
+/// A crash that finds no machine comes to nothing, however often it is due.
 #[test]
 fn crashes_to_come_of_a_dead_cluster_do_not_put_its_stall_off() {
     let yaml = "

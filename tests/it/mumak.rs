@@ -17,7 +17,7 @@ use std::thread;
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
 
-/// What Mumak says of a job.
+/// Mumak's record of a job.
 struct Row {
     /// The end of its id.
     job: &'static str,

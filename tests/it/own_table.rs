@@ -8,7 +8,7 @@ use mumakil::results::{TableInfo, Text};
 use mumakil::scenario::{self, Registry};
 
 mumakil::table! {
-    /// What each user's jobs took.
+    /// The time that each user's jobs took.
     "users.csv" pub(crate) struct UserRow {
         /// Who.
         user: Text,

@@ -1,6 +1,6 @@
 //! `mumakil py`: the module that it writes, with the released pandas, polars and matplotlib.
 //!
-//! What is checked in Python is in `tests/outsiders/frames.py`; `tests/outsiders/install` gets the packages.
+//! `tests/outsiders/frames.py` holds the checks in Python; `tests/outsiders/install` gets the packages.
 
 use std::fs;
 use std::path::PathBuf;

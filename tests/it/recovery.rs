@@ -11,7 +11,7 @@ workload: {jobs: [{name: a, maps: 8, map_time: 1min, reduces: 2, reduce_time: 30
 record: {waste: true, events: true}
 ";
 
-/// What a run leaves of maps: how many succeeded in all, how many of them were in vain, and the
+/// The maps of a run: how many succeeded in all, how many of them were in vain, and the
 /// outcome of the job.
 fn run(line: &str, recover: bool) -> (usize, usize, String) {
     let room = Room::new();
@@ -71,8 +71,8 @@ fn left(name: &str, scenario: &str, file: &str) -> String {
     fs::read_to_string(room.path(&format!("out/{name}-1/{file}"))).unwrap()
 }
 
-/// What a tracker said long ago is not what it says now: a copy of a heartbeat that was answered before
-/// the process died would have what runs there killed, and the tracker shut out.
+/// A tracker's old words are not its present ones: a copy of a heartbeat that was answered before
+/// the process died would have everything killed that runs there, and the tracker shut out.
 #[test]
 fn late_copies_of_heartbeats_do_not_harm_a_job_tracker_that_is_back() {
     let scenario = "
@@ -138,7 +138,7 @@ faults:
     assert_eq!(rows, ["60000,jobtracker,,jobtracker gone", "180000,jobtracker,,jobtracker back"]);
 }
 
-/// Who wants a job to be killed would ask again.
+/// A user who wants a job to be killed would ask again.
 #[test]
 fn a_kill_outlives_the_process_in_every_line() {
     for line in ["0.20", "0.21", "1.x"] {

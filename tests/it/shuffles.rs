@@ -1,4 +1,4 @@
-//! What reduces fetch, and when they can.
+//! Reduces fetch the outputs of maps, when these can be had.
 
 use std::fs;
 
@@ -146,7 +146,7 @@ fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
         took - row.shuffle_ms.unwrap_or(0)
     };
     let worked: Vec<u64> = reduces(&rows).map(worked).collect();
-    // What is left beside 36, 18 and 6 s is the start of the process.
+    // The start of the process takes the rest beside 36, 18 and 6 s.
     let starts: Vec<u64> = worked.iter().zip([36_000, 18_000, 6_000]).map(|(w, r)| w - r).collect();
     assert!(starts.iter().all(|start| start.abs_diff(starts[0]) <= 1), "{starts:?}");
 }

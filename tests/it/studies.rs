@@ -33,7 +33,7 @@ charts:
   - {stack: map, where: {nodes: 4, commit_pending: quirk}}
 ";
 
-/// What tells of the machine, not of the study.
+/// The files of a study's folder, without those that tell of the machine.
 pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
     let files = files(folder).into_iter().filter(is_result);
@@ -310,7 +310,7 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     }
 }
 
-/// What a study leaves beside its runs.
+/// The files of a study beside its runs.
 fn beside_runs(folder: &Path) -> Vec<(String, Vec<u8>)> {
     results(folder).into_iter().filter(|(name, _)| !name.starts_with("runs/")).collect()
 }
@@ -401,8 +401,8 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     assert!(!room.path("out").exists());
 }
 
-/// What was handed to Kubernetes is in the queue until its Job says that it is over: a `kubectl` that says
-/// what a file has is asked.
+/// A study that Kubernetes has is in the queue until its Job says that it is over: this `kubectl` says what a
+/// file has.
 #[cfg(unix)]
 #[test]
 fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
@@ -493,7 +493,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
             child.wait().unwrap();
             assert!(least <= kept());
         }
-        // What a kill leaves of the study's own files.
+        // A kill may leave these of the study's own files.
         fs::create_dir_all(room.path(out).join("charts")).unwrap();
         room.write(&format!("{out}/.mumakil-a"), "half");
         room.write(&format!("{out}/charts/.mumakil-b"), "half");
@@ -582,7 +582,7 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let told = String::from_utf8(again.stderr).unwrap();
     assert!(again.status.code() == Some(1) && told.contains("the run stalled"), "{told}");
     assert_eq!(crate::names(&room.path("out/runs")).len(), 4);
-    // What they show is shown, and of what failed there is nothing.
+    // The results are of the runs that did not fail.
     let cells = fs::read_to_string(room.path("out/cells.csv")).unwrap();
     let nodes: Vec<&str> =
         cells.lines().skip(1).filter_map(|line| line.split(',').next()).collect();

@@ -204,7 +204,7 @@ fn a_folder_with_its_files_needs_no_others() {
     fs::remove_dir_all(room.path("mine")).unwrap();
     let (code, said) = told(&room, "study given");
     assert_eq!(code, Some(0), "{said}");
-    // What the links of the other lead to is gone.
+    // The other folder's links lead nowhere now.
     assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");
     fs::remove_dir_all(room.path("whole/files")).unwrap();
     fs::remove_dir_all(room.path("given/files")).unwrap();

@@ -37,8 +37,8 @@ metrics: [makespan]
 expect: [makespan > 0s]
 ";
 
-/// What is below a folder: the bytes of each file. Hidden files are not there for anybody, and
-/// what a run cost on this machine, and what its process said of itself, need only be read.
+/// The files below a folder with their bytes. Hidden files do not count, and the run's cost on this machine
+/// and the signs of life of its process need only be readable.
 type Tree = BTreeMap<String, Vec<u8>>;
 
 fn tree(folder: &Path) -> Tree {

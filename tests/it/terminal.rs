@@ -73,7 +73,7 @@ fn room() -> Room {
     room
 }
 
-/// What colours and the bar of progress are made of.
+/// The sequences of colours and of the bar of progress.
 const OURS: [&str; 10] = ["[0m", "[1m", "[4m", "[31m", "[32m", "[33m", "[36m", "[2K", "[1A", "[1B"];
 
 /// Checks what was printed.

@@ -51,7 +51,7 @@ fn sources(folder: &str) -> Vec<Source> {
     files
         .map(|file| format!("{folder}/{file}"))
         .filter_map(|path| {
-            // What is no text is no source.
+            // Files that are no text are no source.
             let text = fs::read_to_string(root().join(&path)).ok()?;
             Some(Source { path, text })
         })
@@ -168,7 +168,7 @@ fn one_place_writes_to_a_terminal() {
     assert_eq!(progress.matches("set_message(").count(), 1, "through `show` alone");
 }
 
-/// What else could not be made to fail by a test.
+/// Other places could not be made to fail by a test.
 #[test]
 fn one_place_changes_the_disk() {
     let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];

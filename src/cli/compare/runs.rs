@@ -47,9 +47,9 @@ const METRICS: [(&str, &str, Unit); 16] = [
 /// A run to compare.
 #[derive(Debug)]
 pub(super) struct ComparedRun {
-    /// What it is called here.
+    /// Its name here.
     pub(super) name: String,
-    /// What it was.
+    /// Its scenario, policy and seed.
     pub(super) about: About,
     /// Its jobs.
     pub(super) jobs: RunJobs,
@@ -61,7 +61,7 @@ pub(super) struct ComparedRun {
     summary: Value,
 }
 
-/// What a summary says of its run in words.
+/// The words in which a summary describes its run.
 #[derive(Debug, Deserialize)]
 pub(super) struct About {
     /// The scenario.

@@ -10,9 +10,9 @@ use crate::units::tell;
 /// Numbers side by side.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// What the numbers are.
+    /// The title of the numbers.
     pub(super) caption: String,
-    /// What the rows are told apart by.
+    /// The columns by which rows are told apart.
     pub(super) keys: Vec<String>,
     /// The names of the columns, that of the first first.
     pub(super) names: Vec<String>,
@@ -23,9 +23,9 @@ pub(super) struct Side {
 /// The numbers of one thing.
 #[derive(Clone, Debug)]
 pub(super) struct SideRow {
-    /// What it is: a text for each key.
+    /// Its text for each key.
     pub(super) keys: Vec<String>,
-    /// What the numbers are of.
+    /// The unit of the numbers.
     pub(super) unit: Unit,
     /// The numbers; `None` where there is none.
     pub(super) values: Vec<Option<f64>>,
@@ -107,7 +107,7 @@ impl Difference {
     }
 }
 
-/// Prints how much of the whole more: `-3.8 points`. What rounds to nothing has no sign.
+/// Prints how much of the whole more: `-3.8 points`. A difference that rounds to nothing has no sign.
 fn more_points(share: f64) -> String {
     let told = tell::points(share.abs());
     let sign = match share < 0.0 {

@@ -30,7 +30,7 @@ pub(super) struct ComparedStudy {
     metrics: Vec<ComparedMetric>,
 }
 
-/// What is read of a study's `summary.json`.
+/// The part that is read of a study's `summary.json`.
 #[derive(Deserialize)]
 struct StudySummary {
     cells: Vec<Vec<String>>,

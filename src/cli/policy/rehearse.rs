@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     file: Option<PathBuf>,
     #[command(flatten)]
     cases: Cases,
-    /// What the policy is told as its options, in YAML
+    /// The policy's options, in YAML
     #[arg(long, value_name = "YAML")]
     options: Option<String>,
     /// How long, in real time, it may take to answer

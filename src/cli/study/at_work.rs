@@ -20,7 +20,8 @@ use crate::study::{ALONE, EVERY, End, Life, Share, Sign, Stamp, take_over, write
 /// When the second sign is given.
 const SOON: Duration = Duration::from_secs(2);
 
-/// What this process says, for who works, for who gives the signs, and for who is told to end.
+/// The signs of life of this process, shared by the workers, the thread that writes them, and the signal
+/// handler.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cli) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 

@@ -14,7 +14,7 @@ use crate::units::tell::counted;
 /// End the work on a study
 ///
 /// Its tasks are taken out of the queue that it was submitted to, and the processes of this machine that
-/// work on it are told to end, as by Ctrl-C. What is done stays, and the study goes on when it is
+/// work on it are told to end, as by Ctrl-C. Runs that are done stay, and the study goes on when it is
 /// started again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -59,7 +59,7 @@ impl Arguments {
     fn run_in(&self, sheet: &Sheet, claim: &Claim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
-        // What is copied is known to be of this study, should it not be all of it yet.
+        // First, so that the copied runs are known to be of this study, even if not all of them arrive.
         write_sheet(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), Share::Alone)?;
         for part in &self.parts {
@@ -142,7 +142,7 @@ pub(super) fn conclude_all(claim: &Claim, quiet: bool) -> Result<(), Failure> {
     Arguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
 }
 
-/// What cannot be read in a folder that the user has named is wrong input.
+/// The user has named the folder, so a sheet that cannot be read is wrong input.
 fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
     read_sheet(part).map_err(|error| Failure::Input(error.into()))
 }

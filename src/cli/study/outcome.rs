@@ -1,4 +1,4 @@
-//! What a study ends with: a table of its cells, its verdicts, and what did not work.
+//! The end of a study: a table of its cells, its verdicts, and its failures.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const MOST_SENTENCES: usize = 12;
 /// More seeds that stand apart are not printed.
 const MOST_ODDITIES: usize = 3;
 
-/// What was done in this call.
+/// The work of this call.
 pub(in crate::cli) struct StudyOutcome {
     pub(super) runs: usize,
     /// How many runs the part has that was asked for.

@@ -53,7 +53,7 @@ impl Arguments {
     }
 }
 
-/// What the folder says, and what engines say that the study was handed to.
+/// The folder's state, and that of the engines that have the study.
 #[derive(serde::Serialize)]
 struct All {
     #[serde(flatten)]

@@ -10,7 +10,7 @@ use crate::workload::format::{Contents, Trace, TraceJob};
 
 /// Convert a trace into another format
 ///
-/// What the other format cannot say is told on stderr. Bytes become tasks by the default rules of
+/// Parts that the other format cannot say are told on stderr. Bytes become tasks by the default rules of
 /// `workload: {swim: ...}`, and times that are distributions are drawn where a format has only
 /// times.
 #[derive(Debug, clap::Args)]

@@ -68,7 +68,7 @@ type PrintNumber = fn(f64) -> String;
 /// A terminal's columns.
 const WIDTH: usize = 80;
 
-/// What is shown of a distribution, in per cent.
+/// The quantiles of a distribution that are shown, in per cent.
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
 /// Returns what is in a trace.

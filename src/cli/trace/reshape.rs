@@ -40,10 +40,10 @@ Examples:
 pub(super) struct ScaleArguments {
     #[command(flatten)]
     input: TraceInput,
-    /// What the time from the first job to each other is multiplied with
+    /// Factor of the time from the first job to each other
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     time: Factor,
-    /// What the bytes are multiplied with that jobs read, shuffle and write
+    /// Factor of the bytes that jobs read, shuffle and write
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     size: Factor,
     #[command(flatten)]

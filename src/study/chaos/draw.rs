@@ -5,7 +5,7 @@
 //! of an option alone, which ones: these it uses wherever they may stand. A *theme* sets some more,
 //! which are known to be hard together.
 //!
-//! What is drawn may contradict itself. What the check of scenarios names as wrong is taken out until
+//! A draw may contradict itself. The check of scenarios names settings as wrong, and these are taken out until
 //! it finds nothing.
 
 use std::hash::Hasher;
@@ -90,8 +90,7 @@ impl<'s> Artist<'s> {
                 match wrong(&tree, registry) {
                     Ok(None) => return tree,
                     Ok(Some(paths)) => {
-                        // What is wrong may be wrong because of what is around it, so that all would go
-                        // one after the other.
+                        // A setting may be wrong because of its neighbours, so that all would go one after the other.
                         let gone = paths.iter().filter(|path| remove(&mut tree, path)).count();
                         if gone == 0 {
                             break;

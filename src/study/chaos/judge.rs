@@ -1,4 +1,4 @@
-//! What is wrong with a case. Each judge looks at one thing, and may have the case run again.
+//! Judges: each looks for one kind of mistake in a case, and may have the case run again.
 
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
@@ -21,7 +21,7 @@ const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
 const TOLD: usize = 5;
 /// So much of a question or an answer is told.
 const SHOWN: usize = 300;
-/// What goes wrong again and again, so that a run may have no end by chance.
+/// Faults that come again and again, so that a run may have no end by chance.
 const FOR_EVER: [&str; 8] = [
     "loss",
     "delay",
@@ -45,13 +45,13 @@ pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
 /// Something that is wrong with a case.
 #[derive(Clone, Debug)]
 pub(super) struct Wrong {
-    /// What it is counted as.
+    /// The count that it adds to.
     pub(super) count: fn(&mut Tally) -> &mut u64,
-    /// What is the same where the same is wrong, as far as one can tell.
+    /// Signs of the mistake, which are the same where the mistake is the same, as far as one can tell.
     signs: Vec<String>,
     /// All of it, in a line or several.
     pub(super) words: String,
-    /// What a program last said of itself.
+    /// The last lines of a program about itself.
     pub(super) said: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ pub enum Subject {
     Program {
         /// The program and what it is given.
         command: Vec<String>,
-        /// What it is told as its options.
+        /// Its options.
         options: Value,
         /// How long, in real time, it may take to answer.
         timeout: SimSpan,

@@ -1,4 +1,4 @@
-//! What is drawn can be run, is always the same, and leaves nothing out; and what is right passes.
+//! Every draw can be run, is always the same, and leaves no setting out; and right programs pass.
 
 mod sabotage;
 
@@ -32,7 +32,7 @@ fn a_number_always_draws_the_same_scenario_and_it_can_be_run() {
     }
 }
 
-/// What is wrong in a scenario is taken out of it, so that a wrong theme would be none.
+/// Settings that are wrong are taken out of a scenario, so that a wrong theme would be none.
 #[test]
 fn each_theme_is_a_scenario() {
     let jobs = "workload: {jobs: [{name: job-0, maps: 4, reduces: 1}]}\ncluster: {nodes: 3}";
@@ -43,7 +43,7 @@ fn each_theme_is_a_scenario() {
     }
 }
 
-/// What the schema has is drawn sooner or later, or a new option would never be.
+/// Each setting of the schema is drawn sooner or later, or a new option would never be.
 #[test]
 fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
     let registry = Registry::builtin();
@@ -224,8 +224,8 @@ fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
     }
 }
 
-/// What the draw has no odds for, or the checker no eyes, is not found by any number of runs. All mistakes
-/// are hunted in the same cases, each until it is found.
+/// A mistake that the draw has no odds for, or the checker no eyes, is not found by any number of runs. All
+/// mistakes are hunted in the same cases, each until it is found.
 #[test]
 fn each_planted_mistake_is_found_within_a_thousand_cases() {
     let registry = Registry::builtin();

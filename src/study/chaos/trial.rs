@@ -34,7 +34,7 @@ pub(super) struct Trial<'h> {
     pub(super) registry: &'h Registry,
     /// Whether what is well after one run is run a second time.
     pub(super) repeats: bool,
-    /// Who takes part instead of the own cores: tests put some there that make mistakes.
+    /// Replaces cores by others: tests put some in that make mistakes.
     pub(super) recast: fn(Cast) -> Cast,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Case<'t> {
     pub(super) again: Option<Evidence>,
 }
 
-/// What there is of a run for judges to look at.
+/// The evidence of a run for judges to look at.
 pub(super) struct Evidence {
     pub(super) result: Result<Emulated, EmulationError>,
     pub(super) seen: Observed,
@@ -126,12 +126,12 @@ impl<'h> Trial<'h> {
     }
 }
 
-/// What is seen of a run while it goes on.
+/// Observations of a run while it goes on.
 #[derive(Default)]
 pub(super) struct Observed {
     /// The hash of all events, heartbeats too, where it is wanted.
     pub(super) hash: Option<Sha256>,
-    /// The tasks of which an attempt has ever succeeded. What is done again and again is in it once.
+    /// The tasks of which an attempt has ever succeeded. A task that is done again is in it once.
     pub(super) done: BTreeSet<TaskId>,
     /// When the last one joined them.
     pub(super) farther_at: SimTime,
@@ -141,9 +141,9 @@ pub(super) struct Observed {
     pub(super) late: Option<String>,
     /// Whom a program let starve, and for how long.
     pub(super) starved: Option<String>,
-    /// What it was asked and answered.
+    /// Its questions and answers.
     pub(super) exchanges: Vec<(Vec<u8>, Vec<u8>)>,
-    /// What it last said of itself.
+    /// Its last lines about itself.
     pub(super) said: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Values for the leaves of a scenario: small enough for a run of a second, odd enough to matter.
 //!
-//! What a leaf is is told by its schema: a type, or a text with a title such as "a duration with a
+//! The schema tells the form of a leaf: a type, or a text with a title such as "a duration with a
 //! unit". How large it may sensibly be depends on its name too: a run with a heartbeat of a
 //! millisecond is right, and takes an hour.
 
@@ -11,8 +11,8 @@ use serde_yaml::Value;
 
 use mumakil_base::random::ChaCha8Rng;
 
-/// Returns a value for a text that has a title; none for what is better left out, such as a file. What
-/// it is a part of, such as a distribution, tells how large it may be.
+/// Returns a value for a text that has a title; none for one that is better left out, such as a file. The
+/// mapping around it, such as a distribution, tells how large it may be.
 pub(super) fn titled(
     title: &str,
     field: &str,
@@ -48,7 +48,7 @@ fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
         // Each of these is a message, or costs a look at everything.
         "heartbeat" | "heartbeat_floor" => (500.0, 10_000.0),
         _ if field.ends_with("interval") || field.ends_with("poll") => (300.0, 60_000.0),
-        // What the JobTracker spends on a heartbeat: more, and it never comes to the next.
+        // The JobTracker's time for a heartbeat: with more it never comes to the next.
         "per_heartbeat" | "per_task" | "per_job" => (0.01, 5.0),
         "latency" | "cross_rack_latency" | "cross_pod_latency" => (0.1, 500.0),
         "heartbeat_fuzz" => (1.0, 400.0),

@@ -1,4 +1,4 @@
-//! What each metric is under one value of the compared axis beside another, in each cell of the others.
+//! Comparisons of each metric under two values of the compared axis, in each cell of the others.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub struct Comparison {
     pub ratio: Option<Estimate>,
     /// How likely such a ratio would be if both were alike, corrected for all of the family.
     pub p: Option<f64>,
-    /// What the ratio comes to.
+    /// The verdict on the ratio.
     pub verdict: Standing,
     /// How many seeds more would probably decide.
     pub more_seeds: Option<usize>,
@@ -36,7 +36,7 @@ pub struct Comparison {
     pub outliers: Vec<OutlyingSeed>,
     /// All this in a sentence.
     pub words: String,
-    /// What is compared with what, and where: how the sentence begins.
+    /// The two values and the cell, with which the sentence begins.
     #[serde(skip)]
     pub pair: String,
 }
@@ -66,7 +66,7 @@ pub(crate) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> 
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            // Whatever the values are that it has chosen itself, it is the same number.
+            // A metric that chooses an axis' value itself is the same number for all values of that axis.
             let shown = |(other, value): (usize, &usize)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
             };
@@ -146,7 +146,7 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
 /// Something to think of about a comparison: a seed of which the ratio is far from the others'.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oddity {
-    /// What is odd.
+    /// The oddity in words.
     pub text: String,
     /// The runs to look at, each with what it is of.
     pub runs: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! What a study's runs come to: numbers of each cell, comparisons, verdicts.
+//! The numbers of a study's runs: those of each cell, comparisons, verdicts.
 
 use crate::conclude::comparisons::{Comparison, Oddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
@@ -11,13 +11,13 @@ use mumakil_run::output::results::RunResults;
 /// The numbers of a study.
 #[derive(Debug)]
 pub struct Findings {
-    /// What became of the jobs of each run, for each cell and seed.
+    /// The outcomes of the jobs of each run, for each cell and seed.
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
     /// The compared values beside each other, for each metric and cell of the other axes.
     pub comparisons: Vec<Comparison>,
-    /// What became of each expectation.
+    /// The verdict on each expectation.
     pub verdicts: Vec<ExpectationVerdict>,
 }
 
@@ -35,17 +35,17 @@ pub struct JobsOfRun {
 pub struct Metric {
     /// The expression.
     pub text: String,
-    /// What its numbers are of.
+    /// The unit of its numbers.
     pub unit: Unit,
     /// The axes of which it has chosen the values itself, so that its number is the same for all.
     pub chosen: Vec<usize>,
     /// Its number for each cell and seed; `None` where a run has none.
     pub numbers: Vec<Vec<Option<f64>>>,
-    /// What the numbers of each cell come to, if there are any.
+    /// The numbers of each cell in short, if there are any.
     pub cells: Vec<Option<CellNumbers>>,
 }
 
-/// What the numbers of a cell come to.
+/// The numbers of a cell in short.
 #[derive(Clone, Copy, Debug)]
 pub struct CellNumbers {
     /// Their mean with its 95 % interval.
@@ -68,7 +68,7 @@ pub enum FindingsError {
     Expression {
         /// The expression.
         text: String,
-        /// What is wrong.
+        /// The complaint about it.
         complaint: ExprComplaint,
     },
 }

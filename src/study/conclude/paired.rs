@@ -14,7 +14,7 @@ use mumakil_base::statistics::{
 use mumakil_base::units::tell::{count, counted, significant};
 use mumakil_results::expect::Unit;
 
-/// What a ratio comes to.
+/// The verdict on a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {

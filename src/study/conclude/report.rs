@@ -41,7 +41,7 @@ pub enum ConcludeError {
     Output(#[from] OutputError),
 }
 
-/// What a study comes to.
+/// The results of a study.
 #[derive(Debug)]
 pub struct Concluded {
     /// The numbers and the verdicts.
@@ -90,7 +90,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     for (name, picture) in charts.iter().zip(&pictures) {
         write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
-    // What an earlier form of the study has left and this one has not would seem to be of this one.
+    // Files that an earlier form of the study has left, and this one has not, would seem to be of this one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
@@ -145,7 +145,7 @@ fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> HtmlPage {
 /// Returns the charts, each of which something was published with a table of it and ours.
 pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    // What stands side by side is not torn apart for a table.
+    // Charts that stand side by side are not torn apart for a table.
     for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
         blocks.push(PageBlock::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
         let tables = run.iter().filter(|picture| !picture.figures.is_empty());

@@ -1,4 +1,4 @@
-//! What a chart is drawn on and of: its place in the study, and the numbers of its cells.
+//! The canvas of a chart: its place in the study, and the numbers of its cells.
 
 use super::Picture;
 use super::published::Point;
@@ -8,10 +8,10 @@ use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
 use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
 use mumakil_results::results::ReadError;
 
-/// What bands and whiskers are.
+/// The meaning of bands and whiskers.
 pub(super) const BAND: &str = "95 % confidence";
 
-/// What a study's charts are made of.
+/// The study and its runs, of which charts are made.
 pub(crate) struct Material<'s> {
     /// The study's name, which begins the id of each chart.
     pub(crate) study: &'s str,
@@ -43,7 +43,7 @@ pub(super) struct Canvas<'c> {
     pub(super) asked: &'c [Asked<'c>],
     /// Whether values lie on a logarithmic axis.
     pub(super) log: bool,
-    /// What was published of each line or group of bars.
+    /// The published points of each line or group of bars.
     pub(super) published: &'c [Vec<Point>],
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Asked<'c> {
     pub(super) plan: ExprPlan,
 }
 
-/// What stands over a label: an expression at a value of the axis that lies on the page.
+/// The bars or boxes over a label: an expression at a value of the axis that lies on the page.
 pub(super) struct Group {
     pub(super) label: String,
     /// The number of the expression.
@@ -129,7 +129,7 @@ impl Canvas<'_> {
         cell: &[usize],
     ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
         let Material { runs, measured, .. } = self.material;
-        // What chooses its cells itself knows whether they are there.
+        // An expression that chooses cells itself finds out whether they are there.
         if asked.plan.chosen().is_empty() && !runs.has(cell) {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! What makes no chart: one that would show nothing, or something that is not so.
+//! Charts that are refused: those that would show nothing, or something that is not so.
 
 use super::kind::{Kind, Nature, Shown, Use};
 use super::{ChartSpec, Layout};

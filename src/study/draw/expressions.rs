@@ -1,4 +1,4 @@
-//! What a chart shows: an expression, or several with names.
+//! The expressions of a chart: one, or several with names.
 
 use std::borrow::Cow;
 use std::fmt;

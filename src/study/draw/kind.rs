@@ -1,4 +1,4 @@
-//! What a kind of chart says of itself: enough to check it and to draw it.
+//! The properties of a kind of chart: enough to check it and to draw it.
 
 use super::Picture;
 use super::canvas::Canvas;
@@ -48,35 +48,35 @@ pub(super) trait Kind {
     }
 }
 
-/// What goes for every chart of a kind.
+/// The properties of every chart of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
-    /// What people call it.
+    /// Its name for people.
     pub(super) word: &'static str,
-    /// What its expressions are; `None` if it has none.
+    /// The kind of expressions that it shows; `None` if it has none.
     pub(super) shows: Option<Shown>,
-    /// What it makes of the axis that lies on the page.
+    /// Its use of the axis that lies on the page.
     pub(super) over: Use,
-    /// What it makes of the axis that makes several.
+    /// Its use of the axis that makes several lines, bars or boxes.
     pub(super) by: Use,
     /// Whether it has an axis of values, which may be logarithmic.
     pub(super) has_log: bool,
-    /// What published points stand over; `None` if it shows none.
+    /// The positions of published points; `None` if it shows none.
     pub(super) published: Option<Footing>,
 }
 
-/// What published points stand over.
+/// The positions of published points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Footing {
     /// The names of groups, side by side.
     Labels,
     /// The numbers of the axis that lies on the page.
     Axis,
-    /// What its expressions measure: a point is a share of the sample.
+    /// The values of its expressions: a point is a share of the sample.
     Values,
 }
 
-/// What the expressions of a chart are.
+/// The kind of a chart's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// One number of each run.
@@ -87,7 +87,7 @@ pub(super) enum Shown {
     Histogram,
 }
 
-/// What a kind of chart makes of an axis.
+/// A use that a kind of chart makes of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// Nothing: to name one is a mistake.

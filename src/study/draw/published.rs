@@ -1,8 +1,8 @@
 //! `published`: the numbers of a published figure, which a chart shows beside ours.
 //!
 //! They are written as they are read off the figure: a list of a number for each value that lies under
-//! the chart, or `{value: number}`; where there are several lines or bars, by their names. Whatever
-//! the kind of chart, they become points with a place on it ([`Point`]) here.
+//! the chart, or `{value: number}`; where there are several lines or bars, by their names. For every
+//! kind of chart they become points with a place on it ([`Point`]) here.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use mumakil_results::expect::{PublishedNumber, Space, SpaceAxis, Unit};
 use mumakil_results::numbers_as_text;
 use mumakil_yaml::{Path, Problem};
 
-/// What was published of a chart.
+/// The published numbers of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PublishedPoints {
     /// Of its only line, or of bars that have no `by`.
@@ -26,7 +26,7 @@ pub enum PublishedPoints {
     Several(IndexMap<String, Series>),
 }
 
-/// What was published of a line.
+/// The published numbers of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Series {
     /// A number for each value that lies under the chart, where one was published.
@@ -46,7 +46,7 @@ pub(super) struct Point {
     pub(super) number: PublishedNumber,
 }
 
-/// What lies under the points.
+/// The values that lie under the points.
 enum Foot<'s> {
     Labels(Vec<String>),
     Axis(&'s SpaceAxis),
@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for PublishedPoints {
 
 struct PointsVisitor;
 
-/// What stands at a key: a number, or more points.
+/// The value of a key: a number, or more points.
 enum Entry {
     Number(PublishedNumber),
     Points(PublishedPoints),

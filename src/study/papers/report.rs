@@ -1,4 +1,4 @@
-//! What became of the experiments: a table of verdicts for programs, and a page for people.
+//! The verdicts on the experiments: a table for programs, and a page for people.
 
 use std::fs;
 use std::path::Path;
@@ -34,24 +34,24 @@ const JUDGEMENTS: [Judgement; 5] = [
 pub struct Repeated {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub what: String,
-    /// What was published, as a whole.
+    /// The published results, as a whole.
     pub published: String,
-    /// What became of each of its files.
+    /// The outcome of each of its files.
     pub files: Vec<FileOutcome>,
 }
 
-/// What became of a file of an experiment.
+/// The outcome of a file of an experiment.
 #[derive(Debug)]
 pub enum FileOutcome {
     /// It was not run; why.
     Skipped(String),
     /// It was run.
     Run {
-        /// What it says of itself.
+        /// The study and its runs.
         sheet: Box<Sheet>,
-        /// What it came to.
+        /// The results.
         concluded: Box<Concluded>,
     },
 }
@@ -61,13 +61,13 @@ pub enum FileOutcome {
 pub struct VerdictRow {
     /// The experiment.
     pub id: String,
-    /// What is expected, or what the experiment is about.
+    /// The expectation, or the subject of the experiment.
     pub expectation: String,
-    /// What was published.
+    /// The published value.
     pub published: String,
-    /// What was measured.
+    /// The measured value.
     pub measured: String,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Judgement,
     /// Of which class a known gap is.
     pub gap_class: Option<GapClass>,
@@ -198,7 +198,7 @@ fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> HtmlPage {
         Section::new("Verdicts", vec![headlines, told, PageBlock::Table(overview(rows))]);
     HtmlPage {
         title: "The papers' experiments".to_owned(),
-        subtitle: "What was published, and what Mumakil measures".to_owned(),
+        subtitle: "Published values, and those that Mumakil measures".to_owned(),
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
@@ -207,7 +207,7 @@ fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> HtmlPage {
 /// Returns a line for each published number and ours, and for each verdict that has none.
 fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
-        caption: "What was published, and ours".to_owned(),
+        caption: "Published values, and ours".to_owned(),
         // The verdict before what may be long, for narrow screens cut tables on the right.
         columns: ["id", "verdict", "what", "published", "ours", "difference"]
             .map(PageColumn::text)

@@ -19,7 +19,7 @@ const MOST_VALUES: usize = 10_000;
 pub(crate) const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
 
-/// What varies, and with which seeds.
+/// The fields that vary, and the seeds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sweep {
     pub(crate) axes: Vec<Axis>,
@@ -65,7 +65,7 @@ pub(crate) struct AxisValue {
     pub(crate) label: String,
     /// The value as a text, whatever its label says.
     pub(crate) text: String,
-    /// What is put where in the scenario, and where in the study it was written.
+    /// The settings that it makes in the scenario, each with its place in the study.
     pub(crate) puts: Vec<AxisPut>,
 }
 
@@ -136,7 +136,7 @@ impl Sweep {
     fn overlap(&self) -> Option<Problem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
-        // Who names a preset begins anew with it.
+        // A value that names a preset replaces the whole mapping around it.
         let replaced_by = |put: &AxisPut| match put.path.split_last() {
             Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => around,
             _ => put.path.clone(),

@@ -2,7 +2,7 @@
 //!
 //! They stand in `files/` under a name that has the first digits of their SHA-256, by which a run finds
 //! them however its scenario calls them ([`files::kept`]). A file that can be reached from here is only
-//! linked to; one that may not be reachable from where runs are done is copied. What has changed since
+//! linked to; one that may not be reachable from where runs are done is copied. A file that has changed since
 //! the study was planned is refused, never brought.
 
 use std::fs;
@@ -98,7 +98,7 @@ fn link(place: &Path, target: &Path) -> io::Result<()> {
     let parent = target.parent().expect("it is in a folder");
     disk::create_dir_all(parent)?;
     let place = fs::canonicalize(place)?;
-    // Whoever does another part of the study makes the same link, maybe now.
+    // Another process that does a part of the study makes the same link, maybe now.
     disk::change(target, || match symlink(&place, target) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
             fs::remove_file(target)?;

@@ -22,9 +22,9 @@ use mumakil_yaml::Path as At;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedFile {
-    /// What the study calls it.
+    /// Its name in the study.
     pub name: PathBuf,
-    /// What its runs call it, if that is something else.
+    /// Its name in the runs, if that is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// The SHA-256 of what it held, in hexadecimal digits.

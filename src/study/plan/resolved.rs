@@ -1,7 +1,7 @@
 //! `study.resolved.yaml`: a study's folder says itself what the study is, and goes on with it.
 //!
 //! It is a study like any other, with the base written out, every value of every axis and every seed,
-//! and it plans the same runs. What its scenarios name is kept beside it ([`super::bring`]). The lines
+//! and it plans the same runs. The files that its scenarios name are kept beside it ([`super::bring`]). The lines
 //! above it are for people: which Mumakil made it, how it was called, and the files.
 
 use std::fmt::Write as _;
@@ -108,7 +108,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    // What stands above the base lies over it.
+    // The keys above the base lie over it.
     let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
     let mut layers = study.base.without(&above).layers();
     layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));

@@ -4,7 +4,7 @@
 //! content of the traces that it names. So the same run is never done twice, in this study or in a
 //! later form of it, and a change that could change its results gives it another name.
 //!
-//! What a policy of somebody's own does, no version of ours tells: its runs are known by the
+//! No version of ours tells what a policy of somebody's own does: its runs are known by the
 //! content of the program, too, and are done again when that was built anew.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
@@ -32,14 +32,14 @@ use mumakil_yaml::{self as yaml, Displaced, Path, Problem};
 /// More runs than that are a mistake.
 const MOST_RUNS: u128 = 1_000_000;
 
-/// What a study comes to.
+/// The runs of a study, and its warnings.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The combinations of the axes' values, the last axis stepping fastest.
     pub cells: Vec<Cell>,
     /// The runs, cell by cell and seed by seed.
     pub runs: Vec<PlannedRun>,
-    /// What is hardly meant as it stands.
+    /// Settings that are hardly meant as they stand.
     pub warnings: Vec<Warning>,
     /// The files that the scenarios name.
     pub files: Vec<NamedFile>,
@@ -87,7 +87,7 @@ pub enum PlanError {
     /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// What a cell's files hold does not go with the rest of it.
+    /// A cell's files do not go with the rest of it.
     #[error(transparent)]
     Unfit(#[from] EmulationError),
     /// The program is not found that has what the runs use.
@@ -157,7 +157,7 @@ impl Plan {
             }));
             let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
             let parts = shelves.share(scenario, written);
-            // What only the files' content shows is shown before anything runs. It is read once for
+            // Mistakes that only the files' content shows must come before anything runs. The files are read once for
             // all cells with the same cluster, jobs and policy.
             let site = (
                 Arc::as_ptr(&parts.cluster),
@@ -170,7 +170,7 @@ impl Plan {
             }
             cells.push(Cell { values, scenario: parts });
         }
-        // What matters in one cell may be without effect in another: that is what the axis is for.
+        // A setting without effect in one cell may matter in another: that is what the axis is for.
         warnings.retain(|warning| match warning {
             Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
@@ -278,8 +278,8 @@ impl Shelves {
     }
 }
 
-/// Sets what the runs record, unless the draft does so itself: thousands of runs need not keep what
-/// nobody reads. What is read must be recorded, or it would be missed when all is done.
+/// Sets what the runs record, unless the draft does so itself: thousands of runs need not keep files that
+/// nobody reads. A file that is read must be recorded, or it would be missed when all is done.
 fn record_only_what_is_read(
     study: &Study,
     draft: &Draft,
@@ -325,12 +325,12 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// What names the runs of a cell: all that decides their results, but for the seed. What the study is
-/// called, and said to be for, changes nothing in them.
+/// The names of a cell's runs: all that decides their results, but for the seed. The study's name and
+/// description change nothing in them.
 struct Identity {
     /// The hash of all before the seed.
     before: Sha256,
-    /// What stands behind it.
+    /// The text behind the seed.
     behind: String,
 }
 
@@ -384,9 +384,9 @@ impl Identity {
 #[derive(Default)]
 struct Hashes {
     known: IndexMap<PathBuf, String>,
-    /// What the study says of the files itself.
+    /// The files that the study lists itself.
     said: Vec<NamedFile>,
-    /// What the scenarios name.
+    /// The files that the scenarios name.
     named: IndexMap<PathBuf, NamedFile>,
 }
 
@@ -411,7 +411,7 @@ impl Hashes {
         for file in scenario.files_mut() {
             let name = file.path.clone();
             let said = self.said(&name);
-            // What the runs call it does not depend on who looks.
+            // Runs name it alike wherever the study is planned.
             if let Some(said) = &said {
                 *file = said.pinned();
             }

@@ -14,7 +14,7 @@ use mumakil_results::expect::{Expr, ExprPlan, Space};
 use mumakil_scenario::scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
-/// What is searched for.
+/// The value that is searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {

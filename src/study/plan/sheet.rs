@@ -1,4 +1,4 @@
-//! What a study's folder says of the study: enough to make its results from its runs.
+//! The study as its folder describes it: enough to make its results from its runs.
 //!
 //! Kept as `study.json`, so that runs of several machines can be put together where the scenario's
 //! own files are not.
@@ -22,7 +22,7 @@ use mumakil_run::output::{OutputError, read_json};
 pub struct Sheet {
     /// The study's name.
     pub study: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The version of Mumakil that planned it.
     pub version: String,
@@ -37,11 +37,11 @@ pub struct Sheet {
     pub seeds: Vec<u64>,
     /// The cells.
     pub cells: Vec<SheetCell>,
-    /// What is measured in each cell.
+    /// The metrics of each cell.
     pub metrics: Vec<String>,
-    /// What is drawn.
+    /// The charts.
     pub charts: Vec<ChartSpec>,
-    /// What the results should show.
+    /// The expectations of the results.
     pub expect: Vec<Expectation>,
 }
 

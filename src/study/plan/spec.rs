@@ -23,7 +23,7 @@ use mumakil_yaml::{MOST, Path, Problem, TreeShape, read};
 pub struct Study {
     /// Its name, and that of the folder of its results.
     pub name: Name,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The published experiment that it repeats.
     pub experiment: Option<Experiment>,
@@ -39,13 +39,13 @@ pub struct Study {
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
     pub(crate) expect: Vec<Expectation>,
-    /// What the runs must record for all this.
+    /// The tables that the runs must record for all this.
     pub(crate) needs: ExprNeeds,
     /// The scenario, over which the values of the axes are put.
     pub(crate) base: Draft,
     /// The text that was read, for messages.
     pub(crate) draft: Draft,
-    /// What the files held that its scenarios name, if that is known already.
+    /// The files that its scenarios name, with their content, if that is known already.
     pub(crate) files: Vec<NamedFile>,
 }
 
@@ -59,7 +59,7 @@ struct Keys {
     /// brings, by its name; or the scenario itself, or a list of such, each of which lies over those before.
     #[schemars(schema_with = "base_schema")]
     base: Option<Value>,
-    /// What the files held that the scenarios name. Mumakil writes this into the folder of a study.
+    /// The files that the scenarios name, with their content. Mumakil writes this into the folder of a study.
     files: Vec<NamedFile>,
     /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
     /// `zip`: fields that change together.
@@ -71,11 +71,11 @@ struct Keys {
     /// The axis whose values are compared, paired by seed: all with the first one, `{axis: …, base: …}`
     /// all with that one, `{axis: …}` each with each.
     compare: Option<CompareSpec>,
-    /// What is measured in each cell, such as `mean(sojourn)`.
+    /// The metrics of each cell, such as `mean(sojourn)`.
     metrics: Vec<String>,
-    /// What is drawn. Without this, each metric is drawn over the longest axis.
+    /// The charts. Without this, each metric is drawn over the longest axis.
     charts: Vec<ChartSpec>,
-    /// What the results should show.
+    /// Expectations of the results.
     expect: Vec<Expectation>,
     /// The smallest value of a field that is searched for.
     search: Option<Search>,
@@ -147,7 +147,7 @@ const KEYS: [&str; 10] = [
     "search",
 ];
 
-/// What is measured unless the study says.
+/// The metrics of a study that names none.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
 
 impl Study {
@@ -192,7 +192,7 @@ impl Study {
         };
         let searched = keys.search.as_ref().map(Search::first);
         problems.extend(unheard(&draft, &sweep, searched.as_ref()));
-        // What names axes is looked at when these are in order.
+        // Keys that name axes are checked only if the axes are in order.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
         let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
@@ -280,7 +280,7 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
         .collect();
-    // What is searched and is no field has the path of everything, and is refused as such.
+    // A search over something that is no field has the path of everything, and is refused as such.
     let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
     own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
         let hint = "its values stand in `search`";
@@ -322,7 +322,7 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    // What a chart compares is not known if what the study compares is not.
+    // The axes of a chart are not known if those of the study are not.
     let is_known = |chart: &ChartSpec| {
         chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
     };
@@ -534,7 +534,7 @@ mod tests {
         for base in [base, &format!("[{base}, {{seed: 5}}]")] {
             assert_eq!(resolved(base).unwrap().scenario.cluster.hdfs.replication.get(), 2);
         }
-        // What the preset says of blocks is gone, and nobody says it then.
+        // `null` removes the preset's block size, and nobody sets another.
         let gone = "{cluster: {preset: vm-8, hdfs: null}, workload: fb2009}";
         let error = resolved(&format!("[{gone}, {{cluster: {{hdfs: {{replication: 2}}}}}}]"));
         let error = error.unwrap_err();

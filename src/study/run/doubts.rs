@@ -1,4 +1,4 @@
-//! What runs of a study have warned of: each once, with how many of them did.
+//! The warnings of a study's runs: each once, with how many runs gave it.
 
 use indexmap::IndexMap;
 

@@ -14,9 +14,9 @@ use crate::run::store::{FAILED, Store, clear, visible};
 use mumakil_run::output::{OutputError, write_file};
 use mumakil_scenario::scenario::Scenario;
 
-/// What the first line of a file begins with.
+/// The beginning of a file's first line.
 const FIRST: &str = "# ";
-/// What further lines about the same begin with.
+/// The beginning of further lines about the same.
 const NEXT: &str = "#   ";
 
 /// Notes that a run has failed: which it is, and why.

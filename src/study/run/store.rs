@@ -30,7 +30,7 @@ pub(crate) const CLAIMS: &str = "claims";
 /// The file in a study's folder that who writes there holds a lock of.
 const LOCK: &str = ".lock";
 
-/// What the packs of a study are called.
+/// The beginning of the names of a study's packs.
 const PACKS: &str = "whole";
 
 /// A study of more runs packs them unless it is told otherwise: folders are handier, and so many of
@@ -60,7 +60,7 @@ pub struct Claim {
     packer: Option<Mutex<Packer>>,
 }
 
-/// Who else may write into a study's folder.
+/// The other processes that may write into a study's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     /// Nobody.
@@ -113,8 +113,8 @@ impl Store {
         Ok(())
     }
 
-    /// Claims the folder for a study of this name, and makes it if need be. Who is alone there
-    /// removes what killed processes have left half-written, and closes their packs.
+    /// Claims the folder for a study of this name, and makes it if need be. A process that is alone there
+    /// removes the half-written files of killed ones, and closes their packs.
     ///
     /// # Errors
     /// If there is something else than this study, if somebody else works on it, or if nothing can
@@ -143,7 +143,7 @@ impl Store {
             clear(&self.study.join(CLAIMS), |_| true)?;
             let _ = fs::remove_dir(self.study.join(CLAIMS));
             seal(&runs, &names(&runs)?)?;
-            // What was damaged has been cut off, and something else may come to stand there.
+            // Damaged ends of packs have been cut off, and other runs may come to stand there.
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }

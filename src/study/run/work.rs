@@ -49,7 +49,7 @@ pub enum NextRun {
     OfOthers(usize),
 }
 
-/// What a worker tells of its work.
+/// A worker's report of its work.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// It begins with a run.
@@ -61,7 +61,7 @@ pub enum Step {
     Done {
         /// The number of the run in the plan.
         run: usize,
-        /// What is to be thought of before its results are trusted.
+        /// Doubts that a reader should know before trusting its results.
         warnings: Vec<RunWarning>,
     },
     /// A run has failed.
@@ -193,7 +193,7 @@ pub struct Effort {
     pub workers: usize,
     /// How much real time each may take.
     pub time_limit: Option<Duration>,
-    /// What carries the messages of each.
+    /// The carrier of each run's messages.
     pub transport: Transport,
 }
 

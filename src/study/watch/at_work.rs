@@ -14,9 +14,9 @@ use mumakil_run::output::{AsideFile, OutputError, Over, lock_of, machine};
 /// A sign of life, and what becomes of who gave it.
 #[derive(Clone, Debug)]
 pub struct Sign {
-    /// What it says.
+    /// Its last sign.
     pub life: Life,
-    /// What becomes of the process.
+    /// The state of the process.
     pub fate: Fate,
 }
 
@@ -37,7 +37,7 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
     Ok(aside.put_locked()?.1)
 }
 
-/// Returns the signs in a study's folder, by when their processes began. What is no sign of a version
+/// Returns the signs in a study's folder, by when their processes began. A file that is no sign of a version
 /// like ours, or is gone by now, is left out.
 ///
 /// # Errors

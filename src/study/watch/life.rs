@@ -1,9 +1,9 @@
-//! Signs of life: what a process that works on a study says of itself, now and then.
+//! Signs of life: reports that a process that works on a study gives of itself, now and then.
 //!
-//! They tell people how far the work is, and decide nothing: no result depends on them. Here is what
-//! they say and what follows from it; where they are kept is the business of `at_work`.
+//! They tell people how far the work is, and decide nothing: no result depends on them. Here is their content
+//! and what follows from it; where they are kept is the business of `at_work`.
 //!
-//! Who is killed says nothing any more, so a sign without an end is believed only as long as
+//! A killed process says nothing any more, so a sign without an end is believed only as long as
 //! something else speaks for it: a lock that goes with its process, whatever ends that, or, of
 //! another machine, whose locks may not be seen here, that it is not old.
 
@@ -17,8 +17,8 @@ use crate::watch::pace::Pace;
 /// So often a process gives a sign.
 pub const EVERY: Duration = Duration::from_secs(10);
 
-/// Who has given no sign for so long may be gone: nine are missing then, and shared file systems
-/// show what is new after a minute at most.
+/// A process without a sign for so long may be gone: nine are missing then, and shared file systems
+/// show new files after a minute at most.
 pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
 /// So many of the slowest runs are told.
@@ -28,7 +28,7 @@ const MOST_SLOW: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(i64);
 
-/// What a process says.
+/// A sign of life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
     /// The machine's name, where machines have names.
@@ -51,9 +51,9 @@ pub struct Life {
     pub left: u64,
     /// How many end in a minute.
     pub runs_a_minute: Option<f64>,
-    /// What is going on.
+    /// The runs that are going on.
     pub running: Vec<Going>,
-    /// What has taken longest, in this process and in those that it took over from.
+    /// The runs that have taken longest, in this process and in those that it took over from.
     pub slowest: Vec<Slow>,
     /// How it ended, if it has.
     pub ended: Option<End>,
@@ -101,7 +101,7 @@ pub enum End {
     Failed,
 }
 
-/// What the lock of a sign says.
+/// The state of a sign's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// Its process holds it.
@@ -112,7 +112,7 @@ pub enum Hold {
     Unknown,
 }
 
-/// What becomes of a process, as far as it can be seen.
+/// The state of a process, as far as it can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Fate {
     /// It works.
@@ -237,7 +237,7 @@ impl Life {
         self.runs_a_minute = self.pace.per_minute();
     }
 
-    /// Ends. What was going on is not any more.
+    /// Ends. Its runs do not go on any more.
     pub fn ends(&mut self, how: End, why: Option<String>) {
         (self.ended, self.why) = (Some(how), why);
         self.running.clear();

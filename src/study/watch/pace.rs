@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mumakil_base::units::tell::count;
 
-/// What is longer ago does not count.
+/// Runs that ended longer ago do not count.
 const WINDOW: Duration = Duration::from_secs(600);
 
 /// How many runs had ended when, noted now and then.
@@ -69,7 +69,7 @@ mod tests {
         // 1,000 in the first ten minutes, 50 in the ten after them.
         assert_eq!(pace(&[(600, 1_000)]), Some(100.0));
         assert_eq!(pace(&[(600, 1_000), (1_200, 1_050)]), Some(5.0));
-        // What ended just before the window is its beginning: 40 in eleven minutes.
+        // The sign just before the window is its beginning: 40 in eleven minutes.
         assert_eq!(pace(&[(599, 1_000), (1_198, 1_030), (1_259, 1_040)]), Some(40.0 / 11.0));
     }
 

@@ -1,8 +1,8 @@
-//! How far a study is, by its folder alone: whoever works on it, and wherever.
+//! How far a study is, by its folder alone, for all processes that work on it.
 //!
-//! What is done, the runs' own places say, and what has failed the files of failed runs. What is
-//! going on and how fast, the signs of life of those who are at work say; who is not at work any more
-//! has nothing going on. Nothing is written, and nobody is held up.
+//! Runs in the store are done, and the files of failed runs tell the failures. Signs of life tell which runs
+//! are going on, and how fast; a process that is not at work any more has none. Nothing is written, and
+//! nobody is held up.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,12 +40,12 @@ pub struct Status {
     pub runs_a_minute: Option<f64>,
     /// How many seconds what is left and what is running take at this rate.
     pub rest_s: Option<f64>,
-    /// What is known to be going on, longest first: of a run that was begun after the last sign of
+    /// The runs that are known to be going on, longest first: of a run that was begun after the last sign of
     /// its process only the number is known.
     pub running_now: Vec<Running>,
-    /// What took longest, slowest first.
+    /// The runs that took longest, slowest first.
     pub slowest: Vec<Slow>,
-    /// What has failed.
+    /// The runs that have failed.
     pub failures: Vec<Failed>,
     /// The processes that have worked on it.
     pub processes: Vec<StudyProcess>,
@@ -79,12 +79,12 @@ pub struct Failed {
 /// A process that works, or has worked, on a study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyProcess {
-    /// What becomes of it.
+    /// The state of the process.
     #[serde(rename = "state")]
     pub fate: Fate,
     /// For how many seconds it has said nothing.
     pub silent_s: f64,
-    /// What it said last.
+    /// Its last sign.
     #[serde(flatten)]
     pub life: Life,
 }
@@ -135,7 +135,7 @@ impl Status {
         // In the order of the study.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
-        // Whoever has ended a run since the last sign is at the next one.
+        // A worker that has ended a run since the last sign is at the next one.
         let running = begun.len().min(missing.len() - failures.len());
         let left = missing.len() - running - failures.len();
         let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);

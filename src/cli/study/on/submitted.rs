@@ -1,5 +1,5 @@
-//! What a study's folder says of the engine that it was handed to, by which it is asked about and
-//! cancelled.
+//! The note in a study's folder of the engine that has the study, by which the engine is asked about it and
+//! told to cancel it.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::units::tell::count;
 /// The file in the folder of an engine in a study's folder.
 const FILE: &str = "submitted.json";
 
-/// What was submitted.
+/// An array of tasks that was submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::cli::study) struct SubmittedArray {
