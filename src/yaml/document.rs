@@ -10,8 +10,8 @@ use serde_yaml::{Mapping, Value};
 
 use super::finding::{Excerpt, Finding, FindingSpot, clip};
 use super::layer::{Lost, find, lay_at};
-use super::locate::{PointAt, locate};
-use super::path::{Path, PathStep};
+use super::locate::locate;
+use super::path::{Path, PathStep, PointAt};
 use super::read::Problem;
 use super::shape::TreeShape;
 use super::tree;

@@ -28,7 +28,7 @@ pub use path::{Path, PathStep};
 pub use read::{MOST, Problem, read, read_whole};
 
 pub use layer::lay;
-pub use node::write;
+pub use node::{fields, write};
 pub use only_if::{Conditional, each, is_nothing, only};
 pub use shape::{LateShape, TreeShape, kept::kept};
 pub use tree::read as tree;

@@ -7,11 +7,13 @@
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor,
+};
 use serde::ser::Serialize;
-use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
 use serde_yaml::with::singleton_map_recursive;
+use serde_yaml::{Mapping, Value};
 
 use super::path::{Path, PathStep};
 
@@ -108,6 +110,15 @@ fn words(found: Unexpected<'_>) -> String {
 pub fn write(value: &impl Serialize) -> Value {
     singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
         .expect("what is read from a tree can be written as one")
+}
+
+/// Returns the names of the fields of a struct that knows no others, in their order.
+pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    let unknown = Value::Mapping(Mapping::from_iter([(Value::from(""), Value::Null)]));
+    match T::deserialize(TreeNode(&unknown)).map_err(|mistake| mistake.kind) {
+        Err(MistakeKind::UnknownField(_, known)) => known,
+        _ => &[],
+    }
 }
 
 impl<'de> TreeNode<'de> {

@@ -17,6 +17,17 @@ pub enum PathStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path(pub Vec<PathStep>);
 
+/// What of a node to point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointAt {
+    /// Its value.
+    Value,
+    /// The key that it is the value of.
+    Key,
+    /// The second time that this key stands in its mapping.
+    SecondKey,
+}
+
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
     /// until it meets a list.

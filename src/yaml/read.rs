@@ -10,9 +10,8 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
-use super::locate::PointAt;
 use super::node::{Mistake, MistakeKind, TreeNode};
-use super::path::{Path, PathStep};
+use super::path::{Path, PathStep, PointAt};
 use super::shape::TreeShape;
 use mumakil_base::nearest::nearest;
 

@@ -11,7 +11,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, PathStep};
+use super::path::{Path, PathStep, PointAt};
 use super::read::MOST;
 
 /// How deep values may nest. The YAML reader has the same bound, but finds out only after a pass
@@ -39,17 +39,31 @@ pub struct TreeError {
 /// Reads a document. A text without any value is an empty mapping.
 pub fn read(text: &str) -> Result<DocumentTree, TreeError> {
     refuse_deep_nesting(text)?;
-    let state =
-        RefCell::new(ReadState { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
-    match (ValueSeed { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
-        Ok(Value::Null) => Ok(DocumentTree { value: Mapping::new().into(), doubled: Vec::new() }),
-        Ok(value) => Ok(DocumentTree { value, doubled: state.into_inner().doubled }),
+    let nothing = || DocumentTree { value: Mapping::new().into(), doubled: Vec::new() };
+    match build(text, None) {
+        Ok(DocumentTree { value: Value::Null, .. }) => Ok(nothing()),
+        Ok(tree) => Ok(tree),
         Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
-            Ok(DocumentTree { value: Mapping::new().into(), doubled: Vec::new() })
+            Ok(nothing())
         }
         Err(error) => Err(TreeError::of(&error, text)),
     }
 }
+
+/// Builds the tree of a text. Where something is sought, an error that says [`FOUND`] is raised there.
+pub(super) fn build(
+    text: &str,
+    sought: Option<(&Path, PointAt)>,
+) -> Result<DocumentTree, serde_yaml::Error> {
+    let (at, doubled, budget) = (Vec::new(), Vec::new(), budget(text));
+    let state = RefCell::new(ReadState { at, doubled, budget, sought });
+    let seed = ValueSeed { state: &state };
+    let value = seed.deserialize(serde_yaml::Deserializer::from_str(text))?;
+    Ok(DocumentTree { value, doubled: state.into_inner().doubled })
+}
+
+/// The text of the error that is no error. No scenario's text appears in ours.
+pub(crate) const FOUND: &str = "\u{1}found\u{1}";
 
 /// What a text may grow to: every node and every byte of a scalar counts one. Without aliases that
 /// is at most three times the text; small documents may repeat themselves a little.
@@ -119,13 +133,37 @@ impl TreeError {
 const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
 const PLAIN: &str = "plain YAML, without tags such as `!name`";
 
-struct ReadState {
+struct ReadState<'p> {
     at: Vec<PathStep>,
     doubled: Vec<Path>,
     budget: usize,
+    sought: Option<(&'p Path, PointAt)>,
 }
 
-impl ReadState {
+impl ReadState<'_> {
+    /// Notes that a node begins, unless it is the one that is sought.
+    fn begin<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
+        match self.sought {
+            Some((path, PointAt::Value)) if path.0 == self.at => Err(E::custom(FOUND)),
+            _ => self.spend(cost),
+        }
+    }
+
+    /// Notes a key of the node that is read, unless it is the one that is sought.
+    fn meet<E: de::Error>(&mut self, key: &str, is_second: bool) -> Result<(), E> {
+        let is_meant = |path: &Path| match path.0.split_last() {
+            Some((PathStep::Key(last), around)) => last == key && around == self.at,
+            _ => false,
+        };
+        match self.sought {
+            Some((path, PointAt::Key)) if is_meant(path) => Err(E::custom(FOUND)),
+            Some((path, PointAt::SecondKey)) if is_second && is_meant(path) => {
+                Err(E::custom(FOUND))
+            }
+            _ => self.spend(key.len()),
+        }
+    }
+
     fn spend<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
         self.budget = self.budget.checked_sub(cost).ok_or_else(|| E::custom(TOO_LARGE))?;
         Ok(())
@@ -133,20 +171,20 @@ impl ReadState {
 }
 
 #[derive(Clone, Copy)]
-struct ValueSeed<'s> {
-    state: &'s RefCell<ReadState>,
+struct ValueSeed<'s, 'p> {
+    state: &'s RefCell<ReadState<'p>>,
 }
 
-impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
     type Value = Value;
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         from.deserialize_any(self)
     }
 }
 
-impl ValueSeed<'_> {
+impl ValueSeed<'_, '_> {
     fn scalar<E: de::Error>(self, value: Value, len: usize) -> Result<Value, E> {
-        self.state.borrow_mut().spend(1 + len)?;
+        self.state.borrow_mut().begin(1 + len)?;
         Ok(value)
     }
 
@@ -158,7 +196,7 @@ impl ValueSeed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for ValueSeed<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,7 +227,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         self.scalar(value.into(), value.len())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        self.state.borrow_mut().spend(1)?;
+        self.state.borrow_mut().begin(1)?;
         let mut values = Vec::new();
         while let Some(value) =
             self.inside(PathStep::Index(values.len()), |node| list.next_element_seed(node))?
@@ -199,9 +237,9 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         Ok(values.into())
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        self.state.borrow_mut().spend(1)?;
+        self.state.borrow_mut().begin(1)?;
         let mut values = Mapping::new();
-        while let Some(key) = map.next_key_seed(TextKey(self))? {
+        while let Some(key) = map.next_key_seed(TextKey { map: self, known: &values })? {
             let value =
                 self.inside(PathStep::Key(key.clone()), |node| map.next_value_seed(node))?;
             if values.contains_key(key.as_str()) {
@@ -219,22 +257,26 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 }
 
 /// A key, which is read as the text that it is written with: `2009: …` is the key `2009`.
-struct TextKey<'s>(ValueSeed<'s>);
+struct TextKey<'s, 'p, 'k> {
+    map: ValueSeed<'s, 'p>,
+    /// The keys before it, with their values.
+    known: &'k Mapping,
+}
 
-impl<'de> DeserializeSeed<'de> for TextKey<'_> {
+impl<'de> DeserializeSeed<'de> for TextKey<'_, '_, '_> {
     type Value = String;
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
         from.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for TextKey<'_> {
+impl Visitor<'_> for TextKey<'_, '_, '_> {
     type Value = String;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name as the key")
     }
     fn visit_str<E: de::Error>(self, key: &str) -> Result<String, E> {
-        self.0.state.borrow_mut().spend(key.len())?;
+        self.map.state.borrow_mut().meet(key, self.known.contains_key(key))?;
         Ok(key.to_owned())
     }
 }

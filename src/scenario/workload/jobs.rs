@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
 use super::arrivals::{Arrival, BatchId, Way, Workload};
@@ -182,7 +181,7 @@ impl Default for Penalty {
 impl JobEntry {
     /// Returns the names of the fields that a list can say, in their order.
     pub fn field_names() -> &'static [&'static str] {
-        struct_fields::<Self>()
+        yaml::fields::<Self>()
     }
 
     /// Returns what is known of its jobs before they arrive.
@@ -587,38 +586,6 @@ fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<Sim
         earliest[place] = last + entries[place].submit;
     }
     earliest
-}
-
-/// Returns the names of the fields that serde reads into a struct, in their order.
-fn struct_fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    /// Hears what the struct asks for, and has nothing to give.
-    struct Listener<'a>(&'a mut &'static [&'static str]);
-
-    impl<'de> Deserializer<'de> for Listener<'_> {
-        type Error = serde::de::value::Error;
-
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Self::Error> {
-            *self.0 = fields;
-            Err(serde::de::Error::custom("only the names are asked for"))
-        }
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-            Err(serde::de::Error::custom("no struct"))
-        }
-        forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-            option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier
-            ignored_any
-        }
-    }
-    let mut fields: &[&str] = &[];
-    // It never succeeds.
-    let _ = T::deserialize(Listener(&mut fields));
-    fields
 }
 
 fn one() -> Count<1, 1_000_000> {
