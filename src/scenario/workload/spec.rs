@@ -1,12 +1,8 @@
 //! The `workload:` part of a scenario: where jobs come from, and when they come.
 
-use std::fmt;
-
 use schemars::JsonSchema;
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_yaml::{Mapping, Value};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_yaml::Mapping;
 
 use super::jobs::JobEntry;
 use super::source::Source;
@@ -17,16 +13,19 @@ use mumakil_core::mapred::Auto;
 use mumakil_core::trace::TraceFile;
 
 /// What arrives: jobs from one source, and when they are submitted.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WorkloadSpec {
     /// Where jobs come from: of a loaded scenario one source.
+    #[serde(flatten, skip_deserializing, serialize_with = "by_key")]
     #[schemars(skip)]
     pub sources: Vec<Box<dyn Source>>,
     /// Keys that are not those of every workload, as written. Which kinds there are is for a
     /// [`Registry`](crate::scenario::Registry) to say, which makes sources of them: in a loaded
     /// scenario there are none.
+    #[serde(flatten)]
     #[schemars(skip)]
     pub unread: Mapping,
     /// When jobs are submitted.
@@ -61,50 +60,9 @@ pub struct WarmStart {
     pub settle: Auto,
 }
 
-impl Serialize for WorkloadSpec {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self { sources, unread, submission, start, warm_start } = self;
-        let mut map = to.serialize_map(None)?;
-        for source in sources {
-            map.serialize_entry(source.key(), &source.options())?;
-        }
-        for (key, options) in unread {
-            map.serialize_entry(key, options)?;
-        }
-        map.serialize_entry("submission", submission)?;
-        map.serialize_entry("start", start)?;
-        if let Some(warm_start) = warm_start {
-            map.serialize_entry("warm_start", warm_start)?;
-        }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for WorkloadSpec {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct SpecVisitor;
-
-        impl<'de> Visitor<'de> for SpecVisitor {
-            type Value = WorkloadSpec;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("struct WorkloadSpec")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WorkloadSpec, A::Error> {
-                let mut spec = WorkloadSpec::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    match key.as_str() {
-                        "submission" => spec.submission = map.next_value()?,
-                        "start" => spec.start = map.next_value()?,
-                        "warm_start" => spec.warm_start = map.next_value()?,
-                        _ => drop(spec.unread.insert(Value::String(key), map.next_value()?)),
-                    }
-                }
-                Ok(spec)
-            }
-        }
-        from.deserialize_map(SpecVisitor)
-    }
+/// Writes each source under its key.
+fn by_key<S: Serializer>(sources: &[Box<dyn Source>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(sources.iter().map(|source| (source.key(), source.options())))
 }
 
 impl WorkloadSpec {
