@@ -35,30 +35,6 @@ const MOST_TASKS: u64 = 1 << 32;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A block cannot have so many copies.
-    ReplicationAboveNodes {
-        /// The copies asked for.
-        replication: u32,
-        /// The nodes there are.
-        nodes: u32,
-    },
-    /// Heartbeats keep the JobTracker busy, but come in such an order that none waits for another.
-    LockedPhases {
-        /// For how much of the time it is busy, in per cent.
-        busy: u32,
-    },
-    /// No job comes into a class by its rule, since those before it take all that fit.
-    HiddenClass {
-        /// The class.
-        class: String,
-    },
-    /// A job names a class that the scenario does not, though it names others.
-    UnknownClass {
-        /// The job.
-        job: String,
-        /// Its class.
-        class: String,
-    },
     /// A setting changes nothing as the others are.
     Idle {
         /// The setting.
@@ -68,106 +44,13 @@ pub enum Warning {
     },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
-    /// In Mumak these settings of the cluster are zero.
-    SlowMumak(Vec<&'static str>),
-    /// A node has less memory for attempts than one of them needs.
-    NoMemory {
-        /// The job.
-        job: String,
-        /// What one of its attempts needs.
-        needs: Bytes,
-        /// What a node has for all of them.
-        room: Bytes,
-    },
-    /// A node is stopped that stands still, or started that runs.
-    IdleFault {
-        /// Which of the faults.
-        number: usize,
-        /// What it does.
-        key: &'static str,
-        /// The node.
-        node: String,
-    },
-    /// A job is killed before it is submitted.
-    EarlyKill {
-        /// Which of the faults.
-        number: usize,
-        /// The job.
-        job: String,
-        /// When it is submitted.
-        submit: SimSpan,
-    },
-    /// An expectation chooses jobs by what none of them has.
-    ChoosesNothing {
-        /// Which of the expectations.
-        expectation: usize,
-        /// The filter.
-        key: &'static str,
-        /// What it asks for.
-        word: String,
-        /// What may be meant.
-        near: Option<String>,
-    },
-    /// What is to happen comes when the run is over.
-    AfterEnd {
-        /// Where it stands.
-        entry: String,
-        /// When it is due.
-        at: SimSpan,
-        /// When the run ends at the latest.
-        until: SimSpan,
-    },
-    /// What the policy says of its options.
-    Policy(String),
+    /// Anything else, in words.
+    Doubt(String),
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ReplicationAboveNodes { replication, nodes } => write!(
-                f,
-                "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
-                 lower cluster.hdfs.replication or add nodes"
-            ),
-            Self::LockedPhases { busy } => write!(
-                f,
-                "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
-                 their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
-            ),
-            Self::HiddenClass { class } => write!(
-                f,
-                "no job comes into the class `{class}` by its rule, since the rules before it take \
-                 all that fit; say all classes in the order in which they shall be tried"
-            ),
-            Self::UnknownClass { job, class } => write!(
-                f,
-                "the class `{class}` of the job `{job}` is not among the scenario's classes; \
-                 add it there or mend its name"
-            ),
-            Self::NoMemory { job, needs, room } => write!(
-                f,
-                "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
-                 attempts: it runs there all the same, since only what is suspended swaps; raise \
-                 cluster.memory or lower the memory of the job's tasks"
-            ),
-            Self::IdleFault { number, key, node } => {
-                let state = if *key == "stop" { "is stopped" } else { "runs" };
-                write!(
-                    f,
-                    "faults[{number}] has no effect: {node} {state} already at that time; leave it out, \
-                     or mend its time or node"
-                )
-            }
-            Self::EarlyKill { number, job, submit } => write!(
-                f,
-                "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
-                 that"
-            ),
-            Self::AfterEnd { entry, at, until } => write!(
-                f,
-                "{entry} has no effect: it is due at {at}, and the run ends at {until} at the latest; \
-                 raise `until`, or mend its time"
-            ),
             Self::Displaced(Displaced { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
@@ -182,21 +65,7 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
-            Self::SlowMumak(settings) => write!(
-                f,
-                "in Mumak messages and the JobTracker take no time; with `{}` above zero no \
-                 time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
-                settings.join("`, `")
-            ),
-            Self::ChoosesNothing { expectation, key, word, near } => {
-                write!(f, "expect[{expectation}]: no job has the {key} `{word}`")?;
-                match near {
-                    Some(near) => write!(f, "; did you mean `{near}`?"),
-                    None => write!(f, "; mend it, or leave `{key}` out"),
-                }
-            }
-            Self::Idle { message, .. } => f.write_str(message),
-            Self::Policy(doubt) => f.write_str(doubt),
+            Self::Idle { message, .. } | Self::Doubt(message) => f.write_str(message),
         }
     }
 }
@@ -214,6 +83,10 @@ pub(super) struct Checked {
 impl Checked {
     fn value(&mut self, path: &str, message: impl Into<String>) {
         self.problems.push(Problem::value(Path::of(path), message));
+    }
+
+    fn doubt(&mut self, message: String) {
+        self.warnings.push(Warning::Doubt(message));
     }
 
     /// Adds what is wrong with the options of a source.
@@ -321,7 +194,10 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
     }
     let replication = cluster.hdfs.replication.get();
     if replication > nodes && cluster.topology.is_none() {
-        found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+        found.doubt(format!(
+            "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
+             lower cluster.hdfs.replication or add nodes"
+        ));
     }
 }
 
@@ -344,8 +220,12 @@ fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
             false => job.reduce_memory,
         };
     if let Some(job) = jobs.iter().find(|job| room < needs(job)) {
-        let (job, needs) = (job.name.clone(), needs(job));
-        found.warnings.push(Warning::NoMemory { job, needs, room });
+        let (job, needs) = (&job.name, needs(job));
+        found.doubt(format!(
+            "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
+             attempts: it runs there all the same, since only what is suspended swaps; raise \
+             cluster.memory or lower the memory of the job's tasks"
+        ));
     }
 }
 
@@ -416,7 +296,11 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
     // One that cannot keep up has a queue in any order, and one with much time hardly has any.
     if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
-        found.warnings.push(Warning::LockedPhases { busy: (100.0 * busy) as u32 });
+        let busy = (100.0 * busy) as u32;
+        found.doubt(format!(
+            "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+             their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
+        ));
     }
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
@@ -479,7 +363,11 @@ fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
     let slow: Vec<&str> = slow.collect();
     if !hadoop.behaviour().takes_time && !slow.is_empty() {
-        found.warnings.push(Warning::SlowMumak(slow));
+        found.doubt(format!(
+            "in Mumak messages and the JobTracker take no time; with `{}` above zero no \
+             time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
+            slow.join("`, `")
+        ));
     }
 }
 
@@ -701,7 +589,12 @@ fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Ch
         let key = entry.split('[').next().unwrap_or_default();
         until <= *at && intact(key)
     });
-    found.warnings.extend(late.map(|(entry, at)| Warning::AfterEnd { entry, at, until }));
+    for (entry, at) in late {
+        found.doubt(format!(
+            "{entry} has no effect: it is due at {at}, and the run ends at {until} at the latest; \
+             raise `until`, or mend its time"
+        ));
+    }
 }
 
 fn check_faults(
@@ -754,7 +647,10 @@ fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     for (number, fault) in scenario.faults.iter().enumerate() {
         let Some(job) = fault.killed() else { continue };
         if let Some(submit) = submit_of(job).filter(|submit| fault.at() < Some(*submit)) {
-            found.warnings.push(Warning::EarlyKill { number, job: job.to_owned(), submit });
+            found.doubt(format!(
+                "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
+                 that"
+            ));
         }
     }
 }
@@ -792,8 +688,11 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
         let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
         let Some(name) = name else { return };
         if stopped.contains(&node) == is_stop {
-            let key = fault.key();
-            found.warnings.push(Warning::IdleFault { number, key, node: name });
+            let state = if is_stop { "is stopped" } else { "runs" };
+            found.doubt(format!(
+                "faults[{number}] has no effect: {name} {state} already at that time; leave it out, \
+                 or mend its time or node"
+            ));
         }
         stopped.retain(|other| *other != node);
         stopped.extend(is_stop.then_some(node));
@@ -802,15 +701,21 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
 
 fn check_classes(scenario: &Scenario, found: &mut Checked) {
     let classes = &scenario.classes;
-    let hidden = super::classes::hidden(classes);
-    found.warnings.extend(hidden.map(|class| Warning::HiddenClass { class: class.to_owned() }));
+    for class in super::classes::hidden(classes) {
+        found.doubt(format!(
+            "no job comes into the class `{class}` by its rule, since the rules before it take \
+             all that fit; say all classes in the order in which they shall be tried"
+        ));
+    }
     for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {
-            found
-                .warnings
-                .push(Warning::UnknownClass { job: job.name.clone(), class: class.clone() });
+            found.doubt(format!(
+                "the class `{class}` of the job `{}` is not among the scenario's classes; \
+                 add it there or mend its name",
+                job.name
+            ));
         }
     }
 }

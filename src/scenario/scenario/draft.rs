@@ -8,7 +8,8 @@ use serde_yaml::{Mapping, Value};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::schema::shape;
 use super::{
-    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
+    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, SchedulerChoice, Warning, check,
+    classes,
 };
 use crate::fault::Fault;
 use mumakil_base::files;
@@ -191,7 +192,6 @@ impl Draft {
             self.displaced.iter().cloned().map(Warning::Displaced).collect();
         let mut heeded = Vec::new();
         let scenario = scenario.map(|mut scenario| {
-            let mut policies = Vec::new();
             let found = &mut conditional;
             let workload = &mut scenario.workload;
             problems.extend(registry.read_sources(workload, &plain, most, is_said, found));
@@ -201,32 +201,29 @@ impl Draft {
             if scenario.classes.is_empty() && scenario.workload.is_traced() {
                 scenario.classes = classes::by_size();
             }
-            if intact("scheduler") {
-                match registry.complete(&scenario.scheduler, &scenario.site()) {
-                    Ok((choice, doubts)) => {
-                        scenario.scheduler = choice;
-                        warnings.extend(doubts.into_iter().map(Warning::Policy));
-                    }
-                    Err(mistakes) => problems.extend(mistakes),
+            let mut complete = |choice: &SchedulerChoice, at: Path| match registry
+                .complete(choice, &scenario.site())
+            {
+                Ok((choice, doubts)) => {
+                    warnings.extend(doubts.into_iter().map(Warning::Doubt));
+                    Some(choice)
                 }
+                Err(mistakes) => {
+                    problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)));
+                    None
+                }
+            };
+            let first = intact("scheduler").then(|| complete(&scenario.scheduler, Path::default()));
+            let later = scenario.later.iter().enumerate().filter(|_| intact("later"));
+            let later = later.map(|(number, later)| {
+                complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
+            });
+            let later: Vec<Option<SchedulerChoice>> = later.collect();
+            if let Some(choice) = first.flatten() {
+                scenario.scheduler = choice;
             }
-            if intact("later") {
-                for (number, later) in scenario.later.iter().enumerate() {
-                    let Some(choice) = &later.scheduler else { continue };
-                    let at = Path::of(&format!("later[{number}]"));
-                    match registry.complete(choice, &scenario.site()) {
-                        Ok((choice, doubts)) => {
-                            policies.push((number, choice));
-                            warnings.extend(doubts.into_iter().map(Warning::Policy));
-                        }
-                        Err(mistakes) => {
-                            problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)))
-                        }
-                    }
-                }
-                for (number, choice) in policies {
-                    scenario.later[number].scheduler = Some(choice);
-                }
+            for (entry, choice) in scenario.later.iter_mut().zip(later) {
+                entry.scheduler = choice.or(entry.scheduler.take());
             }
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);

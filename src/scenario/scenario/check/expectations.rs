@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checked, Warning};
+use super::Checked;
 use crate::scenario::RecordSpec;
 use crate::scenario::complaint::{misplaced, unusable};
 use crate::scenario::spec::Scenario;
@@ -32,7 +32,7 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
                     found.problems.push(Problem::value(at, message).hint(hint));
                 }
                 if let Some(known) = &known {
-                    found.warnings.extend(known.unknown(index, &plan));
+                    known.look_for_unknown(index, &plan, found);
                 }
             }
         }
@@ -61,28 +61,30 @@ impl Known {
         })
     }
 
-    /// Returns the words by which an expectation chooses that no job has.
-    fn unknown(&self, expectation: usize, plan: &ExprPlan) -> Vec<Warning> {
+    /// Finds the words by which an expectation chooses that no job has.
+    fn look_for_unknown(&self, expectation: usize, plan: &ExprPlan, found: &mut Checked) {
         let mut told = BTreeSet::new();
-        let warning = |(key, word): (&'static str, &str)| {
+        for (key, word) in plan.words() {
             let known = match key {
                 "name" => &self.names,
                 "user" => &self.users,
                 "pool" => &self.pools,
-                _ => return None,
+                _ => continue,
             };
+            if known.contains(word) || !told.insert((key, word.to_owned())) {
+                continue;
+            }
             // Who names an entry with a count means its jobs.
-            let first = || known.get(&format!("{word}-1")).map(String::as_str);
-            let near = || first().or_else(|| nearest(word, known.iter().map(String::as_str)));
-            let is_new = !known.contains(word) && told.insert((key, word.to_owned()));
-            is_new.then(|| Warning::ChoosesNothing {
-                expectation,
-                key,
-                word: word.to_owned(),
-                near: near().map(str::to_owned),
-            })
-        };
-        plan.words().into_iter().filter_map(warning).collect()
+            let first = known.get(&format!("{word}-1")).map(String::as_str);
+            let what_to_do = match first.or_else(|| nearest(word, known.iter().map(String::as_str)))
+            {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("mend it, or leave `{key}` out"),
+            };
+            found.doubt(format!(
+                "expect[{expectation}]: no job has the {key} `{word}`; {what_to_do}"
+            ));
+        }
     }
 }
 
