@@ -35,9 +35,7 @@ impl File {
         ask(path)?;
         Ok(Self { path: path.to_owned(), file: options.open(path)? })
     }
-}
 
-impl File {
     /// Opens a file that is gone on with; it is made if it is not there.
     ///
     /// # Errors

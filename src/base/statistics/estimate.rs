@@ -86,10 +86,14 @@ fn standard_error(values: &[f64]) -> Option<f64> {
 /// Returns the interval of Student's t.
 pub(super) fn student(values: &[f64]) -> Option<Band> {
     let (mean, error) = (mean(values)?, standard_error(values)?);
-    let freedom = values.len() as f64 - 1.0;
-    let t = StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom");
-    let half = t.inverse_cdf(1.0 - TAIL) * error;
+    let half = student_of(values.len()).inverse_cdf(1.0 - TAIL) * error;
     Some(Band { low: mean - half, high: mean + half })
+}
+
+/// Returns Student's distribution of so many values, at least two.
+pub(super) fn student_of(values: usize) -> StudentsT {
+    let freedom = values as f64 - 1.0;
+    StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom")
 }
 
 /// Returns the interval of a studentised bootstrap: as Student's, but t is that of samples drawn

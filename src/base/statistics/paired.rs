@@ -3,9 +3,9 @@
 //! Ratios are compared by their logarithms: then a over b says the reverse of b over a, and a factor
 //! weighs the same whatever the size of a pair. Everything here is Student's, of few pairs too.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::ContinuousCDF;
 
-use super::estimate::{Band, Estimate, student};
+use super::estimate::{Band, Estimate, student, student_of};
 use super::{mean, quantile, standard_deviation};
 
 /// What is less likely than this if both sides were alike is no chance.
@@ -154,12 +154,6 @@ pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     };
     let found: Vec<Outlier> = off.iter().enumerate().filter_map(outlier).collect();
     if 5 * found.len() <= logarithms.len() { found } else { Vec::new() }
-}
-
-/// Returns Student's distribution of so many values, at least two.
-fn student_of(values: usize) -> StudentsT {
-    let freedom = values as f64 - 1.0;
-    StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom")
 }
 
 #[cfg(test)]

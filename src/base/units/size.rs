@@ -92,22 +92,11 @@ const MOST: f64 = Bytes::LARGEST.0 as f64;
 
 /// Writes whole bytes in the largest unit of which they are a multiple.
 fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    let (size, name) = [
-        (1 << 50, "PiB"),
-        (1_000_000_000_000_000, "PB"),
-        (1 << 40, "TiB"),
-        (1_000_000_000_000, "TB"),
-        (1 << 30, "GiB"),
-        (1_000_000_000, "GB"),
-        (1 << 20, "MiB"),
-        (1_000_000, "MB"),
-        (1 << 10, "KiB"),
-        (1_000, "kB"),
-    ]
-    .into_iter()
-    .find(|(size, _)| bytes != 0 && bytes.is_multiple_of(*size))
-    .unwrap_or((1, "B"));
-    write!(f, "{}{name}", bytes / size)
+    let whole = |unit: &&NamedUnit| bytes != 0 && bytes.is_multiple_of(unit.size as u64);
+    let of_bytes = UNITS.iter().filter(|unit| unit.name.ends_with('B'));
+    let largest = of_bytes.filter(whole).max_by(|a, b| a.size.total_cmp(&b.size));
+    let NamedUnit { name, size } = largest.unwrap_or(&UNITS[0]);
+    write!(f, "{}{name}", bytes / *size as u64)
 }
 
 crate::text_form! {
