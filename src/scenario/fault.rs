@@ -22,6 +22,7 @@ mod loss;
 mod out_of_memory;
 mod partition;
 mod restart;
+mod several;
 mod short;
 mod slow;
 mod slow_spells;
@@ -43,6 +44,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::workload::{Arrival, Workload, copy};
 use mumakil_base::random::{Dist, Purpose, stream};
+use mumakil_base::units::tell::{listed, quoted};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Cut, Topology, TrackerId};
 use mumakil_core::mapred::{Doom, Hadoop, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
@@ -439,19 +441,10 @@ fn about<K: JsonSchema>() -> String {
 fn about_at() -> String {
     let keys = |of: Moment| {
         let kinds = KINDS.iter().filter(move |(_, moment)| *moment == of);
-        listed(kinds.map(|(key, _)| *key), "and")
+        listed(quoted(kinds.map(|(key, _)| *key)), "and")
     };
     let (named, open) = (keys(Moment::Named), keys(Moment::Open));
     format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
-}
-
-/// Quotes names: `a`, `b` and `c`.
-fn listed(names: impl Iterator<Item = &'static str>, last: &str) -> String {
-    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match names.split_last() {
-        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 /// One thing that goes wrong.
@@ -510,7 +503,7 @@ impl TryFrom<FaultEntry> for Fault {
         if let Some(late) = all.iter().find(needs_time) {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
-        let keys = || listed(KINDS.iter().map(|(key, _)| *key), "or");
+        let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),

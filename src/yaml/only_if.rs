@@ -24,6 +24,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::path::{Path, PathStep};
 use super::shape::{MappingForm, TreeShape};
+use mumakil_base::units::tell::listed;
 
 /// A setting that somebody has said and that has an effect only on a condition.
 #[derive(Clone, Debug)]
@@ -85,9 +86,7 @@ pub fn only(condition: &Json) -> String {
     };
     let all = condition.as_object().into_iter().flatten();
     let all = all.flat_map(|(key, wanted)| each(wanted).map(|wanted| alternative(key, wanted)));
-    let mut all: Vec<String> = all.collect();
-    let last = all.pop().unwrap_or_default();
-    if all.is_empty() { last } else { format!("{} or {last}", all.join(", ")) }
+    listed(all, "or")
 }
 
 /// Returns each entry of a list, or what is none.

@@ -14,6 +14,7 @@ use super::node::{Mistake, MistakeKind, TreeNode};
 use super::path::{Path, PathStep, PointAt};
 use super::shape::TreeShape;
 use mumakil_base::nearest::nearest;
+use mumakil_base::units::tell::{listed, quoted};
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,27 @@ impl Problem {
     /// A key that is wrong: it should not be there, or have another name.
     pub fn key(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
+    }
+
+    /// A name that is none of those that are known, be it a key or a value.
+    pub fn unknown<'c>(
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'c str>,
+        path: Path,
+    ) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let expected = match known.len() {
+            0 => "none here".to_owned(),
+            1 | 2 => listed(quoted(known.iter().copied()), "or"),
+            _ => format!("one of {}", quoted(known.iter().copied()).collect::<Vec<_>>().join(", ")),
+        };
+        let message = format!("unknown {what} `{name}`, expected {expected}");
+        let problem = match path.0.last() {
+            Some(PathStep::Key(key)) if key == name => Self::key(path, message),
+            _ => Self::value(path, message),
+        };
+        problem.nearest(name, known)
     }
 
     /// A value of whose text a part is wrong, given by its bytes.
@@ -198,9 +220,11 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
             let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
             let of_shape = shape.at(&around).names();
             let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
-            unknown("field", name, &known, path)
+            Problem::unknown("field", name, known, path)
         }
-        MistakeKind::UnknownName(name, known) => unknown("name", name, known, path),
+        MistakeKind::UnknownName(name, known) => {
+            Problem::unknown("name", name, known.iter().copied(), path)
+        }
         MistakeKind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
         MistakeKind::Bare(name) => {
             let such_as = match shape.at(&path).needed_option(name) {
@@ -211,22 +235,6 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
         }
         MistakeKind::Wrong(message) => Problem::value(path, message),
     }
-}
-
-fn unknown(what: &str, name: &str, known: &[&str], path: Path) -> Problem {
-    let quoted: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-    let expected = match &quoted[..] {
-        [] => "none here".to_owned(),
-        [only] => only.clone(),
-        [one, other] => format!("{one} or {other}"),
-        _ => format!("one of {}", quoted.join(", ")),
-    };
-    let message = format!("unknown {what} `{name}`, expected {expected}");
-    let problem = match path.0.last() {
-        Some(PathStep::Key(key)) if key == name => Problem::key(path, message),
-        _ => Problem::value(path, message),
-    };
-    problem.nearest(name, known.iter().copied())
 }
 
 #[cfg(test)]

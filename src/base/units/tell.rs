@@ -82,6 +82,20 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", count(number))
 }
 
+/// Tells names one after another, with a word before the last: `a`, `a or b`, `a, b or c`.
+pub fn listed(names: impl IntoIterator<Item = String>, word: &str) -> String {
+    let mut names: Vec<String> = names.into_iter().collect();
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} {word} {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// Returns names in the quotes that a message has them in.
+pub fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
+    names.into_iter().map(|name| format!("`{name}`"))
+}
+
 /// Tells how many times as fast: `8.5x`, `21,000x`.
 pub fn times(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.1}x") } else { format!("{}x", count(factor as u64)) }

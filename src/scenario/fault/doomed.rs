@@ -3,13 +3,10 @@
 //! Whether an attempt is struck is drawn for it alone, and so is where: another share strikes more
 //! attempts or fewer, but none later or elsewhere.
 
-use std::borrow::Cow;
-use std::fmt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer};
-use serde::{Deserialize, Serialize, Serializer};
-
+use super::several::OneOrList;
 use super::short::Shorten;
 use super::target::{Nodes, Racks, Target};
 use super::{Cue, Effects, Kind, Known, Moment};
@@ -32,7 +29,7 @@ pub(super) struct Doomed {
     rack: Option<Racks>,
     /// The jobs, by name: one or a list; without this, all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    jobs: Option<JobNames>,
+    jobs: Option<OneOrList<String>>,
     /// Whether maps or reduces; without this, both.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<TaskWord>,
@@ -91,7 +88,7 @@ impl<S: Strikes> Kind for S {
 
     fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         let doomed = self.whom();
-        for name in doomed.jobs.iter().flat_map(|JobNames(names)| names) {
+        for name in doomed.jobs.iter().flat_map(|OneOrList(names)| names) {
             known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
         }
         Ok(())
@@ -106,7 +103,7 @@ impl<S: Strikes> Kind for S {
             }
             is_struck
         });
-        let jobs = doomed.jobs.as_ref().map(|JobNames(names)| {
+        let jobs = doomed.jobs.as_ref().map(|OneOrList(names)| {
             let mut is_struck = vec![false; site.workload.arrivals.len()];
             for job in names.iter().flat_map(|name| site.jobs(name)) {
                 is_struck[job.index()] = true;
@@ -131,54 +128,5 @@ impl<S: Strikes> Kind for S {
 impl Doomed {
     fn target(&self) -> Target<'_> {
         Target::new(self.nodes.as_ref(), self.rack.as_ref())
-    }
-}
-
-/// The names of jobs.
-#[derive(Clone, Debug, PartialEq)]
-struct JobNames(Vec<String>);
-
-const JOBS: &str = "the name of a job, or a list of them";
-
-impl Serialize for JobNames {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match &self.0[..] {
-            [only] => only.serialize(to),
-            names => names.serialize(to),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for JobNames {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NamesVisitor;
-        impl<'de> de::Visitor<'de> for NamesVisitor {
-            type Value = JobNames;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(JOBS)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<JobNames, E> {
-                Ok(JobNames(vec![text.to_owned()]))
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<JobNames, A::Error> {
-                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(JobNames)
-            }
-        }
-        from.deserialize_any(NamesVisitor)
-    }
-}
-
-impl JsonSchema for JobNames {
-    fn schema_name() -> Cow<'static, str> {
-        "JobNames".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "title": JOBS,
-            "anyOf": [
-                { "type": "string" },
-                { "type": "array", "items": { "type": "string" } },
-            ],
-        })
     }
 }

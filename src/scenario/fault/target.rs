@@ -9,10 +9,10 @@ use std::fmt;
 
 use rand::seq::SliceRandom;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserializer, Unexpected};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::several::{OneOrList, one_or_list};
 use super::{Cue, Known};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;
@@ -33,8 +33,7 @@ pub(super) enum Nodes {
 }
 
 /// One rack or several.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Racks(Vec<RackName>);
+pub(super) type Racks = OneOrList<RackName>;
 
 /// Whom a fault strikes, as its options say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +48,6 @@ pub(super) struct Target<'a> {
 
 const NODES: &str = "`all`, nodes such as node-3 or [node-3, node-5], a number of them, or a share \
                      such as 10 %";
-const RACKS: &str = "a rack such as rack-2, or a list of them";
 
 impl<'a> Target<'a> {
     pub(super) fn new(nodes: Option<&'a Nodes>, racks: Option<&'a Racks>) -> Self {
@@ -81,7 +79,7 @@ impl<'a> Target<'a> {
                 name.among(nodes).map_err(|message| at("nodes", message))?;
             }
         }
-        if let (Some(Racks(names)), Some(racks)) = (self.racks, &known.racks) {
+        if let (Some(OneOrList(names)), Some(racks)) = (self.racks, &known.racks) {
             for name in names {
                 name.among(racks.len() as u32).map_err(|message| at("rack", message))?;
             }
@@ -94,7 +92,7 @@ impl<'a> Target<'a> {
         };
         match (self.racks, known.nodes, &known.racks) {
             (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
-            (Some(Racks(names)), _, Some(racks)) => {
+            (Some(OneOrList(names)), _, Some(racks)) => {
                 let distinct: BTreeSet<usize> =
                     names.iter().map(|name| name.rack().index()).collect();
                 let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
@@ -110,7 +108,7 @@ impl<'a> Target<'a> {
     pub(super) fn of(self, topology: &Topology, seed: u64, cue: &Cue) -> Vec<TrackerId> {
         let mut pool: Vec<TrackerId> = match self.racks {
             None => topology.nodes().map(|(id, _)| id).collect(),
-            Some(Racks(racks)) => {
+            Some(OneOrList(racks)) => {
                 let of_rack = |rack: &RackName| topology.rack_nodes(rack.rack());
                 racks.iter().flat_map(of_rack).copied().collect()
             }
@@ -154,7 +152,7 @@ impl fmt::Display for Target<'_> {
         }
         match self.racks {
             None => Ok(()),
-            Some(Racks(racks)) => write!(f, " of {}", joined(racks)),
+            Some(OneOrList(racks)) => write!(f, " of {}", joined(racks)),
         }
     }
 }
@@ -167,13 +165,6 @@ impl Serialize for Nodes {
             Self::Number(number) => to.serialize_u32(*number),
             Self::Share(share) => to.collect_str(&format_args!("{} %", share.get() * 100.0)),
         }
-    }
-}
-
-fn one_or_list<T: Serialize, S: Serializer>(names: &[T], to: S) -> Result<S::Ok, S::Error> {
-    match names {
-        [only] => only.serialize(to),
-        names => names.serialize(to),
     }
 }
 
@@ -224,49 +215,6 @@ impl JsonSchema for Nodes {
                 { "type": "integer", "minimum": 1 },
                 { "type": "array", "items": names, "minItems": 1 },
             ],
-        })
-    }
-}
-
-impl Serialize for Racks {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        one_or_list(&self.0, to)
-    }
-}
-
-impl<'de> Deserialize<'de> for Racks {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct RacksVisitor;
-        impl<'de> de::Visitor<'de> for RacksVisitor {
-            type Value = Racks;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(RACKS)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Racks, E> {
-                let name = RackName::deserialize(StrDeserializer::new(text))?;
-                Ok(Racks(vec![name]))
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Racks, A::Error> {
-                let names = Vec::deserialize(de::value::SeqAccessDeserializer::new(list))?;
-                if names.is_empty() {
-                    return Err(de::Error::invalid_length(0, &self));
-                }
-                Ok(Racks(names))
-            }
-        }
-        from.deserialize_any(RacksVisitor)
-    }
-}
-
-impl JsonSchema for Racks {
-    fn schema_name() -> Cow<'static, str> {
-        "Racks".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let name = schemas.subschema_for::<RackName>();
-        json_schema!({
-            "title": RACKS,
-            "anyOf": [name, { "type": "array", "items": name, "minItems": 1 }],
         })
     }
 }

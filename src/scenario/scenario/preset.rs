@@ -147,10 +147,7 @@ impl Presets {
             }
         };
         self.get(&name).unwrap_or_else(|| {
-            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
-            let message =
-                format!("unknown {} `{name}`, expected one of {}", self.kind, names.join(", "));
-            problems.push(Problem::value(at, message).nearest(&name, self.names()));
+            problems.push(Problem::unknown(self.kind, &name, self.names(), at));
             self.plain()
         })
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use mumakil_base::nearest::nearest;
+use mumakil_base::units::tell::listed;
 use mumakil_yaml::{each, only};
 
 /// The keys of a schema, in its order, each before those inside it.
@@ -135,7 +136,7 @@ fn takes(schema: &Value) -> String {
         return title.to_owned();
     }
     if let Some(names) = schema["enum"].as_array() {
-        return one_of(names.iter().filter(|name| !name.is_null()).map(quoted));
+        return listed(names.iter().filter(|name| !name.is_null()).map(quoted), "or");
     }
     if let Some(name) = schema.get("const") {
         return quoted(name);
@@ -143,7 +144,7 @@ fn takes(schema: &Value) -> String {
     let mut forms: Vec<String> = alternatives(schema).map(takes).collect();
     forms.dedup();
     if !forms.is_empty() {
-        return one_of(forms.into_iter());
+        return listed(forms, "or");
     }
     let kind = match &schema["type"] {
         Value::Array(kinds) => kinds.first().and_then(Value::as_str),
@@ -169,14 +170,6 @@ fn takes(schema: &Value) -> String {
             None => "a mapping".to_owned(),
         },
         _ => "any value".to_owned(),
-    }
-}
-
-fn one_of(forms: impl Iterator<Item = String>) -> String {
-    let mut forms: Vec<String> = forms.collect();
-    match forms.pop() {
-        Some(last) if !forms.is_empty() => format!("{} or {last}", forms.join(", ")),
-        last => last.unwrap_or_default(),
     }
 }
 

@@ -19,6 +19,7 @@ use super::{Scenario, ScenarioError};
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
+use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{Complaint, Overhear, PerSlot, Policy, Promised, Scheduler, Site, Tell};
 use mumakil_policies::external::{self, External};
 use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
@@ -251,9 +252,7 @@ impl Registry {
         }
         let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
         for key in workload.unread.keys().filter_map(Value::as_str) {
-            let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
-            let message = format!("unknown field `{key}`, expected one of {}", names.join(", "));
-            problems.push(Problem::key(at.key(key), message).nearest(key, known()));
+            problems.push(Problem::unknown("field", key, known(), at.key(key)));
         }
         problems
     }
@@ -336,23 +335,16 @@ impl Registry {
         let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape.names().contains(&key);
         let those: Vec<&str> = self.policies.iter().filter(has_it).map(|(name, _)| *name).collect();
         let name = choice.name.as_str();
-        if let Some((last, rest)) = those.split_last()
-            && !those.contains(&name)
-        {
-            let rest: Vec<String> = rest.iter().map(|name| format!("`{name}`")).collect();
-            let and = if rest.is_empty() { "" } else { " and " };
-            let those = format!("{}{and}`{last}`", rest.join(", "));
+        if !those.is_empty() && !those.contains(&name) {
+            let those = listed(quoted(those), "and");
             problem.hint = Some(format!("`{key}` is an option of {those}, not of `{name}`"));
         }
     }
 
     fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<Problem>> {
         self.get(&choice.name).ok_or_else(|| {
-            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
-            let message =
-                format!("unknown policy `{}`, expected one of {}", choice.name, names.join(", "));
             let at = Path::of("scheduler").key(&choice.name);
-            vec![Problem::key(at, message).nearest(&choice.name, self.names())]
+            vec![Problem::unknown("policy", &choice.name, self.names(), at)]
         })
     }
 }
@@ -657,7 +649,7 @@ pub(super) mod tests {
     #[test]
     fn wrong_choices_are_refused_with_their_paths() {
         for (yaml, why) in [
-            ("lasy", "scheduler.lasy: unknown policy `lasy`, expected one of `fifo`, `lazy`"),
+            ("lasy", "scheduler.lasy: unknown policy `lasy`, expected `fifo` or `lazy`"),
             ("{lazy: {sleep: 3}}", "scheduler.lazy.sleep: invalid"),
             ("{lazy: {slep: 3s}}", "scheduler.lazy.slep: unknown field"),
             ("{lazy: {wake: {alarm: {}}}}", "scheduler.lazy.wake.alarm: missing field `after`"),
