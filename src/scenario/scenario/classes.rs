@@ -50,13 +50,8 @@ impl ClassRule {
             Counted::Maps => maps,
             Counted::Reduces => reduces,
         };
-        match comparison {
-            Comparison::Less => count < number,
-            Comparison::AtMost => count <= number,
-            Comparison::Equal => count == number,
-            Comparison::AtLeast => count >= number,
-            Comparison::More => count > number,
-        }
+        let (first, end) = comparison.range(number);
+        (first..end).contains(&count.into())
     }
 }
 

@@ -148,51 +148,18 @@ pub struct RecordSpec {
     pub warm_up: SimSpan,
 }
 
-/// An output that a run records if it is asked to.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordSwitch {
-    /// Its key in `record`.
-    pub name: &'static str,
-    /// The setting.
-    pub is_on: fn(&mut RecordSpec) -> &mut bool,
-    /// Whether an expression reads the output.
-    pub is_read: fn(&ExprNeeds) -> bool,
-}
-
 impl RecordSpec {
-    /// The outputs that expressions may read.
-    pub const SWITCHES: [RecordSwitch; 6] = [
-        RecordSwitch {
-            name: "tasks",
-            is_on: |record| &mut record.tasks,
-            is_read: ExprNeeds::reads::<AttemptRow>,
-        },
-        RecordSwitch {
-            name: "timeline",
-            is_on: |record| &mut record.timeline,
-            is_read: ExprNeeds::reads::<SlotsRow>,
-        },
-        RecordSwitch {
-            name: "alone",
-            is_on: |record| &mut record.alone,
-            is_read: ExprNeeds::reads::<AloneRow>,
-        },
-        RecordSwitch {
-            name: "chains",
-            is_on: |record| &mut record.chains,
-            is_read: ExprNeeds::reads::<ChainRow>,
-        },
-        RecordSwitch {
-            name: "waste",
-            is_on: |record| &mut record.waste,
-            is_read: ExprNeeds::reads_waste,
-        },
-        RecordSwitch {
-            name: "histograms",
-            is_on: |record| &mut record.histograms,
-            is_read: |needs| !needs.histograms.is_empty(),
-        },
-    ];
+    /// Returns each output that expressions may read: its key, its setting, and whether these read it.
+    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 6] {
+        [
+            ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
+            ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
+            ("alone", &mut self.alone, needs.reads::<AloneRow>()),
+            ("chains", &mut self.chains, needs.reads::<ChainRow>()),
+            ("waste", &mut self.waste, needs.reads_waste()),
+            ("histograms", &mut self.histograms, !needs.histograms.is_empty()),
+        ]
+    }
 }
 
 impl Default for RecordSpec {

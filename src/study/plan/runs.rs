@@ -287,9 +287,8 @@ fn record_only_what_is_read(
 ) -> Result<(), ScenarioError> {
     record.report &= draft.says("record.report");
     let mut problems = Vec::new();
-    for switch in RecordSpec::SWITCHES {
-        let (setting, is_read) = ((switch.is_on)(record), (switch.is_read)(&study.needs));
-        let path = &format!("record.{}", switch.name);
+    for (key, setting, is_read) in record.read_by(&study.needs) {
+        let path = &format!("record.{key}");
         if !draft.says(path) {
             *setting = is_read;
         } else if is_read && !*setting {

@@ -91,7 +91,6 @@ impl Known {
 /// Returns a setting that is off but needed.
 fn unrecorded(needs: &ExprNeeds, scenario: &Scenario) -> Option<&'static str> {
     let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
-    let mut switches = RecordSpec::SWITCHES.iter();
-    let off = switches.find(|switch| (switch.is_read)(needs) && !*(switch.is_on)(&mut record));
-    off.map(|switch| switch.name)
+    let mut outputs = record.read_by(needs).into_iter();
+    outputs.find(|(_, is_on, is_read)| *is_read && !**is_on).map(|(key, ..)| key)
 }
