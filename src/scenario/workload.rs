@@ -10,10 +10,10 @@
 //!
 //! | format | record | written by |
 //! |---|---|---|
-//! | SWIM, lines of columns | [`swim::SwimJob`] | [`swim::SwimJob::write_to`] |
-//! | Rumen's job trace | [`rumen::LoggedJob`] | [`rumen::LoggedJob::write_to`] |
+//! | SWIM, lines of columns | [`swim::SwimJob`] | [`format::ForeignJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`format::ForeignJob::write_to`] |
 //! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
-//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`format::ForeignJob::write_to`] |
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
 //! | our own table of jobs, CSV | [`list::Row`] | [`list::write_table`] |
@@ -46,6 +46,7 @@ mod jobs;
 pub mod list;
 mod mix;
 pub mod rumen;
+mod sets;
 mod shared;
 mod shares;
 mod site;
@@ -58,7 +59,7 @@ pub mod swim;
 #[cfg(test)]
 mod testing;
 
-pub use arrivals::{Arrival, BatchId, LeftOut, Way, Workload};
+pub use arrivals::{Arrival, BatchId, Way, Workload};
 pub use format::{Format, Formats};
 pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};

@@ -13,7 +13,7 @@ use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::Formats;
-use mumakil::workload::format::{List, Trace};
+use mumakil::workload::format::{ForeignJob, List, Trace};
 use mumakil::workload::list;
 use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
 use mumakil::workload::sls::{SlsJob, SlsRack, Synth};

@@ -12,6 +12,7 @@ use mumakil::emulation::Prepared;
 use mumakil::scenario::{self, Registry};
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::workload::Formats;
+use mumakil::workload::format::ForeignJob;
 use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
 use mumakil::workload::swim::SwimJob;
 use proptest::prelude::*;

@@ -1,6 +1,5 @@
 //! The jobs of a run: when each is submitted, what it waits for, and what of a trace is not there.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::submission::Submission;
@@ -23,56 +22,9 @@ pub struct Workload {
     /// Jobs that are submitted before this are in no statistics.
     pub warm_up: SimSpan,
     /// What of a trace is not in these jobs, and why.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<String>,
     /// Whether two looks at the load at one instant submit two jobs.
     pub looks_twice: bool,
-}
-
-/// What of a trace is not in the jobs of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LeftOut {
-    /// So many jobs were killed or have nothing to run.
-    Empty(u64),
-    /// So many records are broken, and the scenario does not mind.
-    Broken(u64),
-    /// Some hosts are none of the cluster's nodes: what lies there is nowhere near.
-    Hosts {
-        /// How many.
-        hosts: u64,
-        /// The first of them.
-        first: String,
-        /// The line at which the first job begins that speaks of it.
-        line: u64,
-        /// That job.
-        job: String,
-    },
-}
-
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty(1) => f.write_str("a job of the trace without work is left out"),
-            Self::Empty(jobs) => {
-                write!(
-                    f,
-                    "{jobs} jobs of the trace that were killed or have nothing to run are left out"
-                )
-            }
-            Self::Broken(1) => f.write_str("a broken record of the trace is left out"),
-            Self::Broken(records) => {
-                write!(f, "{records} broken records of the trace are left out")
-            }
-            Self::Hosts { hosts, first, line, job } => {
-                let (s, are) = if *hosts == 1 { ("", "is no node") } else { ("s", "are no nodes") };
-                write!(
-                    f,
-                    "{hosts} host{s} of the trace {are} of the cluster, so nothing lies there: \
-                     first {first:?} in line {line}, job {job:?}"
-                )
-            }
-        }
-    }
 }
 
 /// A job and when it is submitted.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arrivals::{Arrival, BatchId, LeftOut, Way, Workload};
+use super::arrivals::{Arrival, BatchId, Way, Workload};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use super::site::Site;
@@ -24,10 +24,22 @@ impl Workload {
         if let Some(source) = spec.sources.first_mut() {
             found = source.jobs(site)?;
         }
-        let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
-        let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
-        let parts = parts.into_iter().filter(|part| !none.contains(part));
-        let left_out = parts.chain(found.unknown_hosts).collect();
+        let mut left_out = Vec::new();
+        match found.left_out {
+            0 => {}
+            1 => left_out.push("a job of the trace without work is left out".to_owned()),
+            jobs => left_out.push(format!(
+                "{jobs} jobs of the trace that were killed or have nothing to run are left out"
+            )),
+        }
+        match found.broken {
+            0 => {}
+            1 => left_out.push("a broken record of the trace is left out".to_owned()),
+            records => {
+                left_out.push(format!("{records} broken records of the trace are left out"));
+            }
+        }
+        left_out.extend(found.unknown_hosts);
         let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;

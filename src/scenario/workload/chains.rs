@@ -5,12 +5,13 @@
 //! chain whatever it is made of.
 
 use super::arrivals::Workload;
+use super::sets::Sets;
 use mumakil_core::mapred::JobId;
 
 impl Workload {
     /// Returns the chains, in the order of their first jobs; the jobs of each by number.
     pub fn chains(&self) -> Vec<Vec<JobId>> {
-        let mut sets = Sets((0..self.follows.len()).collect());
+        let mut sets = Sets::new(self.follows.len());
         let mut is_tied = vec![false; self.follows.len()];
         for (batch, before) in self.follows.iter().enumerate() {
             for other in before.iter().map(|other| other.index()) {
@@ -22,36 +23,17 @@ impl Workload {
         let mut places: Vec<Option<usize>> = vec![None; self.follows.len()];
         for arrival in &self.arrivals {
             let batch = arrival.batch.index();
-            let root = sets.root(batch);
+            let first = sets.first(batch);
             let job = arrival.spec.id;
-            match places[root].filter(|_| is_tied[batch]) {
+            match places[first].filter(|_| is_tied[batch]) {
                 Some(place) => chains[place].push(job),
                 None => {
-                    places[root] = Some(chains.len());
+                    places[first] = Some(chains.len());
                     chains.push(vec![job]);
                 }
             }
         }
         chains
-    }
-}
-
-/// Disjoint sets of numbers: each leads to another of its set, and at last to the root.
-struct Sets(Vec<usize>);
-
-impl Sets {
-    fn root(&mut self, mut of: usize) -> usize {
-        while self.0[of] != of {
-            // Halves the way for the next who asks.
-            self.0[of] = self.0[self.0[of]];
-            of = self.0[of];
-        }
-        of
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
-        self.0[one] = other;
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arrivals::LeftOut;
 use mumakil_core::cluster::{Topology, TrackerId};
 use mumakil_core::trace::{TextPlace, TraceError};
 
@@ -68,11 +67,12 @@ impl<'a> Hosts<'a> {
         self.find(host).or_else(|| self.topology.stand_in(name(host)))
     }
 
-    /// Returns which of the hosts that were met are none of the cluster's nodes.
+    /// Says which of the hosts that were met are none of the cluster's nodes: what lies there is nowhere
+    /// near.
     ///
     /// # Errors
     /// If no host is: then the topology is that of another trace.
-    pub(super) fn unknown(self, trace: &Path) -> Result<Option<LeftOut>, TraceError> {
+    pub(super) fn unknown(self, trace: &Path) -> Result<Option<String>, TraceError> {
         let hosts = self.unknown.len() as u64;
         let Some(Stranger { host, place, job }) = self.first_unknown else { return Ok(None) };
         if self.met.is_empty() {
@@ -80,7 +80,12 @@ impl<'a> Hosts<'a> {
             let hint = Some("name the topology that belongs to the trace".into());
             return Err(TraceError::malformed(trace, place, Some(&job), &what, hint));
         }
-        Ok(Some(LeftOut::Hosts { hosts, first: host, line: place.line, job }))
+        let (s, are) = if hosts == 1 { ("", "is no node") } else { ("s", "are no nodes") };
+        Ok(Some(format!(
+            "{hosts} host{s} of the trace {are} of the cluster, so nothing lies there: \
+             first {host:?} in line {}, job {job:?}",
+            place.line
+        )))
     }
 }
 

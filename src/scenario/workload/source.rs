@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
-use super::arrivals::LeftOut;
 use super::format::{Format, Trace, other};
 use super::jobs::JobEntry;
 use super::site::Site;
@@ -119,8 +118,8 @@ pub struct FoundJobs {
     pub left_out: u64,
     /// How many records are broken.
     pub broken: u64,
-    /// The hosts that are none of the cluster's nodes.
-    pub unknown_hosts: Option<LeftOut>,
+    /// What to say of hosts that are none of the cluster's nodes.
+    pub unknown_hosts: Option<String>,
 }
 
 impl FoundJobs {

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::workload::format::{Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
+use crate::workload::sets::Sets;
 use crate::workload::shared::file_clashes;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, Quantity, SimSpan};
@@ -235,17 +236,15 @@ impl Trace {
     fn families(&self) -> Vec<Vec<usize>> {
         let places: FxHashMap<&str, usize> =
             (0..).zip(self.own()).map(|(place, job)| (job.name.as_str(), place)).collect();
-        // Each knows one before it in its family, or itself.
-        let mut before: Vec<usize> = (0..self.jobs.len()).collect();
+        let mut sets = Sets::new(self.jobs.len());
         for (place, job) in self.own().enumerate() {
             for other in job.after.iter().filter_map(|name| places.get(name.as_str())) {
-                let (one, other) = (first_of(&mut before, place), first_of(&mut before, *other));
-                before[one.max(other)] = one.min(other);
+                sets.join(place, *other);
             }
         }
         let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for place in 0..before.len() {
-            families.entry(first_of(&mut before, place)).or_default().push(place);
+        for place in 0..self.jobs.len() {
+            families.entry(sets.first(place)).or_default().push(place);
         }
         families.into_values().collect()
     }
@@ -257,16 +256,6 @@ impl Trace {
             TraceJob::Foreign(_) => None,
         })
     }
-}
-
-/// Returns the first of a job's family, and shortens the way to it.
-fn first_of(before: &mut [usize], job: usize) -> usize {
-    let mut job = job;
-    while before[job] != job {
-        before[job] = before[before[job]];
-        job = before[job];
-    }
-    job
 }
 
 /// Returns a span times a factor, after another.

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
-use super::record::LoggedJob;
-use crate::workload::jobs::TaskCount;
-use mumakil_base::units::{Count, SimSpan};
+use super::record::{self, LoggedJob};
+use crate::workload::jobs::{JobEntry, TaskCount};
+use mumakil_base::units::{Bytes, Count, SimSpan};
+use mumakil_core::mapred::Priority;
 use mumakil_core::trace::Record;
 
 /// How a Rumen trace is read.
@@ -68,6 +69,28 @@ impl<'a> Admitted<'a> {
         }))
     }
 
+    /// Returns the job with what is the same however its tasks are read.
+    pub(super) fn entry(&self, is_mumak: bool) -> JobEntry {
+        let (job, plain) = (self.job, JobEntry::named(&self.job.job_id));
+        let memory = |own: Option<u32>| {
+            let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
+            mib.map(|mib| Bytes::from_mib(mib.into()))
+        };
+        // Mumak has one queue, and the pools of its fair scheduler are the users'.
+        let nobody = if is_mumak { "(unknown)" } else { "unknown" };
+        let queue = || job.queue.clone().unwrap_or_else(|| "default".to_owned());
+        JobEntry {
+            user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
+            pool: (!is_mumak).then(queue),
+            priority: priority(job, is_mumak),
+            maps: Some(self.maps),
+            reduces: self.reduces,
+            map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
+            reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
+            ..plain
+        }
+    }
+
     /// Returns when the last map ended, in the milliseconds of the trace.
     pub(super) fn maps_ended(&self) -> u64 {
         self.logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0)
@@ -119,4 +142,20 @@ pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimS
         (None, None) if is_mumak => Some(SimSpan::ZERO),
         _ => None,
     }
+}
+
+/// Mumak asks the configuration only, which older traces do not have.
+fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
+    let configured = ["mapreduce.job.priority", "mapred.job.priority"]
+        .iter()
+        .find_map(|key| job.job_properties.get(*key))
+        .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
+    let own = job.priority.filter(|_| !is_mumak).map(|priority| match priority {
+        record::Priority::VeryLow => Priority::VeryLow,
+        record::Priority::Low => Priority::Low,
+        record::Priority::Normal => Priority::Normal,
+        record::Priority::High => Priority::High,
+        record::Priority::VeryHigh => Priority::VeryHigh,
+    });
+    own.or(configured).unwrap_or_default()
 }

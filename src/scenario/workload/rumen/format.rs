@@ -6,7 +6,7 @@ use std::path::Path;
 use super::admitted::{Admitted, Numbered, RumenModel, map_time};
 use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
 use super::record::{self, LoggedJob};
-use super::source::{priority, reduce_times};
+use super::source::reduce_times;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
     Contents, Endings, ForeignJob, Format, HostFile, Target, Trace, TraceJob,
@@ -14,7 +14,7 @@ use crate::workload::format::{
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
-use mumakil_core::trace::{Record, Records, Strictness, TraceError};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
 
 /// The format of jobs.
 pub(in crate::workload) struct RumenJobs;
@@ -105,7 +105,7 @@ impl ForeignJob for LoggedJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        Self::write_to(self, to)
+        json::write(self, to)
     }
 }
 
@@ -131,17 +131,9 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     };
     let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
     let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
-    let plain = JobEntry::named(&job.job_id);
-    let memory = |own: Option<u32>| {
-        own.or(job.heap_megabytes).filter(|mib| 0 < *mib).map(|mib| Bytes::from_mib(mib.into()))
-    };
+    let plain = admitted.entry(false);
     Ok(Some(JobEntry {
         submit: SimSpan::from_millis(admitted.submitted),
-        user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
-        pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
-        priority: priority(job, false),
-        maps: Some(*maps),
-        reduces: *reduces,
         input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
         shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
         output: sum(written, |attempt| attempt.hdfs_bytes_written),
@@ -149,8 +141,6 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
         shuffle_time: phase(|times| times.shuffle),
         sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
         reduce_time: phase(|times| times.work),
-        map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
-        reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
         ..plain
     }))
 }

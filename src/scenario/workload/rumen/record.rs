@@ -9,7 +9,6 @@
 //! is noted as suspicious, and so is one with a task of more than a year.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde::{Deserialize, Serialize};
 
@@ -172,14 +171,6 @@ pub struct LoggedRanking {
 }
 
 impl LoggedJob {
-    /// Writes the job as an object on a line of its own.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
-        json::write(self, to)
-    }
-
     /// Moves all its times by so many milliseconds.
     pub(crate) fn shift(&mut self, millis: i64) {
         self.times().for_each(|time| *time = time.saturating_add_signed(millis));
@@ -336,10 +327,11 @@ const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 mod tests {
     use super::super::attempt::TaskType;
     use super::*;
+    use crate::workload::format::ForeignJob as _;
     use mumakil_core::trace::{Records, Strictness};
 
     fn pass(text: &str, strictness: Strictness) -> Records<LoggedJob> {
-        Records::from_reader("t", io::Cursor::new(text.to_owned()), strictness).unwrap()
+        Records::from_reader("t", std::io::Cursor::new(text.to_owned()), strictness).unwrap()
     }
 
     fn read(text: &str) -> Result<Vec<LoggedJob>, String> {

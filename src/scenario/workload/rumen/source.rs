@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::admitted::{Admitted, BACKWARDS, Numbered, RumenModel, id_of, map_time, number_of};
 use super::attempt::{LoggedAttempt, LoggedTask, Outcome};
-use super::record::{self, LoggedCdf, LoggedJob};
+use super::record::{LoggedCdf, LoggedJob};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::Site;
@@ -25,7 +25,7 @@ use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_core::cluster::TrackerId;
 use mumakil_core::mapred::{
-    Cdf, Draws, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry,
+    Cdf, Draws, Locality, Split, Traced, TracedTask, TracedTimes, TracedTry,
 };
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
 
@@ -73,9 +73,6 @@ impl Default for RumenPenalty {
         Self { rack: Factor::of(1.5), off_rack: Factor::of(3.0) }
     }
 }
-
-/// The queue of a job that names none.
-const DEFAULT_QUEUE: &str = "default";
 
 /// Locations with more hosts than this are no use.
 const MOST_HOSTS: usize = 25;
@@ -241,29 +238,13 @@ impl Reader<'_> {
             id: self.has_ids.then(|| id_of(&job.job_id)),
             unplaced: (unplaced, copies),
         };
-        let memory = |own: Option<u32>| {
-            let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
-            mib.map(|mib| Bytes::from_mib(mib.into()))
-        };
-        let plain = JobEntry::named(&job.job_id);
-        // Mumak has one queue, and the pools of its fair scheduler are the users'.
-        let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         JobEntry {
-            user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
-            pool: (!is_mumak)
-                .then(|| job.queue.clone().unwrap_or_else(|| DEFAULT_QUEUE.to_owned())),
-            priority: priority(job, is_mumak),
-            maps: Some(*maps),
-            reduces: *reduces,
             input: Some(Bytes::new(
                 splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
             )),
-            map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
-            reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
             splits: Some(splits.into()),
-            suspendable: true,
             traced: Some(Arc::new(traced)),
-            ..plain
+            ..admitted.entry(is_mumak)
         }
     }
 
@@ -400,32 +381,15 @@ fn cdf(logged: &LoggedCdf) -> Cdf {
     Cdf { weight: logged.number_values, points: points.into() }
 }
 
-/// Mumak asks the configuration only, which older traces do not have.
-pub(super) fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
-    let configured = ["mapreduce.job.priority", "mapred.job.priority"]
-        .iter()
-        .find_map(|key| job.job_properties.get(*key))
-        .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
-    let own = job.priority.filter(|_| !is_mumak).map(|priority| match priority {
-        record::Priority::VeryLow => Priority::VeryLow,
-        record::Priority::Low => Priority::Low,
-        record::Priority::Normal => Priority::Normal,
-        record::Priority::High => Priority::High,
-        record::Priority::VeryHigh => Priority::VeryHigh,
-    });
-    own.or(configured).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
-    use crate::workload::arrivals::LeftOut;
     use crate::workload::format::{Formats, Trace};
     use mumakil_core::cluster::{ClusterSpec, Topology};
     use mumakil_core::mapred::HadoopLine::{Mumak, V020};
-    use mumakil_core::mapred::{Hadoop, HadoopLine, TracedTimes};
+    use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, TracedTimes};
 
     /// A job whose second map stands first, on two hosts of which the topology knows one.
     const TRACE: &str = r#"
@@ -687,13 +651,9 @@ mod tests {
     #[test]
     fn hosts_that_no_topology_knows_are_told() {
         let found = read(TRACE, "", V020).unwrap();
-        let unknown = LeftOut::Hosts {
-            hosts: 1,
-            first: "unknown".to_owned(),
-            line: 4,
-            job: "job_1_0002".to_owned(),
-        };
-        assert_eq!(found.unknown_hosts, Some(unknown));
+        let unknown = "1 host of the trace is no node of the cluster, so nothing lies there: first \
+                       \"unknown\" in line 4, job \"job_1_0002\"";
+        assert_eq!(found.unknown_hosts.as_deref(), Some(unknown));
         let strange = TRACE.replace("h1", "x1").replace("h2", "x2").replace("h3", "x3");
         assert_eq!(
             read(&strange, "", V020).unwrap_err(),

@@ -13,7 +13,7 @@ use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::Topology;
-use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError};
+use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, json};
 
 /// The format of jobs.
 pub(in crate::workload) struct SlsJobs;
@@ -121,7 +121,7 @@ impl ForeignJob for SlsJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        Self::write_to(self, to)
+        json::write(self, to)
     }
 }
 

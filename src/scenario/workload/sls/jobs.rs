@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::record::{SlsJob, SlsTask};
-use super::synth::{self, Sample, Synth, SynthClass, SynthTask, TimeSample};
+use super::synth::{self, Amount, Sample, Synth, SynthClass, SynthTask, TimeSample};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
 use crate::workload::source::FoundJobs;
@@ -151,9 +151,9 @@ fn other_type(name: &str) -> String {
 
 /// Draws a job, if there is then anything to run.
 fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEntry>, String> {
-    let workload = pick(&synth.workloads, |workload| workload.workload_weight, rng)
+    let workload = pick(&synth.workloads, |workload| workload.workload_weight.0, rng)
         .ok_or("no workload has a weight")?;
-    let class = pick(&workload.job_classes, |class| class.class_weight, rng)
+    let class = pick(&workload.job_classes, |class| class.class_weight.0, rng)
         .ok_or("no class of a workload has a weight")?;
     let plain = JobEntry::named(name);
     let mut job = JobEntry {
@@ -191,7 +191,7 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     if let Some(tasks) = &class.tasks {
         return tasks.clone();
     }
-    let drawn = |dist, mean, deviation| Sample::Drawn { dist, mean, deviation };
+    let drawn = |dist, Amount(mean), Amount(deviation)| Sample::Drawn { dist, mean, deviation };
     let task = |task_type: &str, count, time, memory| SynthTask {
         task_type: task_type.to_owned(),
         count,
@@ -231,7 +231,7 @@ fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
         return Some(SimSpan::from_secs(only.time.into()));
     }
     let pieces: Vec<(f64, [u32; 2])> =
-        samples.windows(2).map(|pair| (pair[0].weight, [pair[0].time, pair[1].time])).collect();
+        samples.windows(2).map(|pair| (pair[0].weight.0, [pair[0].time, pair[1].time])).collect();
     let (_, [from, to]) = pick(&pieces, |piece| piece.0, rng)?;
     let (from, to) = (f64::from(*from), f64::from(*to));
     Some(SimSpan::from_f64((from + (to - from) * rng.random::<f64>()) * 1e6))

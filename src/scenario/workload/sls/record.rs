@@ -125,16 +125,6 @@ pub struct SlsNode {
     pub labels: Option<String>,
 }
 
-impl SlsJob {
-    /// Writes the job as an object on a line of its own.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
-        json::write(self, to)
-    }
-}
-
 impl SlsTask {
     /// Returns for how long the task runs, if that is known and not below zero.
     pub(crate) fn duration(&self) -> Option<SimSpan> {
@@ -238,6 +228,7 @@ impl Record for SlsRack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::format::ForeignJob as _;
     use mumakil_core::trace::{Records, Strictness};
 
     fn pass<T: Record>(text: &str) -> Records<T> {

@@ -39,8 +39,7 @@ pub struct SynthWorkload {
     /// What it is for.
     pub description: Option<String>,
     /// How often a job is of this workload, against the other workloads.
-    #[serde(deserialize_with = "amount")]
-    pub workload_weight: f64,
+    pub workload_weight: Amount,
     /// The queue.
     pub queue_name: Option<String>,
     /// The classes.
@@ -55,8 +54,7 @@ pub struct TimeSample {
     /// The instant, in seconds.
     pub time: u32,
     /// How often, against the other samples.
-    #[serde(deserialize_with = "amount")]
-    pub weight: f64,
+    pub weight: Amount,
 }
 
 /// A class of jobs. Each quantity of an older file is a mean (`avg`) and a deviation (`stddev`).
@@ -69,8 +67,7 @@ pub struct SynthClass {
     /// Who submits its jobs.
     pub user_name: Option<String>,
     /// How often a job is of this class, against the other classes.
-    #[serde(deserialize_with = "amount")]
-    pub class_weight: f64,
+    pub class_weight: Amount,
 
     /// The kind of application, in newer files, as are the following.
     #[serde(rename = "type")]
@@ -87,50 +84,29 @@ pub struct SynthClass {
     pub params: Option<BTreeMap<String, String>>,
 
     /// How many maps, in older files, as are the following.
-    #[serde(deserialize_with = "amount")]
-    pub mtasks_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub mtasks_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub rtasks_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub rtasks_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub dur_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub dur_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub mtime_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub mtime_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub rtime_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub rtime_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub map_max_memory_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub map_max_memory_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub map_max_vcores_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub map_max_vcores_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub reduce_max_memory_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub reduce_max_memory_stddev: f64,
-    #[serde(deserialize_with = "amount")]
-    pub reduce_max_vcores_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub reduce_max_vcores_stddev: f64,
+    pub mtasks_avg: Amount,
+    pub mtasks_stddev: Amount,
+    pub rtasks_avg: Amount,
+    pub rtasks_stddev: Amount,
+    pub dur_avg: Amount,
+    pub dur_stddev: Amount,
+    pub mtime_avg: Amount,
+    pub mtime_stddev: Amount,
+    pub rtime_avg: Amount,
+    pub rtime_stddev: Amount,
+    pub map_max_memory_avg: Amount,
+    pub map_max_memory_stddev: Amount,
+    pub map_max_vcores_avg: Amount,
+    pub map_max_vcores_stddev: Amount,
+    pub reduce_max_memory_avg: Amount,
+    pub reduce_max_memory_stddev: Amount,
+    pub reduce_max_vcores_avg: Amount,
+    pub reduce_max_vcores_stddev: Amount,
     pub map_execution_type: Option<String>,
     pub reduce_execution_type: Option<String>,
-    #[serde(deserialize_with = "amount")]
-    pub chance_of_reservation: f64,
-    #[serde(deserialize_with = "amount")]
-    pub deadline_factor_avg: f64,
-    #[serde(deserialize_with = "amount")]
-    pub deadline_factor_stddev: f64,
+    pub chance_of_reservation: Amount,
+    pub deadline_factor_avg: Amount,
+    pub deadline_factor_stddev: Amount,
 }
 
 /// The tasks of one kind that a job has.
@@ -212,12 +188,16 @@ impl<'de> Deserialize<'de> for Sample {
     }
 }
 
-/// Reads a number that is not negative.
-fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(from)?;
-    if 0.0 <= number {
-        Ok(number)
-    } else {
+/// A number that is not negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Amount(pub f64);
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(from)?;
+        if 0.0 <= number {
+            return Ok(Self(number));
+        }
         Err(de::Error::invalid_value(de::Unexpected::Float(number), &"a number of zero or more"))
     }
 }
@@ -258,10 +238,14 @@ mod tests {
     fn an_older_class_has_means_and_deviations() {
         let synth = read(OLDER).unwrap();
         assert_eq!((synth.num_nodes, synth.nodes_per_rack, synth.num_jobs), (10, 4, 10));
-        assert_eq!(synth.workloads[0].time_distribution[1], TimeSample { time: 60, weight: 0.0 });
+        assert_eq!(
+            synth.workloads[0].time_distribution[1],
+            TimeSample { time: 60, weight: Amount(0.0) }
+        );
         let class = &synth.workloads[0].job_classes[0];
-        assert_eq!((class.mtasks_avg, class.mtime_stddev), (5.0, 2.0));
-        assert_eq!((class.reduce_max_memory_avg, class.deadline_factor_avg), (2_048.0, 10.0));
+        assert_eq!((class.mtasks_avg, class.mtime_stddev), (Amount(5.0), Amount(2.0)));
+        assert_eq!(class.reduce_max_memory_avg, Amount(2_048.0));
+        assert_eq!(class.deadline_factor_avg, Amount(10.0));
         assert_eq!(class.tasks, None);
     }
 

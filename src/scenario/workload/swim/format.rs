@@ -68,7 +68,15 @@ impl ForeignJob for SwimJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        Self::write_to(self, to)
+        let Self { id, submit_s, gap_s, .. } = self;
+        let [input, shuffle, output] = [self.input, self.shuffle, self.output].map(Bytes::get);
+        write!(to, "{id}\t{submit_s}\t{gap_s}\t{input}\t{shuffle}\t{output}")?;
+        match (&self.input_path, &self.output_path) {
+            (None, None) => {}
+            (Some(input), None) => write!(to, "\t{input}")?,
+            (input, Some(output)) => write!(to, "\t{}\t{output}", input.as_deref().unwrap_or(""))?,
+        }
+        writeln!(to, "{}", "\t".repeat(self.empty_columns))
     }
 }
 

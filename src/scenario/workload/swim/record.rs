@@ -6,8 +6,6 @@
 //!
 //! Numbers are plain digits, so that a trace which is read and written is the same, byte for byte.
 
-use std::io;
-
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
@@ -41,24 +39,6 @@ pub struct SwimJob {
 pub(crate) fn has_columns(line: &[u8]) -> bool {
     let mut columns = line.split(|byte| *byte == b'\t');
     columns.by_ref().take(6).count() == 6 && columns.skip(2).all(<[u8]>::is_empty)
-}
-
-impl SwimJob {
-    /// Writes the job as a line.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
-        let Self { id, submit_s, gap_s, .. } = self;
-        let [input, shuffle, output] = [self.input, self.shuffle, self.output].map(Bytes::get);
-        write!(to, "{id}\t{submit_s}\t{gap_s}\t{input}\t{shuffle}\t{output}")?;
-        match (&self.input_path, &self.output_path) {
-            (None, None) => {}
-            (Some(input), None) => write!(to, "\t{input}")?,
-            (input, Some(output)) => write!(to, "\t{}\t{output}", input.as_deref().unwrap_or(""))?,
-        }
-        writeln!(to, "{}", "\t".repeat(self.empty_columns))
-    }
 }
 
 impl Record for SwimJob {
@@ -132,6 +112,7 @@ fn number(what: &str, text: &str, most: u64) -> Result<u64, RecordFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::format::ForeignJob as _;
     use mumakil_core::trace::{Records, Strictness};
 
     fn read(text: &str) -> Result<Vec<SwimJob>, String> {
