@@ -111,7 +111,7 @@ enum Moment {
 }
 
 /// What a fault is told when it does its work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Cue {
     /// Its moment, or the beginning.
     at: SimTime,
@@ -119,19 +119,8 @@ struct Cue {
     /// same of these stand before it. So no other fault that is added or removed moves its draws,
     /// and another moment or another strength of it strikes the same nodes.
     draws: u32,
-}
-
-impl Cue {
-    fn new(at: SimTime, kind: &str, target: Option<Target<'_>>, before: u32) -> Self {
-        let whom = target.map(|target| target.to_string()).unwrap_or_default();
-        let hash = Sha256::digest(format!("{kind} {whom} {before}"));
-        Self { at, draws: u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) }
-    }
-
-    #[cfg(test)]
-    fn of_draws(draws: u32) -> Self {
-        Self { at: SimTime::ZERO, draws }
-    }
+    /// The nodes that it strikes.
+    nodes: Vec<TrackerId>,
 }
 
 /// What is known of the cluster and the workload when faults are checked.
@@ -241,10 +230,14 @@ impl<'a> Effects<'a> {
         for Fault { at, what } in faults {
             let target = what.target();
             let whom = target.map(|target| target.to_string()).unwrap_or_default();
-            let before = equals.entry((what.key(), whom)).or_default();
-            let at = SimTime::ZERO + at.unwrap_or_default();
-            let cue = Cue::new(at, what.draws_as().unwrap_or(what.key()), target, *before);
+            let before = equals.entry((what.key(), whom.clone())).or_default();
+            let kind = what.draws_as().unwrap_or(what.key());
+            let hash = Sha256::digest(format!("{kind} {whom} {before}"));
             *before += 1;
+            let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
+            let nodes = target.map(|target| target.of(site.topology, site.seed, draws));
+            let at = SimTime::ZERO + at.unwrap_or_default();
+            let cue = Cue { at, draws, nodes: nodes.unwrap_or_default() };
             effects.resends |= what.disturbs_messages();
             what.apply(&cue, &mut effects);
         }
@@ -271,12 +264,6 @@ impl<'a> Effects<'a> {
             || self.opening.iter().any(is_told)
     }
 
-    /// Returns the nodes that a fault strikes.
-    fn struck(&self, kind: &impl Kind, cue: &Cue) -> Vec<TrackerId> {
-        let target = kind.target().expect("it strikes nodes");
-        target.of(self.site.topology, self.site.seed, cue)
-    }
-
     /// Lets something happen at an instant, and not again.
     fn befall(&mut self, at: SimTime, nodes: Vec<TrackerId>, harm: Harm, lasts: Option<SimSpan>) {
         let number = self.mishaps.len() as u32;
@@ -291,12 +278,11 @@ impl<'a> Effects<'a> {
     fn recur(
         &mut self,
         cue: &Cue,
-        nodes: Vec<TrackerId>,
         harm: Harm,
         every: &Dist<SimSpan>,
         lasts: Option<&Dist<SimSpan>>,
     ) {
-        for node in nodes {
+        for &node in &cue.nodes {
             let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
             let rng = stream(self.site.seed, Purpose::Mishap, subject);
             let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);

@@ -65,11 +65,10 @@ impl Kind for Crashes {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let nodes = effects.struck(self, cue);
         let harm = match self.what {
             What::Machine => Harm::Outage,
             What::Tracker => Harm::TrackerOutage,
         };
-        effects.recur(cue, nodes, harm, &self.mtbf, self.mttr.as_ref());
+        effects.recur(cue, harm, &self.mtbf, self.mttr.as_ref());
     }
 }

@@ -24,13 +24,13 @@ impl Kind for Decommission {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let (at, nodes) = (cue.at, effects.struck(self, cue));
-        for node in &nodes {
+        let at = cue.at;
+        for node in &cue.nodes {
             effects.opening.push((at, ToJobTracker::Exclude(*node).into()));
             if let Some(lasts) = self.0.lasts {
                 effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
-        effects.befall(at, nodes, Harm::TrackerOutage, self.0.lasts);
+        effects.befall(at, cue.nodes.clone(), Harm::TrackerOutage, self.0.lasts);
     }
 }

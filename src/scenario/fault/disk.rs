@@ -23,8 +23,8 @@ impl Kind for Disk {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let (at, nodes) = (cue.at, effects.struck(self, cue));
-        for node in nodes {
+        let at = cue.at;
+        for &node in &cue.nodes {
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
             effects.opening.push((at, ToMapOutputs::DiskLost(node).into()));
             effects.opening.push((at, ToNameNode::DiskLost(node).into()));

@@ -98,7 +98,7 @@ impl<S: Strikes> Kind for S {
         let (site, doomed) = (effects.site, self.whom());
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
-            for node in doomed.target().of(site.topology, site.seed, cue) {
+            for node in &cue.nodes {
                 is_struck[node.index()] = true;
             }
             is_struck

@@ -23,8 +23,8 @@ impl Kind for Join {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let (at, nodes) = (cue.at, effects.struck(self, cue));
-        effects.absent.extend(&nodes);
-        effects.befall(SimTime::ZERO, nodes, Harm::Absence, Some(at - SimTime::ZERO));
+        effects.absent.extend(&cue.nodes);
+        let until = Some(cue.at - SimTime::ZERO);
+        effects.befall(SimTime::ZERO, cue.nodes.clone(), Harm::Absence, until);
     }
 }

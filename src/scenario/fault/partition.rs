@@ -38,9 +38,8 @@ impl Kind for Partition {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let (at, nodes) = (cue.at, effects.struck(self, cue));
-        let until = at + self.0.lasts;
-        let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
+        let (at, until) = (cue.at, cue.at + self.0.lasts);
+        let cut = Arc::new(Cut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));

@@ -27,7 +27,6 @@ impl Kind for Restart {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let nodes = effects.struck(self, cue);
-        effects.befall(cue.at, nodes, Harm::TrackerOutage, Some(self.0.lasts));
+        effects.befall(cue.at, cue.nodes.clone(), Harm::TrackerOutage, Some(self.0.lasts));
     }
 }

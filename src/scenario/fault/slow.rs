@@ -76,9 +76,8 @@ impl Kind for Slow {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let nodes = effects.struck(self, cue);
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
-            effects.befall(cue.at, nodes, Harm::Slow(speeds), self.lasts);
+            effects.befall(cue.at, cue.nodes.clone(), Harm::Slow(speeds), self.lasts);
         }
     }
 }

@@ -52,9 +52,8 @@ impl Kind for SlowSpells {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let nodes = effects.struck(self, cue);
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
-            effects.recur(cue, nodes, Harm::Slow(speeds), &self.every, Some(&self.lasts));
+            effects.recur(cue, Harm::Slow(speeds), &self.every, Some(&self.lasts));
         }
     }
 }

@@ -24,7 +24,6 @@ impl Kind for Start {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let nodes = effects.struck(self, cue);
-        effects.befall(cue.at, nodes, Harm::Start, None);
+        effects.befall(cue.at, cue.nodes.clone(), Harm::Start, None);
     }
 }

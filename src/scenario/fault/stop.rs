@@ -75,8 +75,7 @@ impl Kind for Stop {
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let Self(Short(StopSpec { lasts, .. })) = self;
-        let nodes = effects.struck(self, cue);
         let harm = if lasts.is_some() { Harm::Outage } else { Harm::Stop };
-        effects.befall(cue.at, nodes, harm, *lasts);
+        effects.befall(cue.at, cue.nodes.clone(), harm, *lasts);
     }
 }

@@ -12,8 +12,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Unexpected};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::Known;
 use super::several::{OneOrList, one_or_list};
-use super::{Cue, Known};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;
 use mumakil_core::cluster::{NodeName, RackName, Topology, TrackerId};
@@ -105,7 +105,7 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the nodes that it means, in their order.
-    pub(super) fn of(self, topology: &Topology, seed: u64, cue: &Cue) -> Vec<TrackerId> {
+    pub(super) fn of(self, topology: &Topology, seed: u64, draws: u32) -> Vec<TrackerId> {
         let mut pool: Vec<TrackerId> = match self.racks {
             None => topology.nodes().map(|(id, _)| id).collect(),
             Some(OneOrList(racks)) => {
@@ -128,7 +128,7 @@ impl<'a> Target<'a> {
                 ((pool.len() as f64 * share.get()).round() as usize).max(1)
             }
         };
-        let mut rng = stream(seed, Purpose::Target, cue.draws.into());
+        let mut rng = stream(seed, Purpose::Target, draws.into());
         pool.shuffle(&mut rng);
         pool.truncate(drawn);
         pool.sort_unstable();
@@ -249,7 +249,7 @@ mod tests {
     fn struck(yaml: &str, draws: u32) -> Vec<u32> {
         let Options { nodes, rack } = options(yaml);
         let target = Target::new(nodes.as_ref(), rack.as_ref());
-        target.of(&topology(), 1, &Cue::of_draws(draws)).iter().map(|id| id.0 + 1).collect()
+        target.of(&topology(), 1, draws).iter().map(|id| id.0 + 1).collect()
     }
 
     #[test]

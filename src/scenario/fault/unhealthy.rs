@@ -23,8 +23,8 @@ impl Kind for Unhealthy {
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let (at, nodes) = (cue.at, effects.struck(self, cue));
-        for node in nodes {
+        let at = cue.at;
+        for &node in &cue.nodes {
             let health = |is_well| Mail::Tracker(node, ToTracker::Health(is_well));
             effects.opening.push((at, health(false)));
             effects.opening.extend(self.0.lasts.map(|lasts| (at + lasts, health(true))));
