@@ -272,7 +272,7 @@ mod tests {
         }
         fn contents(&self) -> Contents {
             Contents::List {
-                read: |path, _, _| Err(other(path, &Self, "a list that can be read")),
+                read: |_, path, _, _| Err(other(path, &Self, "a list that can be read")),
                 write: |jobs, to| jobs.iter().try_for_each(|job| writeln!(to, "{}", job.name)),
             }
         }

@@ -13,7 +13,7 @@ use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::Formats;
-use mumakil::workload::format::{ForeignJob, List, Trace};
+use mumakil::workload::format::{ForeignJob, Trace};
 use mumakil::workload::list;
 use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
 use mumakil::workload::sls::{SlsJob, SlsRack, Synth};
@@ -38,17 +38,18 @@ pub(crate) fn list(bytes: &[u8]) {
     let path = Path::new("list");
     let block = Bytes::from_mib(64);
     let lenient = Strictness::Lenient;
+    let format = |key: &str| Formats::builtin().written_as(key).expect("a format of our own");
     let table = |bytes: &[u8], how| {
         let rows = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        List::of_table(rows, path, block, how)
+        Trace::of_table(format("csv"), rows, path, block, how)
     };
     let yaml = |bytes: &[u8], how| {
         let entries = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        List::of_yaml(entries, path, block, how)
+        Trace::of_yaml(format("yaml"), entries, path, block, how)
     };
     for read in [table(bytes, lenient), yaml(bytes, lenient)] {
         let jobs = match read {
-            Ok(list) => list.jobs,
+            Ok(list) => list.into_own(),
             Err(error) => {
                 assert!(error.to_string().len() < 2_000, "{error}");
                 continue;
@@ -56,10 +57,10 @@ pub(crate) fn list(bytes: &[u8]) {
         };
         let mut written = Vec::new();
         list::write_table(&jobs, &mut written).expect("memory can be written");
-        assert_eq!(table(&written, Strictness::Strict).expect("a table").jobs, jobs);
+        assert_eq!(table(&written, Strictness::Strict).expect("a table").into_own(), jobs);
         let mut written = Vec::new();
         list::write_yaml(&jobs, &mut written).expect("memory can be written");
-        assert_eq!(yaml(&written, Strictness::Strict).expect("a list").jobs, jobs);
+        assert_eq!(yaml(&written, Strictness::Strict).expect("a list").into_own(), jobs);
     }
 }
 

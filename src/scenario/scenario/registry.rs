@@ -30,24 +30,22 @@ use mumakil_yaml::{
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
     formats: Formats,
     /// Whether somebody has added a format.
     has_own_formats: bool,
-    voice: Voice,
+    /// Who hears what policies say of themselves, and what is said between them and other programs.
+    tell: Tell,
+    overhear: Option<Overhear>,
     may_start: bool,
 }
 
-/// Who hears what policies say of themselves, and what is said between them and other programs.
-#[derive(Clone)]
-struct Voice(Tell, Option<Overhear>);
-
-impl fmt::Debug for Voice {
+impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Voice")
+        f.debug_tuple("Registry").field(&self.policies.keys()).finish()
     }
 }
 
@@ -115,10 +113,15 @@ impl Registry {
     /// Mumakil brings.
     pub fn new() -> Self {
         let (policies, sources) = (IndexMap::new(), IndexMap::new());
-        let voice = Voice(Arc::new(|_: &str| {}), None);
-        let formats = Formats::builtin();
-        let mut registry =
-            Self { policies, sources, formats, has_own_formats: false, voice, may_start: true };
+        let mut registry = Self {
+            policies,
+            sources,
+            formats: Formats::builtin(),
+            has_own_formats: false,
+            tell: Arc::new(|_: &str| {}),
+            overhear: None,
+            may_start: true,
+        };
         registry.add_source::<Jobs>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
         for (key, entry) in &mut registry.sources {
@@ -182,13 +185,13 @@ impl Registry {
 
     /// Sets who hears what policies say of themselves; without this nobody does.
     pub fn set_voice(&mut self, tell: Tell) -> &mut Self {
-        self.voice.0 = tell;
+        self.tell = tell;
         self
     }
 
     /// Sets who hears what is said between policies and other programs.
     pub fn set_overhear(&mut self, overhear: Overhear) -> &mut Self {
-        self.voice.1 = Some(overhear);
+        self.overhear = Some(overhear);
         self
     }
 
@@ -200,12 +203,12 @@ impl Registry {
 
     /// Returns who hears what policies say of themselves.
     pub fn tell(&self) -> Tell {
-        self.voice.0.clone()
+        self.tell.clone()
     }
 
     /// Returns who hears what is said between policies and other programs.
     pub fn overhear(&self) -> Option<Overhear> {
-        self.voice.1.clone()
+        self.overhear.clone()
     }
 
     /// Returns whether policies may start other programs.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::format::{Contents, ForeignJob, Format, Formats, List, Trace, TraceJob, other};
+use super::format::{Contents, ForeignJob, Format, Formats, Trace, TraceJob, other};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
@@ -44,11 +44,8 @@ impl Trace {
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
         match format.contents() {
-            Contents::Jobs(read) => read(format, path, block, strictness),
-            Contents::List { read, .. } => {
-                let List { jobs, skipped, suspicious, sha256 } = read(path, block, strictness)?;
-                let trace = Self::of_entries(format, jobs);
-                Ok(Self { skipped, suspicious, sha256, ..trace })
+            Contents::Jobs(read) | Contents::List { read, .. } => {
+                read(format, path, block, strictness)
             }
             Contents::Hosts(_) | Contents::Generator { .. } => Err(other(path, format, "jobs")),
         }
@@ -113,6 +110,15 @@ impl Trace {
         entries
     }
 
+    /// Returns the jobs of a list of our own: all, or none.
+    pub fn into_own(self) -> Vec<JobEntry> {
+        let own = |job| match job {
+            TraceJob::Own(job) => Some(*job),
+            TraceJob::Foreign(_) => None,
+        };
+        self.jobs.into_iter().filter_map(own).collect()
+    }
+
     /// Makes the gaps between jobs fit their times again.
     fn mend_gaps(&mut self) {
         let mut last = SimSpan::ZERO;
@@ -163,7 +169,7 @@ pub fn converted(
     let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();
     if !is_own {
-        for (said, job) in JobEntry::said_of(&copies).zip(&jobs) {
+        for (said, job) in copies.iter().map(JobEntry::said).zip(&jobs) {
             let back = job.entry(0, block).ok().flatten();
             let back = back.map(|entry| entry.fields()).unwrap_or_default();
             for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {

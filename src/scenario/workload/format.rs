@@ -65,7 +65,7 @@ pub enum Contents {
     /// Jobs as a scenario lists them.
     List {
         /// Reads them.
-        read: fn(&Path, Bytes, Strictness) -> Result<List, TraceError>,
+        read: ReadJobs,
         /// Writes them.
         write: fn(&[JobEntry], &mut dyn io::Write) -> io::Result<()>,
     },
@@ -115,19 +115,6 @@ pub struct Target {
     /// Makes a job of the file of one that a scenario lists: a [`TraceJob::Own`] where files of the
     /// format are lists, else a [`TraceJob::Foreign`].
     pub make: fn(&JobEntry, Bytes) -> TraceJob,
-}
-
-/// A list of jobs that was read.
-#[derive(Debug)]
-pub struct List {
-    /// The jobs, in the order of the file.
-    pub jobs: Vec<JobEntry>,
-    /// What was left out because it is broken.
-    pub skipped: FirstFew<TraceError>,
-    /// Jobs that come before those above them.
-    pub suspicious: FirstFew<Suspicion>,
-    /// The SHA-256 of the file.
-    pub sha256: Option<String>,
 }
 
 /// A file of jobs.

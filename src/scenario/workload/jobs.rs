@@ -1,10 +1,10 @@
 //! `workload: {jobs: [...]}`: jobs written out in the scenario.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use super::arrivals::{Arrival, BatchId, Way, Workload};
@@ -192,25 +192,13 @@ impl JobEntry {
         Expected::new(&self.user, self.pool.as_deref(), has_tasks, memory)
     }
 
-    /// Writes a list without the fields that have their defaults, so that a long one stays about as
-    /// short as its author wrote it.
-    pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(Self::said_of(list))
-    }
-
-    /// Returns the fields that do not have their defaults.
+    /// Returns the fields that do not have their defaults, so that a long list stays about as short as
+    /// its author wrote it.
     pub(crate) fn said(&self) -> Mapping {
-        Self::said_of(std::slice::from_ref(self)).next().expect("it is one job")
-    }
-
-    /// Returns the fields of each job that do not have their defaults.
-    pub(super) fn said_of(list: &[Self]) -> impl Iterator<Item = Mapping> {
-        let plain = Self::named("").fields();
-        list.iter().map(move |entry| {
-            let mut fields = entry.fields();
-            fields.retain(|field, value| plain.get(field) != Some(value));
-            fields
-        })
+        static PLAIN: LazyLock<Mapping> = LazyLock::new(|| JobEntry::named("").fields());
+        let mut fields = self.fields();
+        fields.retain(|field, value| PLAIN.get(field) != Some(value));
+        fields
     }
 
     /// Returns a job of which only the name is said.
@@ -658,10 +646,8 @@ mod tests {
         let brief = "- name: a\n  maps: 3\n- name: b\n  after:\n  - a\n  input: 1GiB\n  penalty:\n    \
                      rack: 1.5\n    off_rack: 1.0\n";
         let entries: Vec<JobEntry> = serde_yaml::from_str(brief).unwrap();
-        let mut written = Vec::new();
-        let to = &mut serde_yaml::Serializer::new(&mut written);
-        JobEntry::serialize_list(&entries, to).unwrap();
-        assert_eq!(String::from_utf8(written).unwrap(), brief);
+        let said: Vec<Mapping> = entries.iter().map(JobEntry::said).collect();
+        assert_eq!(serde_yaml::to_string(&said).unwrap(), brief);
     }
 
     #[test]

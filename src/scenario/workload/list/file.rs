@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
 use super::record::{Entry, Row};
-use crate::workload::format::{Contents, Formats, List, other};
+use crate::workload::format::{Format, Trace};
 use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, in_order};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -51,38 +51,19 @@ impl From<Problem> for Flaw {
     }
 }
 
-impl List {
-    /// Reads a list, be it a table or YAML or of another of some formats. `block` is the size of a
-    /// block.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or with what is wrong in it.
-    pub fn read(
-        path: &Path,
-        block: Bytes,
-        strictness: Strictness,
-        formats: &Formats,
-    ) -> Result<Self, TraceError> {
-        let format = formats.recognise(path)?;
-        match format.contents() {
-            Contents::List { read, .. } => read(path, block, strictness),
-            Contents::Jobs(_) | Contents::Hosts(_) | Contents::Generator { .. } => {
-                Err(other(path, format, "a list of jobs"))
-            }
-        }
-    }
-
+impl Trace {
     /// Reads a table.
     ///
     /// # Errors
-    /// As [`List::read`].
+    /// If the file cannot be read, or with what is wrong in it.
     pub fn of_table(
+        format: &'static dyn Format,
         mut rows: Records<Row>,
         path: &Path,
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        let mut reader = Reader::new(path, block, strictness);
+        let mut reader = Reader::new(format, path, block, strictness);
         let header = rows.next().transpose()?;
         let separator = header.as_ref().map_or(b',', Row::separator);
         let header = header.map_or_else(Vec::new, |row| row.cells(separator));
@@ -101,14 +82,15 @@ impl List {
     /// Reads a list in YAML.
     ///
     /// # Errors
-    /// As [`List::read`].
+    /// As [`Trace::of_table`].
     pub fn of_yaml(
+        format: &'static dyn Format,
         mut entries: Records<Entry>,
         path: &Path,
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        let mut reader = Reader::new(path, block, strictness);
+        let mut reader = Reader::new(format, path, block, strictness);
         while let Some(entry) = entries.next().transpose()? {
             let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
             reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
@@ -160,6 +142,7 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
 
 /// Takes job after job, and knows those before.
 struct Reader {
+    format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
     strictness: Strictness,
@@ -177,8 +160,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(path: &Path, block: Bytes, strictness: Strictness) -> Self {
+    fn new(format: &'static dyn Format, path: &Path, block: Bytes, strictness: Strictness) -> Self {
         Self {
+            format,
             path: path.to_owned(),
             block,
             strictness,
@@ -263,15 +247,15 @@ impl Reader {
     }
 
     /// Checks what jobs say of each other.
-    fn end<T: Record>(mut self, records: Records<T>) -> Result<List, TraceError> {
+    fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
         let clash = |(number, message)| (number, Flaw::new("file", message).hint(ONE_SIZE));
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
         self.skipped.append(records.into_notes().skipped);
-        let Self { jobs, skipped, suspicious, .. } = self;
-        Ok(List { jobs, skipped, suspicious, sha256 })
+        let Self { format, jobs, skipped, suspicious, .. } = self;
+        Ok(Trace { skipped, suspicious, sha256, ..Trace::of_entries(format, jobs) })
     }
 
     /// Returns the jobs that wait for what never ends: others that there are not, or each other.
@@ -326,7 +310,7 @@ impl Reader {
 /// # Errors
 /// If it cannot be written.
 pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    let said: Vec<Mapping> = JobEntry::said_of(jobs).collect();
+    let said: Vec<Mapping> = jobs.iter().map(JobEntry::said).collect();
     let is_said =
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
     let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
@@ -363,8 +347,8 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    for (job, fields) in jobs.iter().zip(JobEntry::said_of(jobs)) {
-        let entry = serde_yaml::to_string(&[fields]).map_err(io::Error::other)?;
+    for job in jobs {
+        let entry = serde_yaml::to_string(&[job.said()]).map_err(io::Error::other)?;
         refuse_above(LARGEST_ENTRY, entry.len(), job)?;
         to.write_all(entry.as_bytes())?;
     }
@@ -424,18 +408,19 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
+    use crate::workload::list::format::{JobList, JobTable};
 
-    fn table(text: &str, strictness: Strictness) -> Result<List, String> {
+    fn table(text: &str, strictness: Strictness) -> Result<Trace, String> {
         let rows = Records::from_reader("t.csv", Cursor::new(text.to_owned()), strictness).unwrap();
-        List::of_table(rows, Path::new("t.csv"), Bytes::from_mib(64), strictness)
+        Trace::of_table(&JobTable, rows, Path::new("t.csv"), Bytes::from_mib(64), strictness)
             .map_err(|error| error.to_string())
     }
 
-    fn yaml(text: &str) -> Result<List, String> {
+    fn yaml(text: &str) -> Result<Trace, String> {
         let strictness = Strictness::Strict;
         let rows =
             Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
-        List::of_yaml(rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
+        Trace::of_yaml(&JobList, rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
             .map_err(|error| error.to_string())
     }
 
@@ -471,25 +456,25 @@ mod tests {
 
     #[test]
     fn a_list_reads_back_as_written() {
-        let jobs = yaml(ALL).unwrap().jobs;
+        let jobs = yaml(ALL).unwrap().into_own();
         assert_eq!(jobs.len(), 2);
         let mut text = Vec::new();
         write_table(&jobs, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(text.contains(r#","[1s, 200us]","#), "{text}");
-        assert_eq!(table(&text, Strictness::Strict).unwrap().jobs, jobs);
+        assert_eq!(table(&text, Strictness::Strict).unwrap().into_own(), jobs);
         let mut text = Vec::new();
         write_yaml(&jobs, &mut text).unwrap();
-        assert_eq!(yaml(str::from_utf8(&text).unwrap()).unwrap().jobs, jobs);
+        assert_eq!(yaml(str::from_utf8(&text).unwrap()).unwrap().into_own(), jobs);
     }
 
     #[test]
     fn a_table_says_what_it_needs() {
         let list = table("maps,name\n3,a\n,b\n", Strictness::Lenient).unwrap();
         assert_eq!((list.jobs.len(), list.skipped.count), (1, 1));
-        assert_eq!(list.jobs[0].maps.map(|maps| maps.get()), Some(3));
         assert!(list.sha256.is_some());
+        assert_eq!(list.into_own()[0].maps.map(|maps| maps.get()), Some(3));
     }
 
     #[test]
@@ -550,16 +535,17 @@ mod tests {
         let text = "name,maps,after\na,,\nb,1,[a]\nc,1,[b]\nd,1,\n";
         let list = table(text, Strictness::Lenient).unwrap();
         assert_eq!((list.jobs.len(), list.skipped.count), (1, 3));
-        assert_eq!(list.jobs[0].name, "d");
+        assert_eq!(list.into_own()[0].name, "d");
     }
 
     #[test]
     fn blanks_and_other_separators_change_nothing() {
-        let plain = table("name,maps,after\na,1,\nb,3,[a]\n", Strictness::Strict).unwrap().jobs;
+        let plain =
+            table("name,maps,after\na,1,\nb,3,[a]\n", Strictness::Strict).unwrap().into_own();
         for text in
             ["\"name\", maps, after\na, 1,\nb, 3, [a]\n", "name;maps;after\na;1;\nb;3;[a]\n"]
         {
-            assert_eq!(table(text, Strictness::Strict).unwrap().jobs, plain, "{text}");
+            assert_eq!(table(text, Strictness::Strict).unwrap().into_own(), plain, "{text}");
         }
     }
 
@@ -575,7 +561,8 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_not_written() {
         let times = "  - 123456789us\n".repeat(100_000);
-        let jobs = yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().jobs;
+        let jobs =
+            yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().into_own();
         let error = write_table(&jobs, io::sink()).unwrap_err().to_string();
         assert_eq!(error, "the job `a` takes more than 1 MiB, and none may");
         write_yaml(&jobs, io::sink()).unwrap();

@@ -1,10 +1,8 @@
 //! The formats of our own lists: a table with a header, and YAML.
 
-use std::path::Path;
-
 use super::file::{write_table, write_yaml};
 use super::record::Row;
-use crate::workload::format::{Contents, Format, List, Target, TraceJob};
+use crate::workload::format::{Contents, Format, Target, Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{FirstFew, Record, Records};
@@ -29,8 +27,8 @@ impl Format for JobTable {
 
     fn contents(&self) -> Contents {
         Contents::List {
-            read: |path: &Path, block, strictness| {
-                List::of_table(Records::open(path, strictness)?, path, block, strictness)
+            read: |format, path, block, strictness| {
+                Trace::of_table(format, Records::open(path, strictness)?, path, block, strictness)
             },
             write: |jobs, to| write_table(jobs, to),
         }
@@ -52,8 +50,8 @@ impl Format for JobList {
 
     fn contents(&self) -> Contents {
         Contents::List {
-            read: |path: &Path, block, strictness| {
-                List::of_yaml(Records::open(path, strictness)?, path, block, strictness)
+            read: |format, path, block, strictness| {
+                Trace::of_yaml(format, Records::open(path, strictness)?, path, block, strictness)
             },
             write: |jobs, to| write_yaml(jobs, to),
         }

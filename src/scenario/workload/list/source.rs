@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::workload::format::List;
+use crate::workload::format::{Contents, other};
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::Site;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
@@ -50,7 +50,7 @@ struct LongJobFile {
 impl Serialize for Jobs {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Listed(jobs) => JobEntry::serialize_list(jobs, to),
+            Self::Listed(jobs) => to.collect_seq(jobs.iter().map(JobEntry::said)),
             Self::File(JobFile { file, lenient: false }) => file.serialize(to),
             Self::File(JobFile { file, lenient }) => {
                 let TraceFile { path, sha256 } = file.clone();
@@ -117,11 +117,14 @@ impl Source for Jobs {
             Self::Listed(jobs) => Ok(FoundJobs { jobs: jobs.clone(), ..FoundJobs::default() }),
             Self::File(JobFile { file, lenient }) => {
                 let path = file.find(site.folder);
-                let strictness = Strictness::of(*lenient);
-                let list = List::read(&path, site.cluster.hdfs.block, strictness, site.formats)?;
+                let format = site.formats.recognise(&path)?;
+                let Contents::List { read, .. } = format.contents() else {
+                    return Err(other(&path, format, "a list of jobs"));
+                };
+                let list = read(format, &path, site.cluster.hdfs.block, Strictness::of(*lenient))?;
                 file.pin(site.folder, list.sha256.as_deref())?;
-                let (jobs, broken) = (list.jobs, list.skipped.count);
-                Ok(FoundJobs { jobs, broken, ..FoundJobs::default() })
+                let broken = list.skipped.count;
+                Ok(FoundJobs { jobs: list.into_own(), broken, ..FoundJobs::default() })
             }
         }
     }

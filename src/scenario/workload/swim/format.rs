@@ -3,7 +3,7 @@
 use std::io;
 
 use super::record::{SwimJob, has_columns};
-use super::sizes::Sizes;
+use super::sizes::Tasks;
 use super::source::{map_rate, reduce_rate};
 use crate::workload::format::{Contents, ForeignJob, Format, Target, Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
@@ -82,14 +82,11 @@ impl ForeignJob for SwimJob {
 
 /// Returns a job of a trace by the default rules.
 fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
-    let SwimJob { input, shuffle, output, .. } = *job;
-    let sizes = Sizes { input, shuffle, output };
-    let tasks = sizes.tasks(block, None);
     Ok(JobEntry {
         submit: SimSpan::from_secs(job.submit_s),
         map_rate: Some(map_rate()),
         reduce_rate: Some(reduce_rate()),
-        ..sizes.entry(job, tasks)?
+        ..Tasks::of(job, block, None).entry(job)?
     })
 }
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::SwimJob;
-use super::sizes::{Sizes, Tasks};
+use super::sizes::Tasks;
 use crate::workload::jobs::{JobEntry, TaskCount, no_noise};
 use crate::workload::site::Site;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
@@ -244,58 +244,52 @@ impl Swim {
                 scaled.min(Bytes::LARGEST)
             }
         };
-        let sizes =
-            Sizes { input: size(job.input), shuffle: size(job.shuffle), output: size(job.output) };
-        let (sizes, tasks) = match self.mapping {
-            Mapping::Blocks => {
-                let tasks = sizes.tasks(site.cluster.hdfs.block, self.bytes_per_reduce);
-                (sizes, tasks)
-            }
-            Mapping::Replay { nodes } => self.replay(&sizes, nodes, site),
+        let mut job = job.clone();
+        for bytes in [&mut job.input, &mut job.shuffle, &mut job.output] {
+            *bytes = size(*bytes);
+        }
+        let tasks = match self.mapping {
+            Mapping::Blocks => Tasks::of(&job, site.cluster.hdfs.block, self.bytes_per_reduce),
+            Mapping::Replay { nodes } => self.replay(&mut job, nodes, site),
         };
         Ok(JobEntry {
             submit,
             map_rate: Some(self.map_rate),
             reduce_rate: Some(self.reduce_rate),
             noise: self.noise.clone(),
-            ..sizes.entry(job, tasks)?
+            ..tasks.entry(&job)?
         })
     }
 
-    /// Returns sizes, maps and reduces of a job as SWIM's replay makes them.
-    fn replay(&self, sizes: &Sizes, original: NodeCount, site: &Site<'_>) -> (Sizes, Tasks) {
+    /// Gives a job the sizes that SWIM's replay makes of its own; returns the tasks that it has then.
+    fn replay(&self, job: &mut SwimJob, original: NodeCount, site: &Site<'_>) -> Tasks {
         let (original, nodes) = (u64::from(original.get()), u64::from(site.topology.len()));
         let shrink = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(nodes) / u128::from(original);
             u64::try_from(scaled).map_or(Bytes::LARGEST, Bytes::new).min(Bytes::LARGEST)
         };
         let partition = payload(site.cluster.hdfs.block);
-        let sizes = Sizes {
-            input: shrink(sizes.input).max(payload(Bytes::from_mib(64))),
-            shuffle: shrink(sizes.shuffle).max(LEAST_REPLAYED),
-            output: shrink(sizes.output).max(LEAST_REPLAYED),
-        };
+        let input = shrink(job.input).max(payload(Bytes::from_mib(64)));
+        let shuffle = shrink(job.shuffle).max(LEAST_REPLAYED);
+        let output = shrink(job.output).max(LEAST_REPLAYED);
         let reduces = match self.bytes_per_reduce {
             Some(bytes) => {
-                let written = sizes.shuffle.as_f64() + sizes.output.as_f64();
+                let written = shuffle.as_f64() + output.as_f64();
                 let reduces = (written / bytes.as_f64()).round() as u64;
                 if nodes < reduces { nodes / 5 } else { reduces }
             }
             None => u64::from(site.topology.slots()[SlotKind::Reduce]) * 45 / 100,
         };
-        let maps = sizes.input.get().div_ceil(partition.get());
+        let maps = input.get().div_ceil(partition.get());
         // Its maps read whole files, and write in proportion to what they read, as reduces do.
         let read = maps as f64 * partition.as_f64();
         let grown = |bytes: Bytes| {
-            let bytes = Bytes::from_f64(bytes.as_f64() * (read / sizes.input.as_f64()));
+            let bytes = Bytes::from_f64(bytes.as_f64() * (read / input.as_f64()));
             bytes.min(Bytes::LARGEST)
         };
-        let sizes = Sizes {
-            input: Bytes::from_f64(read).min(Bytes::LARGEST),
-            shuffle: grown(sizes.shuffle),
-            output: grown(sizes.output),
-        };
-        (sizes, Tasks { maps, reduces: reduces.max(1) })
+        job.input = Bytes::from_f64(read).min(Bytes::LARGEST);
+        (job.shuffle, job.output) = (grown(shuffle), grown(output));
+        Tasks { maps, reduces: reduces.max(1) }
     }
 
     /// Moves the jobs that are taken to the times at which they are to come.
