@@ -88,7 +88,7 @@ pub use mumakil_policies::{external, scheduler};
 pub use mumakil_results::{expect, explain, numbers_as_text, parting, results, table};
 pub use mumakil_run::{emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
-pub use mumakil_scenario::{fault, scenario, workload};
+pub use mumakil_scenario::{self as scenario, fault, workload};
 pub use mumakil_study::{self as study, chaos};
 pub use mumakil_yaml as yaml;
 

@@ -40,10 +40,10 @@ use mumakil_runtime::{
     self as runtime, Cast, Ending, Links, OpeningMail, Pace, Play, Stopwatch, Transport,
 };
 use mumakil_scenario::fault::{self, Effects};
-use mumakil_scenario::scenario::{
+use mumakil_scenario::workload::{Arrival, JobInjector, Submission, Way, Workload};
+use mumakil_scenario::{
     ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
 };
-use mumakil_scenario::workload::{Arrival, JobInjector, Submission, Way, Workload};
 
 pub use kept::Kept;
 pub use prepared::Prepared;
@@ -639,7 +639,7 @@ fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Lin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_scenario::scenario;
+    use mumakil_scenario as scenario;
 
     #[test]
     fn a_clock_that_is_too_late_names_a_factor_that_holds() {

@@ -1,9 +1,39 @@
 //! What people describe: a cluster, a workload, faults and a policy in YAML, read, checked and resolved.
 //!
+//! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
+//! line's `--set` is laid over it, presets are laid under it (`preset`), the tree becomes
+//! typed, and what no single field can say is checked (`check`). No step stops at the
+//! first mistake: all of them are reported together, each with its place in the text
+//! ([`mumakil_yaml`]). Behind this crate nothing is checked again; `mumakil-run` takes what comes out.
+//!
 //! The crate stands on `mumakil-yaml`, which reads trees and tells mistakes with their places, and on those
 //! whose options it gathers: `mumakil-core`, `mumakil-policies`, and `mumakil-results` for expectations.
-//! Behind `resolve` nothing is checked again; `mumakil-run` takes what comes out.
 
+mod check;
+mod classes;
+mod complaint;
+mod draft;
+mod error;
 pub mod fault;
-pub mod scenario;
+mod later;
+mod preset;
+mod reference;
+mod registry;
+mod schema;
+mod spec;
+mod starter;
+#[cfg(test)]
+mod tests;
 pub mod workload;
+
+pub use check::Warning;
+pub use classes::{ClassRule, Comparison, Counted};
+pub use complaint::{misplaced, unusable};
+pub use draft::{Draft, Loaded, load, parse};
+pub use error::ScenarioError;
+pub use later::Later;
+pub use reference::Reference;
+pub use registry::{PolicyEntry, Registry, SchedulerChoice};
+pub use schema::{generator, schema, shape};
+pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
+pub use starter::{STARTERS, Starter};

@@ -33,7 +33,7 @@ pub use self::subject::Subject;
 use self::trial::Trial;
 use mumakil_core::mapred::{Elsewhere, Policy as _};
 use mumakil_policies::external::External;
-use mumakil_scenario::scenario::{Registry, schema};
+use mumakil_scenario::{Registry, schema};
 
 /// The subject of a hunt, and how long it goes on.
 #[derive(Clone, Debug)]

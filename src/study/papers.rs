@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mumakil_scenario::scenario::{Draft, ScenarioError};
+use mumakil_scenario::{Draft, ScenarioError};
 use mumakil_yaml::Problem;
 
 pub use report::{FileOutcome, Repeated, VerdictRow, check, report};

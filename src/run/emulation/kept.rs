@@ -11,8 +11,8 @@ use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
-use mumakil_scenario::scenario::{ClockSpec, Registry, SchedulerChoice};
 use mumakil_scenario::workload::{Submission, Way};
+use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
 
 /// A run whose results are in a folder.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use mumakil_scenario::scenario;
+    use mumakil_scenario as scenario;
 
     const ONE_JOB: &str = "
 cluster: {nodes: 3}

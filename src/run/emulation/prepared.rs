@@ -11,9 +11,9 @@ use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use mumakil_core::mapred;
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_scenario::fault::Known;
-use mumakil_scenario::scenario::{Later, Registry, Scenario};
 use mumakil_scenario::workload::format::{Contents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Site, Workload};
+use mumakil_scenario::{Later, Registry, Scenario};
 
 /// A scenario that is ready to run: every file that it names has been read.
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_scenario::scenario;
+    use mumakil_scenario as scenario;
 
     fn doubts(name: &str) -> Vec<String> {
         let registry = Registry::builtin();

@@ -36,7 +36,7 @@ use mumakil_draw::chart::{AxisUnit, Drawing};
 use mumakil_draw::page::{HtmlPage, PageBlock, Section};
 use mumakil_results::expect::ExpectationVerdict;
 use mumakil_results::results::{ReadError, RunJobs};
-use mumakil_scenario::scenario::{Registry, Scenario};
+use mumakil_scenario::{Registry, Scenario};
 
 pub use locality::{SIZES, locality_by_size};
 pub use parties::Parties;

@@ -29,7 +29,7 @@ use super::{RecordError, RunBooks, RunEnd, RunFacts, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
-use mumakil_scenario::scenario::RecordSpec;
+use mumakil_scenario::RecordSpec;
 
 /// Events in a chunk: about 80 KiB, which stay in a core's own cache.
 const CHUNK: usize = 1_024;

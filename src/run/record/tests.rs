@@ -16,7 +16,7 @@ use mumakil_core::mapred::{
     Reason, Role, TaskId, TaskKind, TrackerId,
 };
 use mumakil_runtime::EventSink;
-use mumakil_scenario::scenario::RecordSpec;
+use mumakil_scenario::RecordSpec;
 
 /// What a recording of a stream left.
 struct Left {

@@ -1,7 +1,7 @@
 //! The kinds of workload: what may stand below `workload:`, and bring its jobs.
 //!
 //! A kind is a type of options that is a [`Source`], as a policy is a type of options that makes a
-//! scheduler: [`crate::scenario::Registry::add_source`] makes `workload: {KEY: options}` of it, with
+//! scheduler: [`crate::Registry::add_source`] makes `workload: {KEY: options}` of it, with
 //! its JSON Schema and its checks. All that a run does with jobs it does with a list of
 //! [`JobEntry`], wherever that comes from.
 

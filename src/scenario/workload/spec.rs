@@ -23,7 +23,7 @@ pub struct WorkloadSpec {
     #[schemars(skip)]
     pub sources: Vec<Box<dyn Source>>,
     /// Keys that are not those of every workload, as written. Which kinds there are is for a
-    /// [`Registry`](crate::scenario::Registry) to say, which makes sources of them: in a loaded
+    /// [`Registry`](crate::Registry) to say, which makes sources of them: in a loaded
     /// scenario there are none.
     #[serde(flatten)]
     #[schemars(skip)]

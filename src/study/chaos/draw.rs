@@ -19,7 +19,7 @@ use serde_yaml::{Mapping, Value};
 use super::values;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_scenario::fault::Fault;
-use mumakil_scenario::scenario::{Registry, Scenario, ScenarioError, parse, shape};
+use mumakil_scenario::{Registry, Scenario, ScenarioError, parse, shape};
 use mumakil_yaml::Path;
 
 /// How often a drawing is mended before another one is begun.

@@ -13,7 +13,7 @@ use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
 use mumakil_policies::external::protocol::Heard;
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
-use mumakil_scenario::scenario::Scenario;
+use mumakil_scenario::Scenario;
 
 /// How long a run that has stalled is watched: longer than any policy is patient by itself.
 const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);

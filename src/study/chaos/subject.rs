@@ -6,7 +6,7 @@ use serde_yaml::{Mapping, Value};
 use super::draw::Artist;
 use super::judge::{self, CaseJudge};
 use mumakil_base::units::SimSpan;
-use mumakil_scenario::scenario::Registry;
+use mumakil_scenario::Registry;
 
 /// Whose mistakes are hunted.
 #[derive(Clone, Debug)]

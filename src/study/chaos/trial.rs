@@ -19,7 +19,7 @@ use mumakil_core::mapred::{
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::Cast;
-use mumakil_scenario::scenario::{Registry, Scenario};
+use mumakil_scenario::{Registry, Scenario};
 
 /// How much real time a run may take: a hundred times what one should.
 const TIME_LIMIT: Duration = Duration::from_secs(20);

@@ -3,7 +3,7 @@
 use super::kind::{Kind, Nature, Shown, Use};
 use super::{ChartSpec, Layout};
 use mumakil_results::expect::{ExprNeeds, ExprPlan, Space, Unit};
-use mumakil_scenario::scenario::unusable;
+use mumakil_scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
 impl ChartSpec {

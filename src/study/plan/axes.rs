@@ -9,7 +9,7 @@ use serde_yaml::{Mapping, Value};
 
 use mumakil_policies::external;
 use mumakil_results::expect::{self, Space};
-use mumakil_scenario::scenario::shape;
+use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, Problem};
 
 /// An axis has so many values at most.

@@ -15,7 +15,7 @@ use mumakil_base::files;
 use mumakil_core::mapred::Policy as _;
 use mumakil_core::trace::TraceFile;
 use mumakil_policies::external::{self, External};
-use mumakil_scenario::scenario::Draft;
+use mumakil_scenario::Draft;
 use mumakil_yaml::Path as At;
 
 /// A file that the scenarios of a study name.
@@ -87,7 +87,7 @@ fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
 
 /// Returns the files of programs in a scenario that was resolved: word, digest and place of each.
 pub(crate) fn words<'o>(
-    choices: impl Iterator<Item = &'o mumakil_scenario::scenario::SchedulerChoice>,
+    choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
     folder: &Path,
 ) -> Vec<NamedFile> {
     let options =

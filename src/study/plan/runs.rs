@@ -23,10 +23,10 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
 use mumakil_results::expect::combinations;
 use mumakil_run::emulation::{EmulationError, Prepared};
-use mumakil_scenario::scenario::{
+use mumakil_scenario::workload::WorkloadSpec;
+use mumakil_scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
 };
-use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_yaml::{self as yaml, Displaced, Path, Problem};
 
 /// More runs than that are a mistake.
@@ -468,7 +468,7 @@ impl Hashes {
 mod tests {
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
-    use mumakil_scenario::scenario::Name;
+    use mumakil_scenario::Name;
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::axes::{self, Axis, AxisPut, AxisValue};
 use crate::plan::spec::Study;
 use mumakil_results::expect::{Expr, ExprPlan, Space};
-use mumakil_scenario::scenario::unusable;
+use mumakil_scenario::unusable;
 use mumakil_yaml::{Path, Problem};
 
 /// The value that is searched for.

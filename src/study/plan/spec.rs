@@ -13,7 +13,7 @@ use crate::plan::compared::{Against, CompareSpec};
 use crate::plan::named::NamedFile;
 use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
-use mumakil_scenario::scenario::{
+use mumakil_scenario::{
     Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
 };
 use mumakil_yaml::{MOST, Path, Problem, TreeShape, read};
@@ -121,7 +121,7 @@ fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// Returns the JSON Schema of studies: that of scenarios, of which nothing is required, and more.
 pub fn schema(registry: &Registry) -> serde_json::Value {
-    let mut schema = mumakil_scenario::scenario::schema(registry);
+    let mut schema = mumakil_scenario::schema(registry);
     let own = generator().into_root_schema_for::<Keys>();
     let own = own.get("properties").and_then(|own| own.as_object()).cloned().unwrap_or_default();
     if let Some(all) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
@@ -366,8 +366,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     } else {
         let message =
             format!("there is no file `{name}` beside the study, nor does Mumakil bring one");
-        let starters: Vec<&str> =
-            mumakil_scenario::scenario::STARTERS.iter().map(|s| s.name).collect();
+        let starters: Vec<&str> = mumakil_scenario::STARTERS.iter().map(|s| s.name).collect();
         return Err(BaseError::Here(Problem::value(at, message).nearest(name, starters)));
     };
     match base {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::run::store::{FAILED, Store, clear, visible};
 use mumakil_run::output::{OutputError, write_file};
-use mumakil_scenario::scenario::Scenario;
+use mumakil_scenario::Scenario;
 
 /// The beginning of a file's first line.
 const FIRST: &str = "# ";
@@ -128,7 +128,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use mumakil_scenario::scenario::{Draft, Registry};
+    use mumakil_scenario::{Draft, Registry};
 
     fn scenario() -> Scenario {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}";

@@ -9,7 +9,7 @@ use crate::run::work::Step;
 use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::{AsideFolder, OutputError, Over, RunFolder};
-use mumakil_scenario::scenario::Registry;
+use mumakil_scenario::Registry;
 
 /// So many runs are tried.
 const MOST_SAMPLES: usize = 8;

@@ -230,7 +230,7 @@ mod tests {
     use crate::watch::at_work::write_sign;
     use crate::watch::life::{End, Life};
     use mumakil_base::files::RESOLVED;
-    use mumakil_scenario::scenario::{Draft, Registry};
+    use mumakil_scenario::{Draft, Registry};
 
     fn plan(seeds: usize) -> Plan {
         let yaml = format!(

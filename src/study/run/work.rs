@@ -21,7 +21,7 @@ use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
 use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
-use mumakil_scenario::scenario::{Registry, Scenario};
+use mumakil_scenario::{Registry, Scenario};
 
 /// So many batches at most: a study of more runs has several runs in each.
 const MOST_BATCHES: usize = 4_096;
@@ -244,7 +244,7 @@ mod tests {
     use crate::plan::spec::Study;
     use crate::run::store::{Form, Share};
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
-    use mumakil_scenario::scenario::Draft;
+    use mumakil_scenario::Draft;
 
     #[test]
     fn nothing_is_begun_where_nothing_can_be_written() {

@@ -182,9 +182,9 @@ mod tests {
     fn sheet() -> Sheet {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
                     sweep: {cluster.nodes: [3, 4], seeds: 3}";
-        let draft = mumakil_scenario::scenario::Draft::of("test.yaml", yaml).unwrap();
+        let draft = mumakil_scenario::Draft::of("test.yaml", yaml).unwrap();
         let study = Study::of(draft).unwrap();
-        let plan = Plan::new(&study, &mumakil_scenario::scenario::Registry::builtin()).unwrap();
+        let plan = Plan::new(&study, &mumakil_scenario::Registry::builtin()).unwrap();
         Sheet::new(&study, &plan)
     }
 

@@ -11,7 +11,7 @@ use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AttemptState, JobSpec, PhaseTimes};
 use mumakil_runtime::EventSink;
-use mumakil_scenario::scenario::RecordSpec;
+use mumakil_scenario::RecordSpec;
 
 fn labels() -> [NodeLabel; 2] {
     ["node-1", "node-2"].map(|node| NodeLabel { node: node.to_owned(), rack: "rack-1".to_owned() })

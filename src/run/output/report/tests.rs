@@ -8,7 +8,7 @@ use super::*;
 use crate::record::{AttemptFate, LocalityShares, SlotShares, WasteSummary};
 use mumakil_results::results::testing::complete;
 use mumakil_results::results::{AttemptRow, JobRow, SlotsRow};
-use mumakil_scenario::scenario::{self, Registry};
+use mumakil_scenario::{self as scenario, Registry};
 
 const SCENARIO: &str = "
 description: Is <b> bold?

@@ -19,7 +19,7 @@ use mumakil_core::mapred::{
 use mumakil_run::emulation::{Options, Prepared, rules};
 use mumakil_run::verify::VerifierRules;
 use mumakil_runtime::Cast;
-use mumakil_scenario::scenario::{self, Registry};
+use mumakil_scenario::{self as scenario, Registry};
 
 /// A way in which a core that is told `M` is wrong.
 trait Mistake<M>: Send {

@@ -1,6 +1,6 @@
 //! The scenarios and studies in the binary, to be run by name, read, copied and changed.
 
-use super::Draft;
+use super::draft::Draft;
 
 /// A scenario or a study in the binary.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The scenario, with every value in place.
 //!
-//! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
+//! What users write may be shorter; [`crate::load`] completes it. The comments on the fields are
 //! the descriptions of the JSON Schema and of the reference.
 
 use std::collections::BTreeMap;
@@ -19,9 +19,10 @@ use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{Hadoop, Site, Speculation};
-use mumakil_results::expect::Expectation;
-use mumakil_results::expect::ExprNeeds;
+use mumakil_core::trace::TraceFile;
+use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
+use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +82,30 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Returns the scenario as YAML, with every value but the defaults of jobs, which may be many;
+    /// reading it gives an equal one.
+    pub fn to_yaml(&self) -> String {
+        serde_yaml::to_string(&yaml::write(self)).expect("a tree can be written as YAML")
+    }
+
+    /// Returns the files that the scenario names.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut TraceFile> {
+        self.keyed_files_mut().map(|(_, file)| file)
+    }
+
+    /// Returns the files that the scenario names, each with its key.
+    pub(super) fn keyed_files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+        let nodes =
+            self.cluster.topology.as_mut().map(|file| ("cluster.topology".to_owned(), file));
+        self.workload.files_mut().chain(nodes)
+    }
+
+    /// Returns the class of a job that names none: the first whose rule it fits.
+    pub fn class_of(&self, maps: u32, reduces: u32) -> Option<&str> {
+        let mut classes = self.classes.iter();
+        classes.find(|(_, rule)| rule.fits(maps, reduces)).map(|(class, _)| class.as_str())
+    }
+
     /// Returns whether it is recorded what slots are held for.
     pub fn records_waste(&self) -> bool {
         self.record.waste || self.hadoop.speculation != Speculation::Off

@@ -14,8 +14,9 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
+use super::error::ScenarioError;
 use super::schema::{kept_shape, shape_of};
-use super::{Scenario, ScenarioError};
+use super::spec::Scenario;
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };

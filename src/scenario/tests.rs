@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use super::error::LARGEST_FILE;
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::registry::tests::registry;
 use super::*;

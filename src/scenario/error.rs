@@ -3,8 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::LARGEST_FILE;
 use mumakil_yaml::{Finding, FindingSpot, print};
+
+/// Larger files are refused unread.
+pub(super) const LARGEST_FILE: u64 = 16 << 20;
 
 /// Why a scenario cannot be run.
 ///

@@ -226,7 +226,7 @@ mod tests {
     fn the_shapes_that_are_kept_are_those_of_the_types() {
         let made = made();
         if std::env::var_os("MUMAKIL_UPDATE").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenario/shapes.txt");
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.txt");
             std::fs::write(path, made).unwrap();
         } else {
             assert!(
@@ -320,7 +320,7 @@ mod tests {
             "{mix: {jobs: 1, types: {a: {maps: 1, map_time: 1s}}}}",
         ] {
             let yaml = format!("workload: {workload}");
-            let loaded = crate::scenario::parse("unnamed", &yaml, &[], &Registry::builtin());
+            let loaded = crate::parse("unnamed", &yaml, &[], &Registry::builtin());
             let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
             let resolved: Value = serde_yaml::from_str(&scenario.to_yaml()).unwrap();
             let mut found = Vec::new();

@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::Checked;
-use crate::scenario::RecordSpec;
-use crate::scenario::complaint::{misplaced, unusable};
-use crate::scenario::spec::Scenario;
+use crate::complaint::{misplaced, unusable};
+use crate::spec::{RecordSpec, Scenario};
 use crate::workload::JobEntry;
 use mumakil_base::nearest::nearest;
 use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};

@@ -5,18 +5,56 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
+use super::check::{self, Warning};
+use super::classes;
+use super::error::{LARGEST_FILE, ScenarioError};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
+use super::registry::{Registry, SchedulerChoice};
 use super::schema::shape;
-use super::{
-    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, SchedulerChoice, Warning, check,
-    classes,
-};
+use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_yaml::{
     Conditional, Displaced, Document, Finding, FindingSpot, MOST, Origin, Path, Problem,
     is_nothing, lay, read, tree,
 };
+
+/// A scenario that can be run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The scenario, with every value in place.
+    pub scenario: Scenario,
+    /// What is hardly meant as it stands.
+    pub warnings: Vec<Warning>,
+    /// The settings that somebody said and that matter, of those that do not always.
+    pub heeded: Vec<String>,
+}
+
+/// Reads a scenario from a file, with what `path=value` puts over it.
+///
+/// # Errors
+/// If the file cannot be read, or with everything that is wrong in it.
+pub fn load(
+    path: &std::path::Path,
+    sets: &[String],
+    registry: &Registry,
+) -> Result<Loaded, ScenarioError> {
+    Draft::read(path)?.with(sets).resolve(registry)
+}
+
+/// Reads a scenario from a text; `name` stands for the file in messages, and names the scenario if
+/// it does not do so itself.
+///
+/// # Errors
+/// With everything that is wrong in the text.
+pub fn parse(
+    name: &str,
+    text: &str,
+    sets: &[String],
+    registry: &Registry,
+) -> Result<Loaded, ScenarioError> {
+    Draft::of(name, text)?.with(sets).resolve(registry)
+}
 
 /// A scenario that has been read but not understood yet.
 #[derive(Clone, Debug)]
