@@ -10,11 +10,13 @@ use std::fmt;
 
 use super::later::Later;
 use super::spec::Scenario;
-use crate::fault::{Fault, Known};
-use crate::workload::{
-    JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, Submission, TakenNames, WorkloadSpec, cycle,
-    file_clashes,
-};
+use crate::fault::Fault;
+use crate::fault::known::Known;
+use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, cycle};
+use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
+use crate::workload::source::Source;
+use crate::workload::spec::WorkloadSpec;
+use crate::workload::submission::Submission;
 use mumakil_base::nearest::nearest;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Factor, Quantity as _, SimSpan};

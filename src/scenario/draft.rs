@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use serde_yaml::{Mapping, Value};
 
 use super::check::{self, Warning};
+use super::choice::SchedulerChoice;
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
-use super::registry::{Registry, SchedulerChoice};
-use super::schema::shape;
+use super::registry::Registry;
+use super::shape::shape;
 use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;

@@ -14,10 +14,13 @@ mod delay;
 mod disk;
 mod doomed;
 mod duplication;
+mod effects;
 mod hangs;
 mod jobtracker;
 mod join;
 mod kill;
+mod kind;
+pub(crate) mod known;
 mod loss;
 mod out_of_memory;
 mod partition;
@@ -33,21 +36,16 @@ mod task_failures;
 mod unhealthy;
 mod whom;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::workload::{Arrival, Workload, copy};
-use mumakil_base::random::{Dist, Purpose, stream};
 use mumakil_base::units::tell::{listed, quoted};
-use mumakil_base::units::{Fraction, SimSpan, SimTime};
-use mumakil_core::cluster::{Cut, Topology, TrackerId};
-use mumakil_core::mapred::{Doom, Hadoop, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_yaml::{Path, Problem};
 
 use self::crashes::Crashes;
@@ -55,10 +53,12 @@ use self::decommission::Decommission;
 use self::delay::Delay;
 use self::disk::Disk;
 use self::duplication::Duplication;
+use self::effects::Cue;
 use self::hangs::Hangs;
 use self::jobtracker::JobTrackerProcess;
 use self::join::Join;
 use self::kill::Kill;
+use self::kind::{Kind, Moment};
 use self::loss::Loss;
 use self::out_of_memory::OutOfMemory;
 use self::partition::Partition;
@@ -71,228 +71,8 @@ use self::target::Target;
 use self::task_failures::TaskFailures;
 use self::unhealthy::Unhealthy;
 
-/// A kind of fault, with its options.
-trait Kind {
-    /// When it happens.
-    const MOMENT: Moment;
-    /// The key of the kind whose draws it shares, if not its own.
-    const DRAWS_AS: Option<&'static str> = None;
-
-    /// Whether a second one of the kind would take the place of the first.
-    const HOLDS_ALONE: bool = false;
-
-    /// Whether messages between trackers and JobTracker may be lost, late or doubled.
-    const DISTURBS_MESSAGES: bool = false;
-
-    /// Returns the nodes that it strikes, if it strikes some.
-    fn target(&self) -> Option<Target<'_>> {
-        None
-    }
-
-    /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
-    /// options.
-    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    /// Adds what it does to a run.
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
-}
-
-/// When a fault happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
-    /// At an instant, which the user names with `at`.
-    Named,
-    /// At the instant of `at` or, without that, from the beginning on.
-    Open,
-    /// From the beginning to the end.
-    None,
-}
-
-/// What a fault is told when it does its work.
-#[derive(Clone, Debug)]
-struct Cue {
-    /// Its moment, or the beginning.
-    at: SimTime,
-    /// What its random streams are known by: its kind, whom it strikes, and how many faults with the
-    /// same of these stand before it. So no other fault that is added or removed moves its draws,
-    /// and another moment or another strength of it strikes the same nodes.
-    draws: u32,
-    /// The nodes that it strikes.
-    nodes: Vec<TrackerId>,
-}
-
-/// What is known of the cluster and the workload when faults are checked.
-#[derive(Clone, Debug, Default)]
-pub struct Known<'a> {
-    /// How many nodes there are, if no file has still to say so.
-    pub nodes: Option<u32>,
-    /// How many nodes stand in each rack, if that is known.
-    pub racks: Option<Vec<u32>>,
-    /// The names of the jobs with their counts, if no file has still to say so.
-    pub jobs: Option<BTreeMap<&'a str, u32>>,
-    /// The protocol's settings, if they are known.
-    pub hadoop: Option<&'a Hadoop>,
-}
-
-impl Known<'_> {
-    /// Says so if the workload has no such job; the path begins at the name.
-    fn has_job(&self, name: &str) -> Result<(), Problem> {
-        match &self.jobs {
-            Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
-                let message = format!("there is no job `{name}` in the workload");
-                let problem = Problem::value(Path::default(), message);
-                Err(problem.nearest(name, jobs.keys().copied()))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Returns whether a name is that of one of the jobs of an entry with a count, such as `a-2`.
-fn is_copy(name: &str, jobs: &BTreeMap<&str, u32>) -> bool {
-    let Some((of, number)) = copy(name) else { return false };
-    jobs.get(of).is_some_and(|&count| 1 < count && number <= count)
-}
-
-/// The run that faults happen in.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    /// Its seed.
-    pub seed: u64,
-    /// Its nodes.
-    pub topology: &'a Topology,
-    /// Its jobs.
-    pub workload: &'a Workload,
-}
-
-impl<'a> Site<'a> {
-    /// Returns the jobs of a name: one, or all of an entry with a count.
-    fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
-        let batch = self.workload.names.iter().position(|other| other == name);
-        let is_meant = move |job: &&Arrival| match batch {
-            Some(batch) => job.batch.index() == batch,
-            None => *job.spec.name == *name,
-        };
-        self.workload.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
-    }
-}
-
-/// What the faults of a run do to it.
-#[derive(Debug)]
-pub struct Effects<'a> {
-    site: Site<'a>,
-    /// What arrives from outside: when, and at whom what.
-    pub opening: Vec<(SimTime, Mail)>,
-    /// What befalls machines.
-    pub mishaps: Vec<Mishap>,
-    /// What makes attempts end badly.
-    pub dooms: Vec<Doom>,
-    /// The nodes that are not there at the beginning.
-    pub absent: BTreeSet<TrackerId>,
-    /// The share of heartbeats and replies that never arrive.
-    pub loss: Fraction,
-    /// The share of heartbeats and replies that arrive twice.
-    pub duplication: Fraction,
-    /// The share of heartbeats and replies that are late.
-    pub late: Fraction,
-    /// How late they are.
-    pub late_by: Dist<SimSpan>,
-    /// Who is cut off from the others, and when.
-    pub cuts: Vec<Arc<Cut>>,
-    /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
-    /// network is perfect.
-    pub resends: bool,
-    /// When the JobTracker's process dies to be started again, in the order of the opening.
-    pub restarts: Vec<SimTime>,
-}
-
-impl<'a> Effects<'a> {
-    /// Returns what faults do, later ones over earlier ones.
-    pub fn of(faults: &[Fault], site: Site<'a>) -> Self {
-        let mut effects = Self {
-            site,
-            opening: Vec::new(),
-            mishaps: Vec::new(),
-            dooms: Vec::new(),
-            absent: BTreeSet::new(),
-            loss: Fraction::ZERO,
-            duplication: Fraction::ZERO,
-            late: Fraction::ZERO,
-            late_by: Dist::Constant(SimSpan::ZERO),
-            cuts: Vec::new(),
-            resends: false,
-            restarts: Vec::new(),
-        };
-        // How many there are of each kind that strike the same nodes.
-        let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
-        for Fault { at, what } in faults {
-            let target = what.target();
-            let whom = target.map(|target| target.to_string()).unwrap_or_default();
-            let before = equals.entry((what.key(), whom.clone())).or_default();
-            let kind = what.draws_as().unwrap_or(what.key());
-            let hash = Sha256::digest(format!("{kind} {whom} {before}"));
-            *before += 1;
-            let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
-            let nodes = target.map(|target| target.of(site.topology, site.seed, draws));
-            let at = SimTime::ZERO + at.unwrap_or_default();
-            let cue = Cue { at, draws, nodes: nodes.unwrap_or_default() };
-            effects.resends |= what.disturbs_messages();
-            what.apply(&cue, &mut effects);
-        }
-        effects
-    }
-
-    /// Returns whether a node may become slow.
-    pub fn slow_down(&self) -> bool {
-        self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
-    }
-
-    /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
-    pub fn strike_files(&self) -> bool {
-        let is_off =
-            |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage | Harm::Absence);
-        let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
-        self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
-    }
-
-    /// Returns whether reduces may not reach some outputs of maps.
-    pub fn strike_outputs(&self) -> bool {
-        let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
-        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, Harm::Slow(_)))
-            || self.opening.iter().any(is_told)
-    }
-
-    /// Lets something happen at an instant, and not again.
-    fn befall(&mut self, at: SimTime, nodes: Vec<TrackerId>, harm: Harm, lasts: Option<SimSpan>) {
-        let number = self.mishaps.len() as u32;
-        self.mishaps.push(Mishap { nodes, harm, rhythm: None });
-        self.opening.push((at, ToNature::Begins(harm.stroke(number)).into()));
-        if let Some(lasts) = lasts {
-            self.opening.push((at + lasts, ToNature::Ends(harm.stroke(number)).into()));
-        }
-    }
-
-    /// Lets something happen again and again, at each node by itself.
-    fn recur(
-        &mut self,
-        cue: &Cue,
-        harm: Harm,
-        every: &Dist<SimSpan>,
-        lasts: Option<&Dist<SimSpan>>,
-    ) {
-        for &node in &cue.nodes {
-            let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
-            let rng = stream(self.site.seed, Purpose::Mishap, subject);
-            let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
-            let number = self.mishaps.len() as u32;
-            self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
-            let begins = ToNature::Begins(harm.stroke(number));
-            self.opening.push((cue.at + first, begins.into()));
-        }
-    }
-}
+pub use self::effects::{Effects, Site};
+pub use self::known::Known;
 
 /// Makes of the list of kinds what has one part for each of them.
 macro_rules! kinds {
@@ -480,6 +260,30 @@ impl Fault {
     }
 }
 
+impl<'a> Effects<'a> {
+    /// Returns what faults do, later ones over earlier ones.
+    pub fn of(faults: &[Fault], site: Site<'a>) -> Self {
+        let mut effects = Self::none(site);
+        // How many there are of each kind that strike the same nodes.
+        let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
+        for Fault { at, what } in faults {
+            let target = what.target();
+            let whom = target.map(|target| target.to_string()).unwrap_or_default();
+            let before = equals.entry((what.key(), whom.clone())).or_default();
+            let kind = what.draws_as().unwrap_or(what.key());
+            let hash = Sha256::digest(format!("{kind} {whom} {before}"));
+            *before += 1;
+            let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
+            let nodes = target.map(|target| target.of(site.topology, site.seed, draws));
+            let at = SimTime::ZERO + at.unwrap_or_default();
+            let cue = Cue { at, draws, nodes: nodes.unwrap_or_default() };
+            effects.resends |= what.disturbs_messages();
+            what.apply(&cue, &mut effects);
+        }
+        effects
+    }
+}
+
 impl TryFrom<FaultEntry> for Fault {
     type Error = String;
     fn try_from(entry: FaultEntry) -> Result<Self, String> {
@@ -535,9 +339,11 @@ pub(crate) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::JobEntry;
-    use mumakil_base::units::Bytes;
-    use mumakil_core::cluster::ClusterSpec;
+    use crate::workload::arrivals::Workload;
+    use crate::workload::jobs::JobEntry;
+    use mumakil_base::units::{Bytes, Fraction};
+    use mumakil_core::cluster::{ClusterSpec, Topology, TrackerId};
+    use mumakil_core::mapred::{Harm, Mail, Mishap, ToNature};
 
     fn faults(yaml: &str) -> Result<Vec<Fault>, serde_yaml::Error> {
         list(serde_yaml::Deserializer::from_str(yaml))

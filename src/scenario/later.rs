@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::registry::SchedulerChoice;
-use crate::workload::JobEntry;
+use super::choice::SchedulerChoice;
+use crate::workload::jobs::JobEntry;
 use mumakil_base::units::SimSpan;
 
 /// What happens at an instant of a run: one of `submit` and `scheduler`.

@@ -10,6 +10,7 @@
 //! whose options it gathers: `mumakil-core`, `mumakil-policies`, and `mumakil-results` for expectations.
 
 mod check;
+mod choice;
 mod classes;
 mod complaint;
 mod draft;
@@ -20,6 +21,7 @@ mod preset;
 mod reference;
 mod registry;
 mod schema;
+mod shape;
 mod spec;
 mod starter;
 #[cfg(test)]
@@ -27,13 +29,15 @@ mod tests;
 pub mod workload;
 
 pub use check::Warning;
+pub use choice::SchedulerChoice;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, Loaded, load, parse};
 pub use error::ScenarioError;
 pub use later::Later;
 pub use reference::Reference;
-pub use registry::{PolicyEntry, Registry, SchedulerChoice};
-pub use schema::{generator, schema, shape};
+pub use registry::{PolicyEntry, Registry};
+pub use schema::{generator, schema};
+pub use shape::shape;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};

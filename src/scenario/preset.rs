@@ -5,7 +5,7 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::schema::shape;
+use super::shape::shape;
 use mumakil_yaml::{Path, Problem, lay, tree};
 
 /// The presets of one key of a scenario.

@@ -3,26 +3,29 @@
 //! A user's own binary adds its own to a registry and has everything with it: checked options,
 //! hints, the JSON Schema, the resolved scenario.
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer};
-use serde::{Serialize, Serializer};
-use serde_yaml::{Mapping, Value};
+use schemars::{Schema, SchemaGenerator};
+use serde_yaml::Value;
 
+use super::choice::SchedulerChoice;
 use super::error::ScenarioError;
-use super::schema::{kept_shape, shape_of};
+use super::shape::{kept_shape, shape_of};
 use super::spec::Scenario;
-use crate::workload::{
-    Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
-};
+use crate::workload::format::{Format, Formats};
+use crate::workload::list::source::Jobs;
+use crate::workload::mix::Mix;
+use crate::workload::rumen::source::Rumen;
+use crate::workload::sls::source::Sls;
+use crate::workload::source::{Source, SourceKind};
+use crate::workload::spec::WorkloadSpec;
+use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{Complaint, Overhear, PerSlot, Policy, Promised, Scheduler, Site, Tell};
-use mumakil_policies::external::{self, External};
+use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
 use mumakil_yaml::{
     Conditional, Finding, FindingSpot, LateShape, MOST, Path, PathStep, Problem, TreeShape, lay,
@@ -460,94 +463,11 @@ fn options_of<P: Policy>(written: &Value, shape: &TreeShape) -> (Option<P::Optio
     read(options, &plain, shape, MOST)
 }
 
-/// The policy of a scenario: its name, with its options.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SchedulerChoice {
-    /// The policy's name.
-    pub name: String,
-    /// Its options; in a loaded scenario all of them.
-    pub options: Value,
-}
-
-impl SchedulerChoice {
-    /// Returns a policy with its default options.
-    pub fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), options: Mapping::new().into() }
-    }
-
-    /// Returns what people call the policy: its name, or of a program that of its file.
-    pub fn title(&self) -> String {
-        external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
-    }
-}
-
-/// Hadoop's own default.
-impl Default for SchedulerChoice {
-    fn default() -> Self {
-        Self::named("fifo")
-    }
-}
-
-impl Serialize for SchedulerChoice {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match &self.options {
-            Value::Mapping(options) if !options.is_empty() => {
-                to.collect_map([(&self.name, options)])
-            }
-            _ => to.serialize_str(&self.name),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for SchedulerChoice {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ChoiceVisitor;
-        impl<'de> de::Visitor<'de> for ChoiceVisitor {
-            type Value = SchedulerChoice;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a policy, or one name with its options")
-            }
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<SchedulerChoice, E> {
-                Ok(SchedulerChoice::named(name))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<SchedulerChoice, A::Error> {
-                let Some((name, options)) = map.next_entry::<String, Value>()? else {
-                    return Err(de::Error::invalid_type(de::Unexpected::Map, &self));
-                };
-                if let Some(other) = map.next_key::<String>()? {
-                    return Err(de::Error::custom(format!(
-                        "`{name}` and `{other}`: a scenario has one policy"
-                    )));
-                }
-                match options {
-                    Value::Null => Ok(SchedulerChoice::named(&name)),
-                    options => Ok(SchedulerChoice { name, options }),
-                }
-            }
-        }
-        from.deserialize_any(ChoiceVisitor)
-    }
-}
-
-/// What it is without a registry; [`super::schema()`] knows the policies.
-impl JsonSchema for SchedulerChoice {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Scheduler".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "object"] })
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
     use super::*;
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::{HadoopLine, Offer, PerSlot};
@@ -555,7 +475,7 @@ pub(super) mod tests {
     /// A policy that does nothing and has options of every kind.
     pub(in super::super) struct Lazy;
 
-    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub(in super::super) struct LazyOptions {
         /// How long it sleeps.
@@ -564,7 +484,7 @@ pub(super) mod tests {
         wake: Wake,
     }
 
-    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case", deny_unknown_fields)]
     enum Wake {
         /// By itself.
@@ -611,7 +531,7 @@ pub(super) mod tests {
         }
     }
 
-    #[derive(Default, Serialize, serde::Deserialize, JsonSchema)]
+    #[derive(Default, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct NoOptions {}
 

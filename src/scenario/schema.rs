@@ -3,16 +3,13 @@
 //! The types describe the scenario with every value in place. What users write may be shorter: a
 //! preset's name for its mapping, a policy's name without options, no field that has a default.
 
-use std::sync::LazyLock;
-
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
-use mumakil_yaml::{LateShape, TreeShape, kept};
 
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
@@ -31,36 +28,6 @@ pub fn schema(registry: &Registry) -> Value {
     later.as_object_mut().expect("a schema is an object").shift_remove("default");
     describe_choices(&mut root);
     root
-}
-
-/// Returns the shape of what users write: how layers of it are merged, and which names are known.
-///
-/// Layers are merged before anybody says with which registry the scenario is read, so only of our own
-/// policies and kinds of workload the options are known. Those of others are chosen by their names as
-/// ours are, and their options merged key by key.
-pub fn shape() -> &'static TreeShape {
-    static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
-    &SHAPE
-}
-
-/// Returns a shape that is kept: of the scenario, of the options of one of our policies or of a kind
-/// of workload.
-pub(super) fn kept_shape(name: &str) -> LateShape {
-    kept(KEPT, name.to_owned())
-}
-
-/// The shapes of our own types. A run would spend more time on making their schema than on a small
-/// cluster.
-const KEPT: &str = include_str!("shapes.txt");
-
-/// Returns the shape of a type, from its schema.
-pub(super) fn shape_of<T: JsonSchema>() -> TreeShape {
-    TreeShape::of(referring().into_root_schema_for::<T>().as_value())
-}
-
-/// Each type once, which is quicker than everything in its place.
-fn referring() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().into_generator()
 }
 
 /// Puts the kinds of workload before the keys that every workload has.
@@ -185,56 +152,10 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, LazyLock};
-
-    use indexmap::IndexMap;
-
     use super::super::draft::FACTS;
     use super::super::registry::tests::registry;
     use super::*;
     use mumakil_yaml::each;
-    use mumakil_yaml::testing::Writer;
-
-    /// Returns the shapes that are to be kept, as text.
-    fn made() -> String {
-        let mut writer = Writer::default();
-        let mut keep = |kind: &str, name: &str, schema: Schema| {
-            let shape = TreeShape::of(schema.as_value());
-            writer.keep(&format!("{kind}.{name}"), &shape);
-            let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
-            (name.to_owned(), late)
-        };
-        let ours = Registry::builtin();
-        let sources = ours.sources(referring);
-        let sources: IndexMap<String, _> =
-            sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
-        let policies = ours.names().map(|name| (name, ours.get(name).unwrap().schema(referring())));
-        let policies: Vec<_> =
-            policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
-        let mut shape = shape_of::<Scenario>();
-        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
-        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
-        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
-            shape.change(presets.key, |of| of.name_by(presets.field));
-        }
-        shape.change("scheduler", |of| *of = TreeShape::open_choice(policies));
-        writer.keep("scenario", &shape);
-        writer.text()
-    }
-
-    #[test]
-    fn the_shapes_that_are_kept_are_those_of_the_types() {
-        let made = made();
-        if std::env::var_os("MUMAKIL_UPDATE").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.txt");
-            std::fs::write(path, made).unwrap();
-        } else {
-            assert!(
-                made == KEPT,
-                "the options have changed: `make transcripts` keeps their shapes"
-            );
-        }
-    }
 
     /// Returns the texts of all nodes below one that have no description.
     fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {

@@ -10,11 +10,12 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::SchedulerChoice;
 use super::classes::ClassRule;
 use super::later::Later;
-use super::registry::SchedulerChoice;
 use crate::fault::Fault;
-use crate::workload::{JobEntry, WorkloadSpec};
+use crate::workload::jobs::JobEntry;
+use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;

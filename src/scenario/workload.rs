@@ -34,7 +34,7 @@
 //! # }
 //! ```
 
-mod arrivals;
+pub(crate) mod arrivals;
 mod build;
 mod builtin;
 mod chains;
@@ -42,19 +42,19 @@ pub mod exchange;
 pub mod format;
 mod hosts;
 mod injector;
-mod jobs;
+pub(crate) mod jobs;
 pub mod list;
-mod mix;
+pub(crate) mod mix;
 pub mod rumen;
 mod sets;
-mod shared;
+pub(crate) mod shared;
 mod shares;
 mod site;
 pub mod sls;
-mod source;
-mod spec;
+pub(crate) mod source;
+pub(crate) mod spec;
 mod stress;
-mod submission;
+pub(crate) mod submission;
 pub mod swim;
 #[cfg(test)]
 mod testing;
@@ -63,11 +63,9 @@ pub use arrivals::{Arrival, BatchId, Way, Workload};
 pub use format::{Format, Formats};
 pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};
-pub(crate) use jobs::{LATEST, MOST_JOBS, cycle, in_order};
 pub use list::{JobFile, Jobs};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
-pub(crate) use shared::{ONE_SIZE, TakenNames, copy, file_clashes};
 pub use shares::ReduceShares;
 pub use site::Site;
 pub use sls::Sls;

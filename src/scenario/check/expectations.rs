@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::Checked;
 use crate::complaint::{misplaced, unusable};
 use crate::spec::{RecordSpec, Scenario};
-use crate::workload::JobEntry;
+use crate::workload::jobs::JobEntry;
 use mumakil_base::nearest::nearest;
 use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};
 use mumakil_yaml::{Path, Problem};

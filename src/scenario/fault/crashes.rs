@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
+use super::known::Known;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Quantity, SimSpan};
 use mumakil_core::mapred::Harm;

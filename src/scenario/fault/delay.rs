@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cue, Effects, Kind, Moment};
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
 use super::target::Target;
 use super::whom::Whom;
-use super::{Cue, Effects, Kind, Moment};
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces

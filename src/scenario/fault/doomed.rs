@@ -6,10 +6,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
+use super::known::Known;
 use super::several::OneOrList;
 use super::short::Shorten;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
 use mumakil_base::units::{Bytes, Fraction};
 use mumakil_core::mapred::{Doom, DoomKind, SlotKind};
 use mumakil_yaml::{Path, Problem};

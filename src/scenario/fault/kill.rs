@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
+use super::known::Known;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::Problem;
 

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
+use super::known::Known;
 use super::target::Target;
 use super::whom::WhomFor;
-use super::{Cue, Effects, Kind, Known, Moment};
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::Cut;
 use mumakil_core::mapred::ToMapOutputs;

@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::crashes::needs_time;
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
+use super::known::Known;
 use super::slow::speeds;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::mapred::Harm;

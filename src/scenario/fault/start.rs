@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
 use super::target::Target;
 use super::whom::Whom;
-use super::{Cue, Effects, Kind, Moment};
 use mumakil_core::mapred::Harm;
 
 /// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a

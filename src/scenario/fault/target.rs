@@ -1,7 +1,7 @@
 //! Whom a fault strikes: nodes by name, racks, a number or a share of them, or all.
 //!
 //! Those that are not named are drawn from the seed. The draw belongs to the fault alone, see
-//! [`Cue`](super::Cue): of so many nodes the same are drawn whatever else goes wrong.
+//! [`Cue`](super::effects::Cue): of so many nodes the same are drawn whatever else goes wrong.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Unexpected};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::Known;
+use super::known::Known;
 use super::several::{OneOrList, one_or_list};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::effects::{Cue, Effects};
+use super::kind::{Kind, Moment};
 use super::target::Target;
 use super::whom::WhomFor;
-use super::{Cue, Effects, Kind, Moment};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
 

@@ -40,7 +40,7 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::JobEntry;
+    use crate::workload::jobs::JobEntry;
     use mumakil_base::units::Bytes;
 
     /// Returns the names of the jobs of each chain.

@@ -218,7 +218,7 @@ impl Core for JobInjector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::JobEntry;
+    use crate::workload::jobs::JobEntry;
     use mumakil_base::units::{Bytes, SimSpan};
     use mumakil_core::mapred::{Mail, Outcome};
 

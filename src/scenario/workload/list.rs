@@ -3,7 +3,7 @@
 mod file;
 pub(super) mod format;
 mod record;
-mod source;
+pub(crate) mod source;
 
 pub use file::{write_table, write_yaml};
 pub use record::{Entry, Row};

@@ -4,7 +4,7 @@ mod admitted;
 mod attempt;
 pub(super) mod format;
 mod record;
-mod source;
+pub(crate) mod source;
 mod topology;
 
 pub use admitted::RumenModel;

@@ -3,7 +3,7 @@
 pub(super) mod format;
 mod jobs;
 mod record;
-mod source;
+pub(crate) mod source;
 mod synth;
 
 pub use record::{SlsJob, SlsRack, SlsTask};

@@ -3,7 +3,7 @@
 pub(super) mod format;
 mod record;
 mod sizes;
-mod source;
+pub(crate) mod source;
 
 pub use record::SwimJob;
 pub use source::{AtLeast, Between, Mapping, Pace, Swim};

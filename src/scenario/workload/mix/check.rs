@@ -1,7 +1,8 @@
 //! What must hold of a mix before jobs can be drawn, and of the jobs that were.
 
-use super::{Arrivals, Mix};
-use crate::workload::{JobEntry, MOST_JOBS, cycle, in_order};
+use super::Mix;
+use super::arrivals::Arrivals;
+use crate::workload::jobs::{JobEntry, MOST_JOBS, cycle, in_order};
 use mumakil_base::units::SimSpan;
 use mumakil_yaml::{Path, Problem};
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_yaml::with::singleton_map_recursive;
 
 use super::*;
-use crate::workload::Workload;
+use crate::workload::arrivals::Workload;
 use mumakil_core::mapred::TaskTimes;
 
 fn mix(yaml: &str) -> Mix {

@@ -345,7 +345,7 @@ mod tests {
     use serde_yaml::with::singleton_map_recursive;
 
     use super::*;
-    use crate::workload::Workload;
+    use crate::workload::arrivals::Workload;
     use crate::workload::testing::Ground;
     use mumakil_core::cluster::{Hdfs, Placement, Topology};
 

@@ -1,0 +1,97 @@
+//! `scheduler: fair`: which policy a scenario chooses, with its options.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::{Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
+
+use mumakil_policies::external;
+
+/// The policy of a scenario: its name, with its options.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SchedulerChoice {
+    /// The policy's name.
+    pub name: String,
+    /// Its options; in a loaded scenario all of them.
+    pub options: Value,
+}
+
+impl SchedulerChoice {
+    /// Returns a policy with its default options.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), options: Mapping::new().into() }
+    }
+
+    /// Returns what people call the policy: its name, or of a program that of its file.
+    pub fn title(&self) -> String {
+        external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+/// Hadoop's own default.
+impl Default for SchedulerChoice {
+    fn default() -> Self {
+        Self::named("fifo")
+    }
+}
+
+impl Serialize for SchedulerChoice {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.options {
+            Value::Mapping(options) if !options.is_empty() => {
+                to.collect_map([(&self.name, options)])
+            }
+            _ => to.serialize_str(&self.name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SchedulerChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ChoiceVisitor;
+        impl<'de> de::Visitor<'de> for ChoiceVisitor {
+            type Value = SchedulerChoice;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a policy, or one name with its options")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<SchedulerChoice, E> {
+                Ok(SchedulerChoice::named(name))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<SchedulerChoice, A::Error> {
+                let Some((name, options)) = map.next_entry::<String, Value>()? else {
+                    return Err(de::Error::invalid_type(de::Unexpected::Map, &self));
+                };
+                if let Some(other) = map.next_key::<String>()? {
+                    return Err(de::Error::custom(format!(
+                        "`{name}` and `{other}`: a scenario has one policy"
+                    )));
+                }
+                match options {
+                    Value::Null => Ok(SchedulerChoice::named(&name)),
+                    options => Ok(SchedulerChoice { name, options }),
+                }
+            }
+        }
+        from.deserialize_any(ChoiceVisitor)
+    }
+}
+
+/// What it is without a registry; [`super::schema()`] knows the policies.
+impl JsonSchema for SchedulerChoice {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Scheduler".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "object"] })
+    }
+}

@@ -1,0 +1,150 @@
+//! What faults do to a run: messages that arrive at their instants, and settings that hold all the time.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::workload::arrivals::{Arrival, Workload};
+use mumakil_base::random::{Dist, Purpose, stream};
+use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_core::cluster::{Cut, Topology, TrackerId};
+use mumakil_core::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+
+/// What a fault is told when it does its work.
+#[derive(Clone, Debug)]
+pub(super) struct Cue {
+    /// Its moment, or the beginning.
+    pub(super) at: SimTime,
+    /// What its random streams are known by: its kind, whom it strikes, and how many faults with the
+    /// same of these stand before it. So no other fault that is added or removed moves its draws,
+    /// and another moment or another strength of it strikes the same nodes.
+    pub(super) draws: u32,
+    /// The nodes that it strikes.
+    pub(super) nodes: Vec<TrackerId>,
+}
+
+/// The run that faults happen in.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Its seed.
+    pub seed: u64,
+    /// Its nodes.
+    pub topology: &'a Topology,
+    /// Its jobs.
+    pub workload: &'a Workload,
+}
+
+impl<'a> Site<'a> {
+    /// Returns the jobs of a name: one, or all of an entry with a count.
+    pub(super) fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
+        let batch = self.workload.names.iter().position(|other| other == name);
+        let is_meant = move |job: &&Arrival| match batch {
+            Some(batch) => job.batch.index() == batch,
+            None => *job.spec.name == *name,
+        };
+        self.workload.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
+    }
+}
+
+/// What the faults of a run do to it.
+#[derive(Debug)]
+pub struct Effects<'a> {
+    pub(super) site: Site<'a>,
+    /// What arrives from outside: when, and at whom what.
+    pub opening: Vec<(SimTime, Mail)>,
+    /// What befalls machines.
+    pub mishaps: Vec<Mishap>,
+    /// What makes attempts end badly.
+    pub dooms: Vec<Doom>,
+    /// The nodes that are not there at the beginning.
+    pub absent: BTreeSet<TrackerId>,
+    /// The share of heartbeats and replies that never arrive.
+    pub loss: Fraction,
+    /// The share of heartbeats and replies that arrive twice.
+    pub duplication: Fraction,
+    /// The share of heartbeats and replies that are late.
+    pub late: Fraction,
+    /// How late they are.
+    pub late_by: Dist<SimSpan>,
+    /// Who is cut off from the others, and when.
+    pub cuts: Vec<Arc<Cut>>,
+    /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
+    /// network is perfect.
+    pub resends: bool,
+    /// When the JobTracker's process dies to be started again, in the order of the opening.
+    pub restarts: Vec<SimTime>,
+}
+
+impl<'a> Effects<'a> {
+    /// Returns the effects of no fault.
+    pub(super) fn none(site: Site<'a>) -> Self {
+        Self {
+            site,
+            opening: Vec::new(),
+            mishaps: Vec::new(),
+            dooms: Vec::new(),
+            absent: BTreeSet::new(),
+            loss: Fraction::ZERO,
+            duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
+            resends: false,
+            restarts: Vec::new(),
+        }
+    }
+
+    /// Returns whether a node may become slow.
+    pub fn slow_down(&self) -> bool {
+        self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
+    }
+
+    /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
+    pub fn strike_files(&self) -> bool {
+        let is_off =
+            |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage | Harm::Absence);
+        let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
+        self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
+    }
+
+    /// Returns whether reduces may not reach some outputs of maps.
+    pub fn strike_outputs(&self) -> bool {
+        let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
+        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, Harm::Slow(_)))
+            || self.opening.iter().any(is_told)
+    }
+
+    /// Lets something happen at an instant, and not again.
+    pub(super) fn befall(
+        &mut self,
+        at: SimTime,
+        nodes: Vec<TrackerId>,
+        harm: Harm,
+        lasts: Option<SimSpan>,
+    ) {
+        let number = self.mishaps.len() as u32;
+        self.mishaps.push(Mishap { nodes, harm, rhythm: None });
+        self.opening.push((at, ToNature::Begins(harm.stroke(number)).into()));
+        if let Some(lasts) = lasts {
+            self.opening.push((at + lasts, ToNature::Ends(harm.stroke(number)).into()));
+        }
+    }
+
+    /// Lets something happen again and again, at each node by itself.
+    pub(super) fn recur(
+        &mut self,
+        cue: &Cue,
+        harm: Harm,
+        every: &Dist<SimSpan>,
+        lasts: Option<&Dist<SimSpan>>,
+    ) {
+        for &node in &cue.nodes {
+            let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
+            let rng = stream(self.site.seed, Purpose::Mishap, subject);
+            let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
+            let number = self.mishaps.len() as u32;
+            self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
+            let begins = ToNature::Begins(harm.stroke(number));
+            self.opening.push((cue.at + first, begins.into()));
+        }
+    }
+}
