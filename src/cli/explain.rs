@@ -172,7 +172,7 @@ fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
     let mut rows = Vec::new();
     for sum in sums {
         rows.push(vec![
-            sum.part.words().to_owned(),
+            sum.part.word().to_owned(),
             span(sum.ms as f64 / 1e3),
             sum.share_of(total),
             sum.why(told),
@@ -184,9 +184,9 @@ fn parts(told: &ToldRun, sums: &[PartSum], total: u64) -> TerminalLines {
 
 /// Tells a wait in a few words.
 fn described(told: &ToldRun, sum: &PartSum, total: u64) -> String {
-    let mut text = format!("{} {}", sum.share_of(total), sum.part.words());
+    let mut text = format!("{} {}", sum.share_of(total), sum.part.word());
     if let Some(rule) = sum.rule {
-        text += &format!(", {}", rule.words());
+        text += &format!(", {}", rule.word());
     }
     if let Some((first, _)) = sum.jobs.first() {
         text += &format!(" ({})", told.name_of(*first));

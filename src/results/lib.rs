@@ -9,3 +9,4 @@ pub mod expect;
 pub mod explain;
 pub mod parting;
 pub mod results;
+mod worded;

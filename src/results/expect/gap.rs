@@ -8,6 +8,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess};
 use serde::{Serialize, Serializer};
 
+use crate::worded;
+
 /// Why an expectation does not hold: `{class: model, why: …}`, or the reason alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownGap {
@@ -17,29 +19,17 @@ pub struct KnownGap {
     pub why: String,
 }
 
-/// Where the reason of a gap lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GapClass {
-    /// In what was published: an error, or more than the figure can say.
-    Published,
-    /// In the model: a piece of it is missing.
-    Model,
-    /// In a setting that was not published.
-    Setting,
-}
-
-impl GapClass {
-    /// All classes, in the order in which they are counted.
-    pub const ALL: [Self; 3] = [Self::Published, Self::Model, Self::Setting];
-
-    /// Returns the word for it, as scenarios and files have it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Model => "model",
-            Self::Setting => "setting",
-        }
+worded! {
+    /// Where the reason of a gap lies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GapClass {
+        /// In what was published: an error, or more than the figure can say.
+        Published = "published",
+        /// In the model: a piece of it is missing.
+        Model = "model",
+        /// In a setting that was not published.
+        Setting = "setting",
     }
 }
 

@@ -12,20 +12,23 @@ use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
 use crate::results::ReadError;
+use crate::worded;
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 
-/// What became of an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerdictState {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Fails,
-    /// It does not, and is known not to.
-    KnownGap,
-    /// It is a number without a bound.
-    Reported,
+worded! {
+    /// What became of an expectation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum VerdictState {
+        /// It holds.
+        Holds = "holds",
+        /// It does not.
+        Fails = "fails",
+        /// It does not, and is known not to.
+        KnownGap = "known_gap",
+        /// It is a number without a bound.
+        Reported = "reported",
+    }
 }
 
 /// An expectation that was judged.
@@ -47,18 +50,6 @@ pub struct ExpectationVerdict {
     pub gap_closed: bool,
     /// The numbers that were published about it, each beside ours.
     pub figures: Vec<Figure>,
-}
-
-impl VerdictState {
-    /// Returns the word for it, as files have it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::KnownGap => "known_gap",
-            Self::Reported => "reported",
-        }
-    }
 }
 
 impl ExpectationVerdict {

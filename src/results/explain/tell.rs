@@ -14,7 +14,7 @@ impl PartSum {
 
     /// Returns by which rule it was waited, and who held the slots meanwhile; nothing if neither is known.
     pub fn why(&self, told: &ToldRun) -> String {
-        let rule = self.rule.map_or("", WaitRule::words);
+        let rule = self.rule.map_or("", WaitRule::word);
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
             held => format!("{rule}; {held}"),
@@ -23,7 +23,7 @@ impl PartSum {
 
     /// Returns all of it in a line, as a part of so many milliseconds.
     pub fn line(&self, told: &ToldRun, total: u64) -> String {
-        let (part, took) = (self.part.words(), span(self.ms as f64 / 1e3));
+        let (part, took) = (self.part.word(), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {
             why if why.is_empty() => why,
             why => format!(": {why}"),

@@ -1,7 +1,7 @@
 //! `tasks.csv`.
 
 use super::cell::{Text, words};
-use crate::table;
+use crate::{table, worded};
 use mumakil_core::mapred::{Locality, Outcome, SlotKind, TaskKind};
 
 table! {
@@ -84,39 +84,29 @@ table! {
     }
 }
 
-/// What an attempt is of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AttemptKind {
-    /// A map.
-    #[default]
-    Map,
-    /// A reduce.
-    Reduce,
-    /// A job's setup task.
-    Setup,
-    /// A job's cleanup task.
-    Cleanup,
-    /// The removal of a map's output.
-    MapCleanup,
-    /// The removal of a reduce's output.
-    ReduceCleanup,
+worded! {
+    /// What an attempt is of.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum AttemptKind {
+        /// A map.
+        #[default]
+        Map = "map",
+        /// A reduce.
+        Reduce = "reduce",
+        /// A job's setup task.
+        Setup = "setup",
+        /// A job's cleanup task.
+        Cleanup = "cleanup",
+        /// The removal of a map's output.
+        MapCleanup = "map-cleanup",
+        /// The removal of a reduce's output.
+        ReduceCleanup = "reduce-cleanup",
+    }
 }
 
 words!(AttemptKind: Map Reduce Setup Cleanup MapCleanup ReduceCleanup);
 
 impl AttemptKind {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Reduce => "reduce",
-            Self::Setup => "setup",
-            Self::Cleanup => "cleanup",
-            Self::MapCleanup => "map-cleanup",
-            Self::ReduceCleanup => "reduce-cleanup",
-        }
-    }
-
     /// Returns the removal of an output that an attempt in a slot has left.
     pub const fn removal(slot: SlotKind) -> Self {
         match slot {
@@ -166,36 +156,25 @@ impl From<TaskKind> for AttemptKind {
     }
 }
 
-/// How an attempt ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AttemptEnd {
-    /// It succeeded.
-    Succeeded,
-    /// It broke.
-    Failed,
-    /// It was killed.
-    Killed,
-    /// Its output was lost after it had succeeded.
-    Lost,
-    /// The run ended before it did.
-    #[default]
-    Unfinished,
+worded! {
+    /// How an attempt ended.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum AttemptEnd {
+        /// It succeeded.
+        Succeeded = "succeeded",
+        /// It broke.
+        Failed = "failed",
+        /// It was killed.
+        Killed = "killed",
+        /// Its output was lost after it had succeeded.
+        Lost = "lost",
+        /// The run ended before it did.
+        #[default]
+        Unfinished = "unfinished",
+    }
 }
 
 words!(AttemptEnd: Succeeded Failed Killed Lost Unfinished);
-
-impl AttemptEnd {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Killed => "killed",
-            Self::Lost => "lost",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
 
 impl From<Outcome> for AttemptEnd {
     fn from(outcome: Outcome) -> Self {

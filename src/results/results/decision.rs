@@ -2,7 +2,7 @@
 
 use super::attempt::AttemptKind;
 use super::cell::{Text, words};
-use crate::table;
+use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
 table! {
@@ -45,33 +45,23 @@ table! {
     }
 }
 
-/// What was decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Decided {
-    /// To give a job no slot.
-    #[default]
-    Refuse,
-    /// To kill an attempt.
-    Kill,
-    /// To suspend one.
-    Suspend,
-    /// To resume one.
-    Resume,
+worded! {
+    /// What was decided.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Decided {
+        /// To give a job no slot.
+        #[default]
+        Refuse = "refuse",
+        /// To kill an attempt.
+        Kill = "kill",
+        /// To suspend one.
+        Suspend = "suspend",
+        /// To resume one.
+        Resume = "resume",
+    }
 }
 
 words!(Decided: Refuse Kill Suspend Resume);
-
-impl Decided {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Kill => "kill",
-            Self::Suspend => "suspend",
-            Self::Resume => "resume",
-        }
-    }
-}
 
 impl From<Order> for Decided {
     fn from(order: Order) -> Self {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::cell::{Text, words};
 use super::read::{ReadError, Results};
-use crate::table;
+use crate::{table, worded};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Outcome;
 
@@ -79,33 +79,23 @@ table! {
     }
 }
 
-/// How a job ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JobEnd {
-    /// All its tasks succeeded.
-    Succeeded,
-    /// A task failed too often.
-    Failed,
-    /// It was killed.
-    Killed,
-    /// The run ended before it did.
-    #[default]
-    Unfinished,
+worded! {
+    /// How a job ended.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum JobEnd {
+        /// All its tasks succeeded.
+        Succeeded = "succeeded",
+        /// A task failed too often.
+        Failed = "failed",
+        /// It was killed.
+        Killed = "killed",
+        /// The run ended before it did.
+        #[default]
+        Unfinished = "unfinished",
+    }
 }
 
 words!(JobEnd: Succeeded Failed Killed Unfinished);
-
-impl JobEnd {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Killed => "killed",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
 
 impl From<Outcome> for JobEnd {
     fn from(outcome: Outcome) -> Self {

@@ -38,6 +38,7 @@ use mumakil_core::mapred::{
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 use mumakil_results::results::{SlotMillis, WasteRow};
+use mumakil_results::worded;
 
 /// Adds up what slots were held for, and writes `waste.csv` if there is a folder.
 #[derive(Debug)]
@@ -49,23 +50,25 @@ pub(super) struct Waste {
     losses: Vec<u32>,
 }
 
-/// What became of an attempt, and so of the slot time that it held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttemptFate {
-    /// It succeeded.
-    Useful,
-    /// It failed.
-    Failed,
-    /// It was slower than another one of its task.
-    Speculative,
-    /// It was lost with its tracker, or its output was.
-    Lost,
-    /// It was killed though its job went on.
-    Preempted,
-    /// Its job failed or was killed.
-    Killed,
-    /// It had not ended when the run stopped.
-    Unfinished,
+worded! {
+    /// What became of an attempt, and so of the slot time that it held.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AttemptFate {
+        /// It succeeded.
+        Useful = "useful",
+        /// It failed.
+        Failed = "failed",
+        /// It was slower than another one of its task.
+        Speculative = "speculative",
+        /// It was lost with its tracker, or its output was.
+        Lost = "lost",
+        /// It was killed though its job went on.
+        Preempted = "preempted",
+        /// Its job failed or was killed.
+        Killed = "killed",
+        /// It had not ended when the run stopped.
+        Unfinished = "unfinished",
+    }
 }
 
 /// Something for each fate of attempts.
@@ -148,32 +151,9 @@ pub struct WasteSummary {
 }
 
 impl AttemptFate {
-    /// All fates: of what was useful, of what was in vain, and of what is unfinished.
-    pub const ALL: [Self; 7] = [
-        Self::Useful,
-        Self::Failed,
-        Self::Speculative,
-        Self::Lost,
-        Self::Preempted,
-        Self::Killed,
-        Self::Unfinished,
-    ];
     /// The fates of attempts that held slots in vain.
     pub const IN_VAIN: [Self; 5] =
         [Self::Failed, Self::Speculative, Self::Lost, Self::Preempted, Self::Killed];
-
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Useful => "useful",
-            Self::Failed => "failed",
-            Self::Speculative => "speculative",
-            Self::Lost => "lost",
-            Self::Preempted => "preempted",
-            Self::Killed => "killed",
-            Self::Unfinished => "unfinished",
-        }
-    }
 }
 
 impl<T> Index<AttemptFate> for PerFate<T> {
