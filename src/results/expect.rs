@@ -176,10 +176,9 @@ impl ExprPlan {
     /// If what a run has left cannot be read.
     pub fn measure(&self, runs: &dyn Runs, cell: &[usize]) -> Result<Vec<Option<f64>>, ReadError> {
         let evaluator = eval::Evaluator::new(&self.space, runs);
-        let of_seed = |seed| match evaluator.numbers(&self.term, cell, &[seed]) {
-            Ok(numbers) => Ok(numbers.first().copied()),
-            Err(value::NoNumber::Undefined(_)) => Ok(None),
-            Err(value::NoNumber::Read(error)) => Err(error),
+        let of_seed = |seed| {
+            let numbers = value::if_defined(evaluator.numbers(&self.term, cell, &[seed]))?;
+            Ok(numbers.and_then(|numbers| numbers.first().copied()))
         };
         (0..runs.seeds()).map(of_seed).collect()
     }
@@ -194,11 +193,8 @@ impl ExprPlan {
         cell: &[usize],
         seed: usize,
     ) -> Result<Vec<f64>, ReadError> {
-        match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
-            Ok(value) => Ok(value.numbers()),
-            Err(value::NoNumber::Undefined(_)) => Ok(Vec::new()),
-            Err(value::NoNumber::Read(error)) => Err(error),
-        }
+        let value = eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed);
+        Ok(value::if_defined(value)?.map_or_else(Vec::new, |value| value.numbers()))
     }
 
     /// Returns its histogram of one run, if it is one.
@@ -211,11 +207,11 @@ impl ExprPlan {
         cell: &[usize],
         seed: usize,
     ) -> Result<Option<Histogram<u64>>, ReadError> {
-        match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
-            Ok(value::Value::Samples(histogram)) => Ok(Some(histogram)),
-            Ok(_) | Err(value::NoNumber::Undefined(_)) => Ok(None),
-            Err(value::NoNumber::Read(error)) => Err(error),
-        }
+        let value = eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed);
+        Ok(match value::if_defined(value)? {
+            Some(value::Value::Samples(histogram)) => Some(histogram),
+            _ => None,
+        })
     }
 
     /// Checks that what was published can stand beside what it measures.

@@ -8,7 +8,7 @@ use super::published::{Published, PublishedNumber};
 use super::space::{Runs, Space};
 use super::syntax::Operator;
 use super::unit::Unit;
-use super::value::NoNumber;
+use super::value::if_defined;
 use super::verdict::cells;
 use crate::results::ReadError;
 use mumakil_base::statistics::mean;
@@ -108,15 +108,11 @@ pub(super) fn figures(
     for FigureSpot { what, cell, term, published } in
         spots(term, space, published).unwrap_or_default()
     {
-        let ours = if term.is_there(runs, &cell) {
-            match evaluator.numbers(term, &cell, &seeds) {
-                Ok(numbers) => mean(&numbers),
-                Err(NoNumber::Undefined(_)) => None,
-                Err(NoNumber::Read(error)) => return Err(error),
-            }
-        } else {
-            None
+        let ours = match term.is_there(runs, &cell) {
+            true => if_defined(evaluator.numbers(term, &cell, &seeds))?,
+            false => None,
         };
+        let ours = ours.and_then(|numbers| mean(&numbers));
         let unit = term.of.unit.or(published.unit);
         figures.push(Figure { what, published, ours, unit });
     }

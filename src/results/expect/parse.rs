@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses something that may hold itself.
-    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             return Err(self.unexpected("the expression is nested too deeply"));
         }
@@ -287,17 +287,14 @@ impl<'a> Parser<'a> {
     }
 
     fn choices(&mut self) -> Parsed<Vec<Spanned<Choice>>> {
-        if self.depth == DEEPEST {
-            return Err(self.unexpected("the expression is nested too deeply"));
-        }
-        self.depth += 1;
-        let mut items = Vec::new();
-        self.list("]", |parser| {
-            items.push(parser.choice(false)?);
-            Ok(())
-        })?;
-        self.depth -= 1;
-        Ok(items)
+        self.deeper(|parser| {
+            let mut items = Vec::new();
+            parser.list("]", |parser| {
+                items.push(parser.choice(false)?);
+                Ok(())
+            })?;
+            Ok(items)
+        })
     }
 
     fn quoted(&mut self) -> Option<Choice> {

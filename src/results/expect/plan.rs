@@ -293,7 +293,9 @@ impl Term {
         let mut words = Vec::new();
         self.leaves(&mut |leaf| {
             let TermKind::Quantity(_, selection) = leaf else { return };
-            for Filter { key, tests } in selection.rows.iter().filter(|row| row.key.is_of_jobs()) {
+            for Filter { key, tests } in
+                selection.rows.iter().filter(|row| row.key.file == JobRow::FILE)
+            {
                 words.extend(tests.iter().filter_map(|test| match test {
                     Test::Is(word) => Some((key.name, word.as_str())),
                     Test::Within(..) => None,
@@ -337,6 +339,6 @@ impl NamedQuantity {
             needs.numbers.insert("virtual_s");
         }
         needs.tables.extend([JobRow::FILE, table]);
-        needs.tables.extend(selection.rows.iter().map(|filter| filter.key.column.file()));
+        needs.tables.extend(selection.rows.iter().map(|filter| filter.key.file));
     }
 }

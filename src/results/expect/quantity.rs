@@ -291,26 +291,19 @@ const OF_RUNS: [NamedQuantity; 37] = [
     histogram("clock_lag", "how late a scaled clock is"),
 ];
 
-/// By which rows can be chosen.
+/// By which rows can be chosen: a column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowKey {
     pub(super) name: &'static str,
-    pub(super) column: KeyColumn,
+    /// The file of the table.
+    pub(super) file: &'static str,
     pub(super) kind: KeyKind,
 }
 
 impl PartialEq for RowKey {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.column.file() == other.column.file()
+        self.name == other.name && self.file == other.file
     }
-}
-
-/// The column of a key, by its table.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum KeyColumn {
-    Job(ValueOf<JobRow>),
-    Attempt(ValueOf<AttemptRow>),
-    Series(ValueOf<SlotsRow>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -327,41 +320,20 @@ pub(super) enum KeyKind {
 /// All keys. A name that two tables have is that of the attempt for quantities of attempts, and of the
 /// job for all others.
 pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
-    keys_of(KeyColumn::Job)
-        .chain(keys_of(KeyColumn::Attempt))
-        .chain(keys_of(KeyColumn::Series))
-        .collect()
+    keys_of::<JobRow>().chain(keys_of::<AttemptRow>()).chain(keys_of::<SlotsRow>()).collect()
 });
 
 /// Returns the columns of a table by which rows can be chosen.
-fn keys_of<R: TableRow>(of: fn(ValueOf<R>) -> KeyColumn) -> impl Iterator<Item = RowKey> {
-    R::COLUMNS.iter().filter_map(move |column| {
+fn keys_of<R: TableRow>() -> impl Iterator<Item = RowKey> {
+    R::COLUMNS.iter().filter_map(|column| {
         let kind = match column.info.kind {
             CellKind::Words(words) => KeyKind::Among(words),
             CellKind::Text | CellKind::Flag => KeyKind::Word,
             CellKind::Whole | CellKind::Decimal if column.info.is_time() => KeyKind::Time,
             CellKind::Whole | CellKind::SlotTime | CellKind::Decimal => KeyKind::Number,
         };
-        Some(RowKey { name: column.info.key?, column: of(column.value), kind })
+        Some(RowKey { name: column.info.key?, file: R::FILE, kind })
     })
-}
-
-impl KeyColumn {
-    /// Returns the file of its table.
-    pub(super) const fn file(self) -> &'static str {
-        match self {
-            Self::Job(_) => JobRow::FILE,
-            Self::Attempt(_) => AttemptRow::FILE,
-            Self::Series(_) => SlotsRow::FILE,
-        }
-    }
-}
-
-impl RowKey {
-    /// Returns whether it chooses jobs.
-    pub(super) const fn is_of_jobs(&self) -> bool {
-        matches!(self.column, KeyColumn::Job(_))
-    }
 }
 
 impl NamedQuantity {
@@ -383,7 +355,7 @@ impl NamedQuantity {
     /// Returns the key of this name by which its rows can be chosen.
     pub(super) fn key(&self, name: &str) -> Option<&'static RowKey> {
         let table = self.table()?;
-        let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.column.file() == table);
+        let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.file == table);
         of(table).or_else(|| of(JobRow::FILE))
     }
 }

@@ -3,12 +3,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{Filter, Selection};
-use super::quantity::{KeyColumn, KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
+use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::results::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow,
-    Text, WasteRow,
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, Column, JobRow, ReadError, Results,
+    SlotsRow, TableRow, Text, WasteRow,
 };
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
@@ -68,29 +68,19 @@ struct QuantityReader<'a> {
 
 impl<'a> QuantityReader<'a> {
     /// Returns the filters by columns of a table, each with its column.
-    fn filters<R>(&self, of: fn(KeyColumn) -> Option<ValueOf<R>>) -> Vec<(&'a Filter, ValueOf<R>)> {
+    fn filters<R: TableRow>(&self) -> Vec<(&'a Filter, ValueOf<R>)> {
+        let column = |filter: &Filter| {
+            let is_it = |column: &&Column<R>| column.info.key == Some(filter.key.name);
+            R::COLUMNS.iter().find(is_it).filter(|_| filter.key.file == R::FILE)
+        };
         let rows = self.selection.rows.iter();
-        rows.filter_map(|filter| Some((filter, of(filter.key.column)?))).collect()
-    }
-
-    fn job_filters(&self) -> Vec<(&'a Filter, ValueOf<JobRow>)> {
-        self.filters(|column| match column {
-            KeyColumn::Job(of) => Some(of),
-            _ => None,
-        })
-    }
-
-    fn attempt_filters(&self) -> Vec<(&'a Filter, ValueOf<AttemptRow>)> {
-        self.filters(|column| match column {
-            KeyColumn::Attempt(of) => Some(of),
-            _ => None,
-        })
+        rows.filter_map(|filter| Some((filter, column(filter)?.value))).collect()
     }
 
     /// Reads the jobs that are chosen, those of the warm-up not among them.
     fn jobs(&mut self) -> Result<Vec<ChosenJob>, ReadError> {
         let warm_up = self.run.warm_up()?;
-        let filters = self.job_filters();
+        let filters = self.filters::<JobRow>();
         let mut names: FxHashSet<Text> = FxHashSet::default();
         let mut repeated = false;
         let mut jobs = Vec::new();
@@ -177,7 +167,7 @@ impl<'a> QuantityReader<'a> {
     }
 
     fn reduce_time(&mut self) -> Evaluated<Value> {
-        let filters = self.attempt_filters();
+        let filters = self.filters::<AttemptRow>();
         let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
         self.run.rows(|row: AttemptRow| {
             if row.kind == AttemptKind::Reduce && fit(&filters, &row) {
@@ -197,7 +187,7 @@ impl<'a> QuantityReader<'a> {
     fn attempts(&mut self, of: ValueOf<AttemptRow>) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
             self.jobs()?.into_iter().map(|job| (job.row.job, job.key)).collect();
-        let filters = self.attempt_filters();
+        let filters = self.filters::<AttemptRow>();
         let all_kinds = filters.iter().any(|(filter, _)| filter.key.name == "kind");
         let tasks = self.quantity.shape == QuantityShape::Tasks;
         let mut items = Vec::new();
@@ -222,7 +212,7 @@ impl<'a> QuantityReader<'a> {
 
     /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
     fn series(&mut self, of: ValueOf<SlotsRow>) -> Evaluated<Value> {
-        let chosen = self.job_filters();
+        let chosen = self.filters::<JobRow>();
         let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
             None
         } else {
@@ -236,10 +226,7 @@ impl<'a> QuantityReader<'a> {
             Some(jobs)
         };
         let end = self.run.number("virtual_s")?.unwrap_or(f64::INFINITY);
-        let filters = self.filters(|column| match column {
-            KeyColumn::Series(of) => Some(of),
-            _ => None,
-        });
+        let filters = self.filters::<SlotsRow>();
         let (windows, kinds): (Vec<_>, Vec<_>) =
             filters.into_iter().partition(|(filter, _)| filter.key.kind == KeyKind::Time);
         let window = windows.first().and_then(|(filter, _)| filter.window());

@@ -61,6 +61,15 @@ impl From<ReadError> for NoNumber {
 
 pub(super) type Evaluated<T> = Result<T, NoNumber>;
 
+/// Returns what was evaluated, if it exists.
+pub(super) fn if_defined<T>(of: Evaluated<T>) -> Result<Option<T>, ReadError> {
+    match of {
+        Ok(value) => Ok(Some(value)),
+        Err(NoNumber::Undefined(_)) => Ok(None),
+        Err(NoNumber::Read(error)) => Err(error),
+    }
+}
+
 /// A step function of time from one instant to another, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepFunction {
