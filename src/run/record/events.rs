@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::incident::Details;
 use super::table::TextFile;
@@ -17,9 +17,10 @@ use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::BlockId;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Block, Event, Fact, JobFact, JobId, LedgerFact, Locality,
-    MemberFact, Outcome, PerSlot, Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
+    AttemptFact, AttemptId, AttemptState, Block, Event, Fact, JobFact, JobId, LedgerFact,
+    MemberFact, PerSlot, Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
 };
+use mumakil_results::results::CellValue;
 
 /// Writes `events.jsonl`.
 #[derive(Debug)]
@@ -28,111 +29,12 @@ pub(super) struct Events {
     labels: Arc<[NodeLabel]>,
 }
 
-/// A line: what the facts have, together.
-#[derive(Default, Serialize)]
+/// A line: the fields that its fact has, one behind the other.
 struct EventLine<'a> {
-    at_us: u64,
-    fact: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    job: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pool: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    maps: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reduces: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempt: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    of_map: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    of_attempt: Option<u32>,
-    #[serde(skip)]
-    tracker: Option<TrackerId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<&'a str>,
-    #[serde(skip)]
-    source: Option<TrackerId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    block: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    locality: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speculative: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waited_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shuffle_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sort_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commit_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suspended_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    running: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    map_slots: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reduce_slots: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rtt_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queued_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cpu: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    disk: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    network: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocks: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    order: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed_over_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    held: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min_share: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    for_job: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: &'a [NodeLabel],
+    fields: Vec<(&'static str, CellValue<'a>)>,
+    /// The reason in words, which nothing else holds; it stands last.
     reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
 }
 
 impl Events {
@@ -143,9 +45,7 @@ impl Events {
 
 impl Watcher for Events {
     fn see(&mut self, event: &Event, _: &RunBooks) -> Result<(), RecordError> {
-        let mut line = EventLine::of(event);
-        let label = |tracker: TrackerId| &*self.labels[tracker.index()].node;
-        (line.node, line.from) = (line.tracker.map(label), line.source.map(label));
+        let line = EventLine::of(event, &self.labels);
         self.lines.write(|to| {
             serde_json::to_writer(&mut *to, &line)?;
             to.write_all(b"\n")
@@ -161,194 +61,249 @@ impl Watcher for Events {
     }
 }
 
+impl Serialize for EventLine<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let reason = self.reason.as_deref().map(|reason| ("reason", CellValue::Text(reason)));
+        to.collect_map(self.fields.iter().copied().chain(reason))
+    }
+}
+
 impl<'a> EventLine<'a> {
-    fn of(event: &'a Event) -> Self {
-        let line = match event.fact {
-            Fact::Job(job, ref fact) => Self::of_job(fact).job(job),
-            Fact::Ledger(attempt, tracker, fact) => Self::of_ledger(fact).attempt(attempt, tracker),
-            Fact::Member(tracker, fact) => Self::of_member(fact).node(tracker),
-            Fact::Attempt(attempt, tracker, fact) => {
-                Self::of_attempt(fact).attempt(attempt, tracker)
-            }
-            Fact::Tracker(tracker, fact) => Self::of_tracker(fact).node(tracker),
-            Fact::World(fact) => Self::of_world(fact),
+    fn of(event: &'a Event, labels: &'a [NodeLabel]) -> Self {
+        // Few facts have more fields.
+        let mut line = Self { labels, fields: Vec::with_capacity(20), reason: None };
+        line.number("at_us", event.at.as_micros());
+        match event.fact {
+            Fact::Job(job, ref fact) => line.job_fact(job, fact),
+            Fact::Ledger(attempt, tracker, fact) => line.ledger_fact(attempt, tracker, fact),
+            Fact::Member(tracker, fact) => line.member_fact(tracker, fact),
+            Fact::Attempt(attempt, tracker, fact) => line.attempt_fact(attempt, tracker, fact),
+            Fact::Tracker(tracker, fact) => line.tracker_fact(tracker, fact),
+            Fact::World(fact) => line.world_fact(fact),
         };
-        Self { at_us: event.at.as_micros(), ..line }
+        line
     }
 
-    fn of_job(fact: &'a JobFact) -> Self {
+    fn job_fact(&mut self, job: JobId, fact: &'a JobFact) -> &mut Self {
         match *fact {
-            JobFact::Submitted(ref spec) => Self {
-                name: Some(&spec.name),
-                pool: Some(&spec.pool),
-                maps: Some(spec.maps),
-                reduces: Some(spec.reduces),
-                ..Self::named("job submitted")
-            },
-            JobFact::Initialised => Self::named("job initialised"),
-            JobFact::Running => Self::named("job running"),
-            JobFact::MapsDone => Self::named("maps done"),
-            JobFact::Ended(outcome) => Self::named("job ended").outcome(outcome),
-            JobFact::BegunAnew => Self::named("job begun anew"),
-            JobFact::Refused { kind, from, to, times, reason, .. } => Self {
-                kind: Some(kind.word()),
-                from_us: Some(from.as_micros()),
-                to_us: Some(to.as_micros()),
-                times: Some(times),
-                ..Self::named("refused").reason(reason)
-            },
-        }
-    }
-
-    fn of_ledger(fact: LedgerFact) -> Self {
-        match fact {
-            LedgerFact::Assigned { role, locality, speculative, reason, waited, counts } => Self {
-                locality: locality.map(Locality::word),
-                speculative: Some(speculative),
-                waited_us: Some(waited.as_micros()),
-                ..Self::named("assigned").role(role).counts(counts).reason(reason)
-            },
-            LedgerFact::Learned { state, counts } => {
-                Self { state: Some(state_word(state)), ..Self::named("learned").counts(counts) }
+            JobFact::Submitted(ref spec) => self
+                .fact("job submitted")
+                .job(job)
+                .text("name", &spec.name)
+                .text("pool", &spec.pool)
+                .number("maps", spec.maps)
+                .number("reduces", spec.reduces),
+            JobFact::Initialised => self.fact("job initialised").job(job),
+            JobFact::Running => self.fact("job running").job(job),
+            JobFact::MapsDone => self.fact("maps done").job(job),
+            JobFact::Ended(outcome) => {
+                self.fact("job ended").job(job).text("outcome", outcome.word())
             }
-            LedgerFact::Ordered { order, reason } => {
-                Self { order: Some(order.word()), ..Self::named("ordered").reason(reason) }
+            JobFact::BegunAnew => self.fact("job begun anew").job(job),
+            JobFact::Refused { kind, from, to, times, reason, .. } => self
+                .fact("refused")
+                .job(job)
+                .text("kind", kind.word())
+                .number("from_us", from.as_micros())
+                .number("to_us", to.as_micros())
+                .number("times", times)
+                .reason(reason),
+        }
+    }
+
+    fn ledger_fact(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+    ) -> &mut Self {
+        match fact {
+            LedgerFact::Assigned { role, locality, speculative, reason, waited, counts } => self
+                .of_attempt("assigned", attempt, tracker)
+                .role(role)
+                .maybe("locality", locality.map(|locality| CellValue::Text(locality.word())))
+                .field("speculative", CellValue::Flag(speculative))
+                .number("waited_us", waited.as_micros())
+                .counts(counts)
+                .reason(reason),
+            LedgerFact::Learned { state, counts } => self
+                .of_attempt("learned", attempt, tracker)
+                .text("state", state_word(state))
+                .counts(counts),
+            LedgerFact::Ordered { order, reason } => self
+                .of_attempt("ordered", attempt, tracker)
+                .text("order", order.word())
+                .reason(reason),
+        }
+    }
+
+    fn member_fact(&mut self, tracker: TrackerId, fact: MemberFact) -> &mut Self {
+        let name = match fact {
+            MemberFact::Joined => "tracker joined",
+            MemberFact::Lost => "tracker lost",
+            MemberFact::Blacklisted => "tracker blacklisted",
+            MemberFact::Forgiven => "tracker forgiven",
+            MemberFact::Graylisted => "tracker graylisted",
+            MemberFact::OffGraylist => "tracker off the graylist",
+            MemberFact::Noted(note) => {
+                return self.fact("noted").node(tracker).text("note", note);
+            }
+        };
+        self.fact(name).node(tracker)
+    }
+
+    fn attempt_fact(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: AttemptFact,
+    ) -> &mut Self {
+        match fact {
+            AttemptFact::Opened { from } => {
+                let from = from.map(|from| CellValue::Text(&self.labels[from.index()].node));
+                self.of_attempt("opened", attempt, tracker).maybe("from", from)
+            }
+            AttemptFact::Started { role, .. } => {
+                self.of_attempt("started", attempt, tracker).role(role)
+            }
+            AttemptFact::CommitPending => self.of_attempt("commit pending", attempt, tracker),
+            AttemptFact::Suspended => self.of_attempt("suspended", attempt, tracker),
+            AttemptFact::Resumed => self.of_attempt("resumed", attempt, tracker),
+            AttemptFact::FetchFailed { map } => self
+                .fact("fetch failed")
+                .attempt(attempt)
+                .number("of_map", map.task.index)
+                .number("of_attempt", map.number)
+                .node(tracker),
+            AttemptFact::Ended { role, outcome, phases } => {
+                let commit = phases.commit.map(|commit| CellValue::Whole(commit.as_micros()));
+                self.of_attempt("ended", attempt, tracker)
+                    .role(role)
+                    .text("outcome", outcome.word())
+                    .number("shuffle_us", phases.shuffle.as_micros())
+                    .number("sort_us", phases.sort.as_micros())
+                    .maybe("commit_us", commit)
+                    .number("suspended_us", phases.suspended.as_micros())
             }
         }
     }
 
-    fn of_member(fact: MemberFact) -> Self {
+    fn tracker_fact(&mut self, tracker: TrackerId, fact: TrackerFact) -> &mut Self {
         match fact {
-            MemberFact::Joined => Self::named("tracker joined"),
-            MemberFact::Lost => Self::named("tracker lost"),
-            MemberFact::Blacklisted => Self::named("tracker blacklisted"),
-            MemberFact::Forgiven => Self::named("tracker forgiven"),
-            MemberFact::Graylisted => Self::named("tracker graylisted"),
-            MemberFact::OffGraylist => Self::named("tracker off the graylist"),
-            MemberFact::Noted(note) => Self { note: Some(note), ..Self::named("noted") },
+            TrackerFact::Up(PerSlot { map, reduce }) => self
+                .fact("tracker up")
+                .node(tracker)
+                .number("map_slots", map)
+                .number("reduce_slots", reduce),
+            TrackerFact::Down => self.fact("tracker down").node(tracker),
+            TrackerFact::Heartbeat { rtt, queued } => self
+                .fact("heartbeat")
+                .node(tracker)
+                .number("rtt_us", rtt.as_micros())
+                .number("queued_us", queued.as_micros()),
         }
     }
 
-    fn of_attempt(fact: AttemptFact) -> Self {
-        match fact {
-            AttemptFact::Opened { from } => Self { source: from, ..Self::named("opened") },
-            AttemptFact::Started { role, .. } => Self::named("started").role(role),
-            AttemptFact::CommitPending => Self::named("commit pending"),
-            AttemptFact::Suspended => Self::named("suspended"),
-            AttemptFact::Resumed => Self::named("resumed"),
-            AttemptFact::FetchFailed { map } => Self {
-                of_map: Some(map.task.index),
-                of_attempt: Some(map.number),
-                ..Self::named("fetch failed")
-            },
-            AttemptFact::Ended { role, outcome, phases } => Self {
-                shuffle_us: Some(phases.shuffle.as_micros()),
-                sort_us: Some(phases.sort.as_micros()),
-                commit_us: phases.commit.map(|commit| commit.as_micros()),
-                suspended_us: Some(phases.suspended.as_micros()),
-                ..Self::named("ended").role(role).outcome(outcome)
-            },
-        }
-    }
-
-    fn of_tracker(fact: TrackerFact) -> Self {
-        match fact {
-            TrackerFact::Up(PerSlot { map, reduce }) => Self {
-                map_slots: Some(map),
-                reduce_slots: Some(reduce),
-                ..Self::named("tracker up")
-            },
-            TrackerFact::Down => Self::named("tracker down"),
-            TrackerFact::Heartbeat { rtt, queued } => Self {
-                rtt_us: Some(rtt.as_micros()),
-                queued_us: Some(queued.as_micros()),
-                ..Self::named("heartbeat")
-            },
-        }
-    }
-
-    fn of_world(fact: WorldFact) -> Self {
+    fn world_fact(&mut self, fact: WorldFact) -> &mut Self {
         match fact {
             WorldFact::Incident { tracker, incident } => {
                 let Details { speeds, attempt, copies } = Details::of(incident);
-                let line = Self { tracker, ..Self::named(incident.words()) };
-                let line = match (attempt, tracker) {
-                    (Some(attempt), Some(tracker)) => line.attempt(attempt, tracker),
-                    _ => line,
-                };
-                Self {
-                    cpu: speeds.map(|speeds| speeds.cpu),
-                    disk: speeds.map(|speeds| speeds.disk),
-                    network: speeds.map(|speeds| speeds.network),
-                    blocks: copies.map(|(blocks, _)| blocks),
-                    bytes: copies.map(|(_, bytes)| bytes.get()),
-                    ..line
+                self.fact(incident.words());
+                if let Some(attempt) = attempt {
+                    self.attempt(attempt);
                 }
+                if let Some(tracker) = tracker {
+                    self.node(tracker);
+                }
+                if let Some(speeds) = speeds {
+                    self.field("cpu", CellValue::Decimal(speeds.cpu))
+                        .field("disk", CellValue::Decimal(speeds.disk))
+                        .field("network", CellValue::Decimal(speeds.network));
+                }
+                if let Some((blocks, bytes)) = copies {
+                    self.number("blocks", blocks).number("bytes", bytes.get());
+                }
+                self
             }
             WorldFact::Copy { block, tracker, is_there } => {
-                let line = Self::named(if is_there { "copy made" } else { "copy removed" });
-                let line = match block {
+                self.fact(if is_there { "copy made" } else { "copy removed" });
+                match block {
                     Block::OfFile(BlockId { file, place }) => {
-                        Self { file: Some(file.0), block: Some(place), ..line }
+                        self.node(tracker).number("file", file.0).number("block", place)
                     }
-                    Block::OfTrace(job, map) => Self { block: Some(map), ..line.job(job) },
-                };
-                line.node(tracker)
+                    Block::OfTrace(job, map) => self.job(job).node(tracker).number("block", map),
+                }
             }
-            WorldFact::PolicyChanged => Self::named("policy changed"),
+            WorldFact::PolicyChanged => self.fact("policy changed"),
         }
     }
 
-    fn named(fact: &'a str) -> Self {
-        Self { fact, ..Self::default() }
+    fn field(&mut self, name: &'static str, value: CellValue<'a>) -> &mut Self {
+        self.fields.push((name, value));
+        self
     }
 
-    fn job(self, job: JobId) -> Self {
-        Self { job: Some(job.0), ..self }
+    fn maybe(&mut self, name: &'static str, value: Option<CellValue<'a>>) -> &mut Self {
+        self.fields.extend(value.map(|value| (name, value)));
+        self
     }
 
-    fn node(self, tracker: TrackerId) -> Self {
-        Self { tracker: Some(tracker), ..self }
+    fn number(&mut self, name: &'static str, number: impl Into<u64>) -> &mut Self {
+        self.field(name, CellValue::Whole(number.into()))
     }
 
-    fn attempt(self, attempt: AttemptId, tracker: TrackerId) -> Self {
-        Self {
-            kind: Some(attempt.task.kind.word()),
-            task: Some(attempt.task.index),
-            attempt: Some(attempt.number),
-            ..self.job(attempt.job()).node(tracker)
-        }
+    fn text(&mut self, name: &'static str, text: &'a str) -> &mut Self {
+        self.field(name, CellValue::Text(text))
     }
 
-    fn role(self, role: Role) -> Self {
+    fn fact(&mut self, name: &'a str) -> &mut Self {
+        self.text("fact", name)
+    }
+
+    fn of_attempt(&mut self, name: &'a str, attempt: AttemptId, tracker: TrackerId) -> &mut Self {
+        self.fact(name).attempt(attempt).node(tracker)
+    }
+
+    fn job(&mut self, job: JobId) -> &mut Self {
+        self.number("job", job.0)
+    }
+
+    fn node(&mut self, tracker: TrackerId) -> &mut Self {
+        let labels = self.labels;
+        self.text("node", &labels[tracker.index()].node)
+    }
+
+    fn attempt(&mut self, attempt: AttemptId) -> &mut Self {
+        self.job(attempt.job())
+            .text("kind", attempt.task.kind.word())
+            .number("task", attempt.task.index)
+            .number("attempt", attempt.number)
+    }
+
+    fn role(&mut self, role: Role) -> &mut Self {
         let word = match role {
             Role::Work => "work",
             Role::TaskCleanup => "task cleanup",
         };
-        Self { role: Some(word), ..self }
+        self.text("role", word)
     }
 
-    fn reason(self, reason: Reason) -> Self {
+    fn counts(&mut self, counts: SlotCounts) -> &mut Self {
+        self.number("running", counts.running).number("pending", counts.pending)
+    }
+
+    fn reason(&mut self, reason: Reason) -> &mut Self {
         let weighed = reason.weighed();
-        Self {
-            code: Some(reason.code()),
-            place: weighed.place,
-            passed_over_us: weighed.waited.map(SimSpan::as_micros),
-            held: weighed.held,
-            share: weighed.share,
-            min_share: weighed.min_share,
-            for_job: weighed.for_job.map(|job| job.0),
-            reason: Some(reason.to_string()),
-            ..self
-        }
-    }
-
-    fn outcome(self, outcome: Outcome) -> Self {
-        Self { outcome: Some(outcome.word()), ..self }
-    }
-
-    fn counts(self, counts: SlotCounts) -> Self {
-        Self { running: Some(counts.running), pending: Some(counts.pending), ..self }
+        let whole = |number: u32| CellValue::Whole(number.into());
+        let waited = weighed.waited.map(SimSpan::as_micros);
+        self.reason = Some(reason.to_string());
+        self.text("code", reason.code())
+            .maybe("place", weighed.place.map(whole))
+            .maybe("passed_over_us", waited.map(CellValue::Whole))
+            .maybe("held", weighed.held.map(whole))
+            .maybe("share", weighed.share.map(CellValue::Decimal))
+            .maybe("min_share", weighed.min_share.map(whole))
+            .maybe("for_job", weighed.for_job.map(|job| whole(job.0)))
     }
 }
 
