@@ -29,14 +29,8 @@ const CLASS_LETTERS: usize = 48;
 #[derive(Debug)]
 pub(super) struct Histograms {
     folder: PathBuf,
-    heartbeat_rtt: Histogram<u64>,
-    jobtracker_queue: Histogram<u64>,
-    slot_idle: Histogram<u64>,
-    task_wait: Histogram<u64>,
-    locality_wait: Histogram<u64>,
-    commit_delay: Histogram<u64>,
-    suspension: Histogram<u64>,
-    preemption_to_launch: Histogram<u64>,
+    /// By their names. A histogram is made with its first value.
+    histograms: BTreeMap<Cow<'static, str>, Histogram<u64>>,
     /// The attempts for which a slot was taken, and when.
     awaited: FxHashMap<AttemptId, SimTime>,
     /// Since when each free slot of each tracker is free, the longest free first.
@@ -49,14 +43,7 @@ impl Histograms {
         disk::create_dir(&tables).map_err(RecordError::at(&tables))?;
         Ok(Self {
             folder: folder.to_owned(),
-            heartbeat_rtt: empty(),
-            jobtracker_queue: empty(),
-            slot_idle: empty(),
-            task_wait: empty(),
-            locality_wait: empty(),
-            commit_delay: empty(),
-            suspension: empty(),
-            preemption_to_launch: empty(),
+            histograms: BTreeMap::new(),
             awaited: FxHashMap::default(),
             free: Vec::new(),
         })
@@ -80,8 +67,8 @@ impl Histograms {
             free.push_back(at);
         }
         for _ in 0..shift.slots {
-            if let Some(since) = free.pop_front() {
-                record(&mut self.slot_idle, at.saturating_since(since));
+            if let Some(since) = self.free[shift.tracker.index()][shift.task.slot()].pop_front() {
+                self.record("slot_idle", at.saturating_since(since));
             }
         }
     }
@@ -118,13 +105,13 @@ impl Histograms {
             AttemptFact::Resumed if books.counts(attempt.job()) => {
                 self.has_slot(at, attempt);
                 if let Some(attempt) = books.attempt(attempt) {
-                    record(&mut self.suspension, attempt.suspension());
+                    self.record("suspension", attempt.suspension());
                 }
             }
             AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
                 self.awaited.remove(&attempt);
                 if let Some(commit) = phases.commit {
-                    record(&mut self.commit_delay, commit);
+                    self.record("commit_delay", commit);
                 }
             }
             AttemptFact::Opened { .. }
@@ -140,52 +127,44 @@ impl Histograms {
         if !attempt.task.is_work() {
             return;
         }
-        record(&mut self.task_wait, waited);
+        self.record("task_wait", waited);
         if let Reason::Waited(span) = reason {
-            record(&mut self.locality_wait, span);
+            self.record("locality_wait", span);
         }
     }
 
     fn has_slot(&mut self, at: SimTime, attempt: AttemptId) {
         if let Some(since) = self.awaited.remove(&attempt) {
-            record(&mut self.preemption_to_launch, at.saturating_since(since));
+            self.record("preemption_to_launch", at.saturating_since(since));
         }
     }
 
-    /// Returns every histogram under its name, in the order of the names.
-    fn named<'h>(&'h self, end: &'h RunEnd<'_>) -> BTreeMap<String, Cow<'h, Histogram<u64>>> {
-        let mut named = BTreeMap::from(
-            [
-                ("heartbeat_rtt", &self.heartbeat_rtt),
-                ("jobtracker_queue", &self.jobtracker_queue),
-                ("slot_idle", &self.slot_idle),
-                ("task_wait", &self.task_wait),
-                ("locality_wait", &self.locality_wait),
-                ("commit_delay", &self.commit_delay),
-                ("suspension", &self.suspension),
-                ("preemption_to_launch", &self.preemption_to_launch),
-            ]
-            .map(|(name, histogram)| (name.to_owned(), Cow::Borrowed(histogram))),
-        );
-        let mut note = |name: String, span| {
-            record(named.entry(name).or_insert_with(|| Cow::Owned(empty())).to_mut(), span);
-        };
+    /// Adds the spans of the jobs, by their classes too, and how late a scaled clock was.
+    fn complete(&mut self, end: &RunEnd<'_>) {
         for job in end.books.counted() {
             if let Some(wait) = job.wait() {
-                note("job_wait".to_owned(), wait);
+                self.record("job_wait", wait);
             }
             if let Some(sojourn) = job.sojourn() {
-                note("job_sojourn".to_owned(), sojourn);
+                self.record("job_sojourn", sojourn);
                 if !job.spec.class.is_empty() {
-                    note(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+                    self.record(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
                 }
             }
         }
-        if let Some(lag) = end.clock_lag {
-            named.insert("clock_lag".to_owned(), Cow::Borrowed(lag));
+        if let Some(lag) = end.clock_lag.filter(|lag| !lag.is_empty()) {
+            self.histograms.insert("clock_lag".into(), lag.clone());
         }
-        named.retain(|_, histogram| !histogram.is_empty());
-        named
+    }
+
+    fn record(&mut self, name: impl Into<Cow<'static, str>>, span: SimSpan) {
+        self.record_all(name, span, 1);
+    }
+
+    fn record_all(&mut self, name: impl Into<Cow<'static, str>>, span: SimSpan, count: u64) {
+        let empty = || Histogram::new(3).expect("three digits are possible");
+        let histogram = self.histograms.entry(name.into()).or_insert_with(empty);
+        histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
     }
 }
 
@@ -212,35 +191,22 @@ impl Watcher for Histograms {
     }
 
     fn count(&mut self, beats: &Beats) {
-        record_all(&mut self.heartbeat_rtt, beats.rtt, beats.count);
-        record_all(&mut self.jobtracker_queue, beats.queued, beats.count);
+        self.record_all("heartbeat_rtt", beats.rtt, beats.count);
+        self.record_all("jobtracker_queue", beats.queued, beats.count);
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        let named = self.named(end);
+        self.complete(end);
         let tables = self.folder.join(files::HISTOGRAMS);
-        for (name, histogram) in &named {
+        for (name, histogram) in &self.histograms {
             let mut table = TextFile::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
             table.write(|to| hdr::write_percentiles(to, histogram))?;
             table.finish()?;
         }
         let mut log = TextFile::create(&self.folder, files::LATENCY)?;
-        let entries = named.iter().map(|(name, histogram)| (name.as_str(), &**histogram));
-        log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
+        log.write(|to| hdr::write_log(to, end.run.ended, self.histograms.iter()))?;
         log.finish()
     }
-}
-
-fn empty() -> Histogram<u64> {
-    Histogram::new(3).expect("three digits are possible")
-}
-
-fn record(histogram: &mut Histogram<u64>, span: SimSpan) {
-    record_all(histogram, span, 1);
-}
-
-fn record_all(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
-    histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
 }
 
 /// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in
