@@ -101,10 +101,7 @@ impl Prepared {
         let verdicts = expect.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
         if !verdicts.is_empty() {
             let told = verdicts.iter().zip(expect).map(|(found, of)| found.to_json(of));
-            let told: Vec<serde_json::Value> = told.collect();
-            let mut text = serde_json::to_string_pretty(&told).expect("texts are JSON");
-            text.push('\n');
-            folder.write(EXPECTATIONS, text)?;
+            folder.write_json(EXPECTATIONS, &told.collect::<Vec<_>>())?;
         }
         Ok(verdicts)
     }

@@ -1,13 +1,14 @@
 //! A run's identity: a hash of what it left.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
 use super::OutputError;
+use super::place::files_below;
 use mumakil_base::files::{PERF, REPORT, RESOLVED};
 use mumakil_core::trace::hex;
 
@@ -31,8 +32,8 @@ impl Digest {
     /// # Errors
     /// If a file cannot be read.
     pub fn of(folder: &Path) -> Result<Self, OutputError> {
-        let mut names = Vec::new();
-        list(folder, "", &mut names)?;
+        let mut names: Vec<String> =
+            files_below(folder)?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
         names.sort_unstable();
         let mut hash = Sha256::new();
@@ -61,21 +62,6 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Lists the files in `folder` and below, by names that are the same on every system.
-fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), OutputError> {
-    let error = |source| OutputError::Read { path: folder.to_owned(), source };
-    for entry in fs::read_dir(folder).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.file_type().map_err(error)?.is_dir() {
-            list(&entry.path(), &format!("{name}/"), names)?;
-        } else {
-            names.push(name);
-        }
-    }
-    Ok(())
-}
-
 /// Adds a file: its name and its bytes, each after its length, so that nothing can be taken for
 /// something else.
 fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
@@ -85,17 +71,13 @@ fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);
     hash.update(length.to_be_bytes());
-    let mut buffer = [0; 1 << 14];
-    loop {
-        match file.read(&mut buffer).map_err(error)? {
-            0 => return Ok(()),
-            read => hash.update(&buffer[..read]),
-        }
-    }
+    io::copy(&mut file, hash).map(drop).map_err(error)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::*;

@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::OutputError;
+use serde::Serialize;
+
 use super::aside::{AsideFolder, Over};
+use super::{OutputError, json};
 use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
 use mumakil_results::results;
@@ -40,6 +42,14 @@ impl RunFolder {
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         let path = self.path().join(name);
         disk::write(&path, content.as_ref()).map_err(|source| OutputError::Write { path, source })
+    }
+
+    /// Writes a value, for people and programs.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), OutputError> {
+        self.write(name, json::text_of(value))
     }
 
     /// Writes the resolved scenario, by which the folder will be known.

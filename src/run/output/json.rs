@@ -14,9 +14,12 @@ use super::{OutputError, write_file};
 /// # Errors
 /// If it cannot be written.
 pub fn write_json(folder: &Path, name: &str, value: &impl Serialize) -> Result<(), OutputError> {
-    let mut text = serde_json::to_string_pretty(value).expect("names and numbers are JSON");
-    text.push('\n');
-    write_file(folder, name, text.as_bytes())
+    write_file(folder, name, text_of(value).as_bytes())
+}
+
+/// Returns a value as text for people and programs.
+pub(super) fn text_of(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("names and numbers are JSON") + "\n"
 }
 
 /// Reads a value that was written so.

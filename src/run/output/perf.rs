@@ -87,9 +87,7 @@ impl Perf {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, folder: &RunFolder) -> Result<(), OutputError> {
-        let mut text = serde_json::to_string_pretty(self).expect("numbers under names are JSON");
-        text.push('\n');
-        folder.write(PERF, text)
+        folder.write_json(PERF, self)
     }
 }
 

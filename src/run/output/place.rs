@@ -67,20 +67,33 @@ impl RunPlace {
 
 /// Copies what is in a folder into another.
 fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
-    let unread = |source| OutputError::Read { path: from.to_owned(), source };
-    for entry in fs::read_dir(from).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
+    for (name, _) in files_below(from)? {
+        let (source, target) = (from.join(&name), to.join(&name));
         let unwritten = |source| OutputError::Write { path: target.clone(), source };
-        if entry.file_type().map_err(unread)?.is_dir() {
-            disk::create_dir(&target).map_err(unwritten)?;
-            copy_all(&source, &target)?;
-        } else {
-            let mut open = File::open(&source)
-                .map_err(|why| OutputError::Read { path: source, source: why })?;
-            let mut copy = disk::File::create(&target).map_err(unwritten)?;
-            io::copy(&mut open, &mut copy).map_err(unwritten)?;
-        }
+        disk::create_dir_all(target.parent().unwrap_or(to)).map_err(unwritten)?;
+        let open = File::open(&source);
+        let mut open = open.map_err(|why| OutputError::Read { path: source, source: why })?;
+        let mut copy = disk::File::create(&target).map_err(unwritten)?;
+        io::copy(&mut open, &mut copy).map_err(unwritten)?;
     }
     Ok(())
+}
+
+/// Returns the files in a folder and below, with their sizes. Their paths in it are the same on every
+/// system.
+pub(super) fn files_below(folder: &Path) -> Result<Vec<(String, u64)>, OutputError> {
+    let unread = |source| OutputError::Read { path: folder.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let (name, about) = (entry.file_name(), entry.metadata().map_err(unread)?);
+        let name = name.to_string_lossy();
+        if about.is_dir() {
+            let below = files_below(&entry.path())?.into_iter();
+            files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
+        } else {
+            files.push((name.into_owned(), about.len()));
+        }
+    }
+    Ok(files)
 }

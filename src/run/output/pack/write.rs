@@ -11,6 +11,7 @@ use super::zip::{self, ZipEntry, before, read_index, read_local};
 use super::{PACK, PackedRun, Torn, copy, is_pack, number, open, runs_of, torn};
 use crate::output::OutputError;
 use crate::output::leftovers::machine;
+use crate::output::place::files_below;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
@@ -55,8 +56,7 @@ impl Packer {
     /// # Errors
     /// If it cannot be read or written, or if it is not whole.
     pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
-        let unread = |source| OutputError::Read { path: run.to_owned(), source };
-        let mut files = files_of(run).map_err(unread)?;
+        let mut files = files_below(run)?;
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
@@ -285,20 +285,4 @@ pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
         OpenPack::recover(path.clone(), file, lock).map_err(unread)?.close()?;
     }
     Ok(())
-}
-
-/// Returns the files in a folder and below, by their paths in it, with their sizes.
-fn files_of(folder: &Path) -> io::Result<Vec<(String, u64)>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (name, about) = (entry.file_name().to_string_lossy().into_owned(), entry.metadata()?);
-        if about.is_dir() {
-            let below = files_of(&entry.path())?.into_iter();
-            files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
-        } else {
-            files.push((name, about.len()));
-        }
-    }
-    Ok(files)
 }
