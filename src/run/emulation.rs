@@ -256,170 +256,166 @@ impl Prepared {
         rules: VerifierRules,
         recast: impl FnOnce(Cast) -> Cast,
     ) -> Result<Emulated, EmulationError> {
-        emulate_as(self, registry, options, rules, recast)
-    }
-}
-
-fn emulate_as(
-    prepared: &Prepared,
-    registry: &Registry,
-    options: Options,
-    rules: VerifierRules,
-    recast: impl FnOnce(Cast) -> Cast,
-) -> Result<Emulated, EmulationError> {
-    let Prepared { scenario, topology, .. } = prepared;
-    let around = options.around;
-    let setting = Setting {
-        seed: scenario.seed,
-        line: scenario.hadoop.line,
-        folder: &scenario.folder,
-        topology,
-        tell: registry.tell(),
-        may_start: registry.may_start(),
-        overhear: registry.overhear(),
-    };
-    let farewells = RefCell::new(Vec::new());
-    let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
-        // Policies are somebody's own code from their first word on.
-        let built = catch_unwind(AssertUnwindSafe(|| {
-            let mut policy = registry.build(choice)?;
-            let begun = policy.begin(&setting);
-            let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
-            Ok::<_, EmulationError>((policy, begun))
-        }));
-        let (policy, begun) = built.unwrap_or_else(|panic| {
-            let words = runtime::words_of_panic(&*panic);
-            Err(EmulationError::Policy { policy: choice.title(), words })
+        let Self { scenario, topology, workload, .. } = self;
+        let around = options.around;
+        let setting = Setting {
+            seed: scenario.seed,
+            line: scenario.hadoop.line,
+            folder: &scenario.folder,
+            topology,
+            tell: registry.tell(),
+            may_start: registry.may_start(),
+            overhear: registry.overhear(),
+        };
+        let farewells = RefCell::new(Vec::new());
+        let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
+            // Policies are somebody's own code from their first word on.
+            let built = catch_unwind(AssertUnwindSafe(|| {
+                let mut policy = registry.build(choice)?;
+                let begun = policy.begin(&setting);
+                let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
+                Ok::<_, EmulationError>((policy, begun))
+            }));
+            let (policy, begun) = built.unwrap_or_else(|panic| {
+                let words = runtime::words_of_panic(&*panic);
+                Err(EmulationError::Policy { policy: choice.title(), words })
+            })?;
+            farewells.borrow_mut().extend(begun);
+            Ok(match &around {
+                Some(around) => around(policy),
+                None => policy,
+            })
+        };
+        let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
+        let precedence = policy.precedence();
+        let is_virtual = scenario.clock == ClockSpec::Virtual;
+        let verifier = (options.verify && is_virtual).then(|| {
+            let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
+            let verifier = Verifier::new(rules);
+            let has_files = scenario.hadoop.behaviour().has_files;
+            Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
+        });
+        let verifying =
+            verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
+        let (events, recorder) = Recorder::start(Setup {
+            settings: RecordSpec {
+                warm_up: scenario.record.warm_up.max(workload.warm_up),
+                waste: scenario.records_waste(),
+                ..scenario.record.clone()
+            },
+            folder: options.folder,
+            labels: self.labels(),
+            progress: options.progress,
+            watchers: options.watchers.into_iter().chain(verifying).collect(),
+            counts_losses: !scenario.faults.is_empty(),
         })?;
-        farewells.borrow_mut().extend(begun);
-        Ok(match &around {
-            Some(around) => around(policy),
-            None => policy,
-        })
-    };
-    let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
-    let precedence = policy.precedence();
-    let is_virtual = scenario.clock == ClockSpec::Virtual;
-    let verifier = (options.verify && is_virtual).then(|| {
-        let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
-        let verifier = Verifier::new(rules);
-        let has_files = scenario.hadoop.behaviour().has_files;
-        Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
-    });
-    let verifying =
-        verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
-    let (events, recorder) = Recorder::start(Setup {
-        settings: RecordSpec {
-            warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
-            waste: scenario.records_waste(),
-            ..scenario.record.clone()
-        },
-        folder: options.folder,
-        labels: prepared.labels(),
-        progress: options.progress,
-        watchers: options.watchers.into_iter().chain(verifying).collect(),
-        counts_losses: !scenario.faults.is_empty(),
-    })?;
 
-    let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
-    let effects = Effects::of(&scenario.faults, site);
-    let links = links(scenario, topology, &effects);
-    let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
-    for Successor { at, choice, takes_over } in successors(scenario, &effects) {
-        let follower = policy.successor(build(choice)?);
-        if takes_over {
-            let (name, precedence) = (choice.title(), follower.precedence());
-            let at_s = (at - SimTime::ZERO).as_secs_f64();
-            later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
-        }
-        followers.push(follower);
-    }
-    let (cast, opening) = assemble(prepared, effects, policy, followers);
-    let play = Play {
-        cast: recast(cast),
-        links,
-        opening,
-        events: Box::new(events),
-        until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
-        time_limit: options.time_limit,
-        outlasts: options.outlasts,
-        pace: options.pace,
-    };
-    let (stats, ending) = match (scenario.clock, options.transport) {
-        (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
-        (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
-        (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
-    };
-
-    let facts = RunFacts {
-        scenario: scenario.name.to_string(),
-        policy: scenario.scheduler.title(),
-        precedence,
-        later_policies: { later_policies.into_iter() }
-            .take_while(|(at, _)| *at <= stats.end)
-            .map(|(_, later)| later)
-            .collect(),
-        seed: scenario.seed,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        nodes: topology.len(),
-        messages: stats.messages,
-        ended: stats.end,
-        stop: match &ending {
-            Ending::Stopped(stop) => Some(stop.clone()),
-            Ending::PolicyFailed(_) | Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => {
-                None
+        let site = fault::Site { seed: scenario.seed, topology, workload };
+        let effects = Effects::of(&scenario.faults, site);
+        let links = links(scenario, topology, &effects);
+        let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
+        for Successor { at, choice, takes_over } in successors(scenario, &effects) {
+            let follower = policy.successor(build(choice)?);
+            if takes_over {
+                let (name, precedence) = (choice.title(), follower.precedence());
+                let at_s = (at - SimTime::ZERO).as_secs_f64();
+                later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
             }
-        },
-    };
-    let recording = recorder.finish(facts, stats.lag.clone())?;
-    let alone = "the recorder has let go of its watchers";
-    let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
-    let thinking = thinking.lock();
-    let mut elsewhere = None;
-    if let Ending::Stopped(_) = ending {
-        // A policy that was found wanting is gone already.
-        for farewell in farewells.into_inner() {
-            let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
-            *elsewhere.get_or_insert_default() += done;
+            followers.push(follower);
         }
-    }
-    let nothing = match recording.submitted.is_empty() {
-        true => RunWarning::NothingSubmitted,
-        false => RunWarning::NothingCounted,
-    };
-    match ending {
-        Ending::Stopped(stop) => Ok(Emulated {
-            decision_time: thinking.decision_time.clone(),
-            elsewhere,
-            warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
-                .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
-                .chain((recording.summary.jobs == 0).then_some(nothing))
-                .chain((stop == StopReason::Done).then(|| never_due(scenario, stats.end)).flatten())
+        let (cast, opening) = assemble(self, effects, policy, followers);
+        let play = Play {
+            cast: recast(cast),
+            links,
+            opening,
+            events: Box::new(events),
+            until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
+            time_limit: options.time_limit,
+            outlasts: options.outlasts,
+            pace: options.pace,
+        };
+        let (stats, ending) = match (scenario.clock, options.transport) {
+            (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
+            (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
+            (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
+        };
+
+        let facts = RunFacts {
+            scenario: scenario.name.to_string(),
+            policy: scenario.scheduler.title(),
+            precedence,
+            later_policies: { later_policies.into_iter() }
+                .take_while(|(at, _)| *at <= stats.end)
+                .map(|(_, later)| later)
                 .collect(),
-            stop,
-            ended: recording.ended,
-            unsubmitted: unsubmitted(prepared, recording.submitted),
-            summary: recording.summary,
-            lag: stats.lag,
-            verifier,
-        }),
-        Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
-        Ending::Panicked(words) if thinking.panicked => {
-            Err(EmulationError::Policy { policy: scenario.scheduler.title(), words })
+            seed: scenario.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            nodes: topology.len(),
+            messages: stats.messages,
+            ended: stats.end,
+            stop: match &ending {
+                Ending::Stopped(stop) => Some(stop.clone()),
+                Ending::PolicyFailed(_)
+                | Ending::Panicked(_)
+                | Ending::SinkBroke
+                | Ending::GivenUp => None,
+            },
+        };
+        let recording = recorder.finish(facts, stats.lag.clone())?;
+        let alone = "the recorder has let go of its watchers";
+        let verifier =
+            verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
+        let thinking = thinking.lock();
+        let mut elsewhere = None;
+        if let Ending::Stopped(_) = ending {
+            // A policy that was found wanting is gone already.
+            for farewell in farewells.into_inner() {
+                let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
+                *elsewhere.get_or_insert_default() += done;
+            }
         }
-        Ending::Panicked(words) => Err(EmulationError::Bug { words }),
-        Ending::GivenUp => Err(EmulationError::GivenUp),
-        // The recorder has said above what became of it.
-        Ending::SinkBroke => {
-            Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
+        let nothing = match recording.submitted.is_empty() {
+            true => RunWarning::NothingSubmitted,
+            false => RunWarning::NothingCounted,
+        };
+        match ending {
+            Ending::Stopped(stop) => Ok(Emulated {
+                decision_time: thinking.decision_time.clone(),
+                elsewhere,
+                warnings: (self.doubts.iter().cloned().map(RunWarning::Policy))
+                    .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
+                    .chain((recording.summary.jobs == 0).then_some(nothing))
+                    .chain(
+                        (stop == StopReason::Done)
+                            .then(|| never_due(scenario, stats.end))
+                            .flatten(),
+                    )
+                    .collect(),
+                stop,
+                ended: recording.ended,
+                unsubmitted: unsubmitted(workload, recording.submitted),
+                summary: recording.summary,
+                lag: stats.lag,
+                verifier,
+            }),
+            Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
+            Ending::Panicked(words) if thinking.panicked => {
+                Err(EmulationError::Policy { policy: scenario.scheduler.title(), words })
+            }
+            Ending::Panicked(words) => Err(EmulationError::Bug { words }),
+            Ending::GivenUp => Err(EmulationError::GivenUp),
+            // The recorder has said above what became of it.
+            Ending::SinkBroke => {
+                Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
+            }
         }
     }
 }
 
 /// Returns the names of the jobs of which none was submitted.
-fn unsubmitted(prepared: &Prepared, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
+fn unsubmitted(workload: &Workload, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
     submitted.sort_unstable();
-    let jobs = prepared.workload.arrivals.iter().map(|arrival| &arrival.spec);
+    let jobs = workload.arrivals.iter().map(|arrival| &arrival.spec);
     let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
     left.map(|job| job.name.clone()).collect()
 }
