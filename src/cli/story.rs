@@ -127,7 +127,8 @@ fn named(name: &str, value: Option<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{LocalityShares, SlotShares, WasteSummary};
+    use crate::mapred::PerSlot;
+    use crate::record::{LocalityShares, WasteSummary};
 
     fn summary() -> Summary {
         Summary {
@@ -157,7 +158,7 @@ mod tests {
             p95_sojourn_s: Some(361.0),
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
-            slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
+            slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
             waste: None,
             faults: None,
             heartbeats: 1_000,

@@ -574,14 +574,13 @@ impl LivePicture {
     pub fn job(&self, id: u32) -> Option<JobStory> {
         let row = self.job_row(JobId(id))?;
         let job = self.books.job(JobId(id))?;
-        let far = job.maps_by_locality;
         Some(JobStory {
             row,
             class: job.spec.class.clone(),
             initialised_us: job.initialised.map(SimTime::as_micros),
             first_launch_us: job.first_launch.map(SimTime::as_micros),
             maps_done_us: job.maps_done.map(SimTime::as_micros),
-            locality: [far.node, far.rack, far.off_rack],
+            locality: job.maps_by_locality,
             ill: [job.failed, job.killed, job.suspended],
         })
     }

@@ -45,15 +45,15 @@ mod tests;
 mod timeline;
 mod waste;
 
-pub use alone::AloneTable;
+pub use alone::alone_table;
 pub use beats::Beats;
-pub use books::{AttemptEnding, BookedAttempt, BookedJob, ByLocality, Grant, RunBooks, Shift};
-pub use chains::Chains;
+pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, Shift};
+pub use chains::chains_table;
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
 pub use histograms::tame;
 pub use past::RunPast;
-pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
+pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};
 pub use table::TableWriter;
 pub use waste::{AttemptFate, PerFate, WasteSummary};
 
@@ -63,7 +63,9 @@ pub trait Watcher: Send {
     ///
     /// # Errors
     /// If an output cannot be written; the recorder then stops.
-    fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError>;
+    fn see(&mut self, _event: &Event, _books: &RunBooks) -> Result<(), RecordError> {
+        Ok(())
+    }
 
     /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
     fn count(&mut self, _beats: &Beats) {}
@@ -78,7 +80,9 @@ pub trait Watcher: Send {
     ///
     /// # Errors
     /// If an output cannot be written.
-    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError>;
+    fn finish(&mut self, _end: &RunEnd<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
 }
 
 /// What is known when a run is over.

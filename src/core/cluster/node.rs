@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::SwapSpec;
 use mumakil_base::units::{Bytes, Factor, Rate};
 
@@ -27,7 +29,7 @@ pub enum SlotKind {
 }
 
 /// A pair of numbers, one for each kind of slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PerSlot<T> {
     /// For maps.
     pub map: T,

@@ -6,7 +6,7 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
-use crate::record::{AloneTable, Chains, Watcher};
+use crate::record::{alone_table, chains_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -60,15 +60,13 @@ impl Prepared {
         let (transport, limit) = (options.transport, options.time_limit);
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
         if self.scenario.record.chains {
-            let chains = Chains::create(folder.path(), self.workload.chains())?;
-            options.watchers.push(Box::new(chains));
+            options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
         }
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
         let mut alone = None;
         if self.scenario.record.alone {
-            let watchers: Vec<Box<dyn Watcher>> =
-                vec![Box::new(AloneTable::create(folder.path())?)];
+            let watchers = vec![alone_table(folder.path())?];
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
             let options = Options { watchers, time_limit, transport, ..Options::default() };
             alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);

@@ -56,8 +56,8 @@ pub struct BookedJob {
     pub maps_done: Option<SimTime>,
     /// When and how the JobTracker ended it.
     pub ended: Option<(SimTime, Outcome)>,
-    /// Its map attempts that succeeded.
-    pub maps_by_locality: ByLocality,
+    /// Its map attempts that succeeded and had input, at each [`Locality`].
+    pub maps_by_locality: [u64; 3],
     /// Its map and reduce attempts that failed.
     pub failed: u32,
     /// Its map and reduce attempts that were killed, completed maps that were lost among them.
@@ -66,19 +66,8 @@ pub struct BookedJob {
     pub suspended: u32,
 }
 
-/// So many at each locality level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ByLocality {
-    /// On the node.
-    pub node: u64,
-    /// In the rack.
-    pub rack: u64,
-    /// Elsewhere.
-    pub off_rack: u64,
-}
-
 /// An attempt.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BookedAttempt {
     /// The tracker that it was given to.
     pub tracker: TrackerId,
@@ -355,7 +344,7 @@ impl RunBooks {
             first_launch: None,
             maps_done: None,
             ended: None,
-            maps_by_locality: ByLocality::default(),
+            maps_by_locality: [0; 3],
             failed: 0,
             killed: 0,
             suspended: 0,
@@ -409,7 +398,11 @@ impl RunBooks {
             && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
         {
             match verdict {
-                Outcome::Succeeded => job.maps_by_locality.count(locality),
+                Outcome::Succeeded => {
+                    if let Some(locality) = locality {
+                        job.maps_by_locality[locality as usize] += 1;
+                    }
+                }
                 Outcome::Failed => job.failed += 1,
                 Outcome::Killed => job.killed += 1,
             }
@@ -495,18 +488,8 @@ impl BookedJob {
 
 impl BookedAttempt {
     /// Returns an attempt of which nothing is known but its tracker.
-    pub(crate) const fn on(tracker: TrackerId) -> Self {
-        Self {
-            tracker,
-            grant: None,
-            started: None,
-            ending: None,
-            verdict: None,
-            killed_for: None,
-            stops: Vec::new(),
-            width: 0,
-            holds: [0; 2],
-        }
+    pub(crate) fn on(tracker: TrackerId) -> Self {
+        Self { tracker, ..Self::default() }
     }
 
     /// Ends its stop, if it is stopped; returns whether it was.
@@ -543,21 +526,5 @@ impl BookedAttempt {
     /// Returns whether its tracker has ended it and it holds no slot.
     fn is_over(&self) -> bool {
         (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
-    }
-}
-
-impl ByLocality {
-    /// Returns how many there are at all levels together.
-    pub const fn total(self) -> u64 {
-        self.node + self.rack + self.off_rack
-    }
-
-    const fn count(&mut self, locality: Option<Locality>) {
-        match locality {
-            Some(Locality::Node) => self.node += 1,
-            Some(Locality::Rack) => self.rack += 1,
-            Some(Locality::OffRack) => self.off_rack += 1,
-            None => {}
-        }
     }
 }

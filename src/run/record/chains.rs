@@ -5,43 +5,25 @@
 
 use std::path::Path;
 
-use super::table::TableWriter;
-use super::{RecordError, RunBooks, RunEnd, Watcher};
+use super::table::TableAtEnd;
+use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Event, JobId};
+use mumakil_core::mapred::JobId;
 use mumakil_results::results::ChainRow;
 
-/// Writes `chains.csv`.
-#[derive(Debug)]
-pub struct Chains {
+/// Creates `chains.csv` of these chains, each of which has a job.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn chains_table(
+    folder: &Path,
     chains: Vec<Vec<JobId>>,
-    table: TableWriter<ChainRow>,
-}
-
-impl Chains {
-    /// Creates the table of these chains, each of which has a job.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn create(folder: &Path, chains: Vec<Vec<JobId>>) -> Result<Self, RecordError> {
-        Ok(Self { chains, table: TableWriter::create(folder)? })
-    }
-}
-
-impl Watcher for Chains {
-    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
-        Ok(())
-    }
-
-    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        for chain in &self.chains {
-            // One that has not begun is no more in this table than its job is in that of the jobs.
-            if let Some(row) = row(chain, end.books) {
-                self.table.row(&row)?;
-            }
-        }
-        self.table.finish()
-    }
+) -> Result<Box<dyn Watcher>, RecordError> {
+    TableAtEnd::create(folder, move |books, table| {
+        // One that has not begun is no more in this table than its job is in that of the jobs.
+        let mut rows = chains.iter().filter_map(|chain| row(chain, books));
+        rows.try_for_each(|row| table.row(&row))
+    })
 }
 
 fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {

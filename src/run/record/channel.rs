@@ -20,7 +20,7 @@ use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
 use super::histograms::Histograms;
-use super::jobs::JobsTable;
+use super::jobs::jobs_table;
 use super::summary::{Summary, SummaryTally};
 use super::tasks::TasksTable;
 use super::timeline::Timeline;
@@ -198,9 +198,28 @@ impl Recorder {
     }
 }
 
-impl EventSender {
-    /// Sends what has been pushed.
-    pub fn flush(&mut self) {
+impl EventSink for EventSender {
+    /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
+    fn take(&mut self, events: &mut Vec<Event>) {
+        let Some(writer) = &self.writer else { return events.clear() };
+        let tells_heartbeats = writer.tells_heartbeats;
+        events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
+        if self.heartbeats.is_full() {
+            self.flush();
+        }
+        if events.is_empty() {
+            return;
+        }
+        if CHUNK < self.chunk.len() + events.len() {
+            self.flush();
+        }
+        if self.chunk.capacity() == 0 {
+            self.chunk.reserve_exact(CHUNK);
+        }
+        self.chunk.append(events);
+    }
+
+    fn flush(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
             return;
@@ -214,37 +233,9 @@ impl EventSender {
         writer.broken = writer.full.send(EventParcel::Events(chunk, now, beats)).is_err();
     }
 
-    /// Returns whether the writer has stopped, so that the run has no use any more.
-    pub fn is_broken(&self) -> bool {
-        self.writer.as_ref().is_some_and(|writer| writer.broken)
-    }
-}
-
-impl EventSink for EventSender {
-    /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
-    fn take(&mut self, events: &mut Vec<Event>) {
-        let Some(writer) = &self.writer else { return events.clear() };
-        let tells_heartbeats = writer.tells_heartbeats;
-        events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
-        if self.heartbeats.is_full() {
-            Self::flush(self);
-        }
-        if events.is_empty() {
-            return;
-        }
-        if CHUNK < self.chunk.len() + events.len() {
-            Self::flush(self);
-        }
-        if self.chunk.capacity() == 0 {
-            self.chunk.reserve_exact(CHUNK);
-        }
-        self.chunk.append(events);
-    }
-    fn flush(&mut self) {
-        Self::flush(self);
-    }
+    /// Returns whether the writer has stopped.
     fn is_broken(&self) -> bool {
-        Self::is_broken(self)
+        self.writer.as_ref().is_some_and(|writer| writer.broken)
     }
 }
 
@@ -368,7 +359,7 @@ fn open(
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
-    watchers.push(Box::new(JobsTable::create(folder)?));
+    watchers.push(jobs_table(folder)?);
     watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {
         watchers.push(Box::new(TasksTable::create(folder, labels.clone())?));

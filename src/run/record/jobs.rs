@@ -5,40 +5,20 @@
 
 use std::path::Path;
 
-use super::table::TableWriter;
-use super::{BookedJob, RecordError, RunBooks, RunEnd, Watcher};
+use super::table::TableAtEnd;
+use super::{BookedJob, RecordError, Watcher};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Event;
 use mumakil_results::results::{JobEnd, JobRow};
 
-/// Writes `jobs.csv`.
-#[derive(Debug)]
-pub(super) struct JobsTable {
-    table: TableWriter<JobRow>,
-}
-
-impl JobsTable {
-    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { table: TableWriter::create(folder)? })
-    }
-}
-
-impl Watcher for JobsTable {
-    fn see(&mut self, _: &Event, _: &RunBooks) -> Result<(), RecordError> {
-        Ok(())
-    }
-
-    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        for job in end.books.jobs() {
-            self.table.row(&row(job))?;
-        }
-        self.table.finish()
-    }
+/// Creates `jobs.csv`.
+pub(super) fn jobs_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
+    TableAtEnd::create(folder, |books, table| books.jobs().try_for_each(|job| table.row(&row(job))))
 }
 
 fn row(job: &BookedJob) -> JobRow {
     let spec = &*job.spec;
     let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
+    let [node_local, rack_local, off_rack] = job.maps_by_locality;
     JobRow {
         job: spec.id.0,
         name: (&*spec.name).into(),
@@ -56,9 +36,9 @@ fn row(job: &BookedJob) -> JobRow {
         finish_ms: job.ended.map(|(at, _)| at.as_millis()),
         sojourn_ms: job.ended.map(|(at, _)| since(at)),
         wait_ms: job.first_launch.map(since),
-        node_local: job.maps_by_locality.node,
-        rack_local: job.maps_by_locality.rack,
-        off_rack: job.maps_by_locality.off_rack,
+        node_local,
+        rack_local,
+        off_rack,
         failed: job.failed,
         killed: job.killed,
         suspended: job.suspended,

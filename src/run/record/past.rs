@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{RecordError, RunBooks, RunEnd, Watcher};
+use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
@@ -115,10 +115,6 @@ impl Watcher for Arc<Mutex<RunPast>> {
 
     fn hears_heartbeats(&self) -> bool {
         true
-    }
-
-    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
-        Ok(())
     }
 }
 

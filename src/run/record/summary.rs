@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::table::TextFile;
-use super::{AttemptFate, Beats, ByLocality, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
+use super::{AttemptFate, Beats, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
 use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -89,7 +89,7 @@ pub struct Summary {
     /// The shares of the locality levels in the map attempts that succeeded and had input.
     pub locality: LocalityShares,
     /// The shares of the slot time, while trackers were up, in which slots were held.
-    pub slot_utilisation: SlotShares,
+    pub slot_utilisation: PerSlot<Option<f64>>,
     /// What slots were held for; without `record.waste` and speculation, nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
@@ -128,15 +128,6 @@ pub struct LocalityShares {
     pub rack: Option<f64>,
     /// Elsewhere.
     pub off_rack: Option<f64>,
-}
-
-/// A share for each kind of slot.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SlotShares {
-    /// Of map slots.
-    pub map: Option<f64>,
-    /// Of reduce slots.
-    pub reduce: Option<f64>,
 }
 
 /// What only the passing events tell: heartbeats, and slots over time.
@@ -206,9 +197,10 @@ impl SummaryTally {
         let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
-        let local =
-            books.counted().fold(ByLocality::default(), |sum, job| sum + job.maps_by_locality);
-        let locality = |part: u64| share(part.into(), local.total().into());
+        let level = |level: usize| books.counted().map(|job| job.maps_by_locality[level]).sum();
+        let maps: [u64; 3] = [0, 1, 2].map(level);
+        let all_maps = maps.iter().sum::<u64>();
+        let [node, rack, off_rack] = maps.map(|part| share(part.into(), all_maps.into()));
         Summary {
             scenario: run.scenario.clone(),
             policy: run.policy.clone(),
@@ -235,12 +227,8 @@ impl SummaryTally {
             median_sojourn_s: quantile(&sojourns, 0.5),
             p95_sojourn_s: quantile(&sojourns, 0.95),
             mean_wait_s: mean(&waits),
-            locality: LocalityShares {
-                node: locality(local.node),
-                rack: locality(local.rack),
-                off_rack: locality(local.off_rack),
-            },
-            slot_utilisation: SlotShares {
+            locality: LocalityShares { node, rack, off_rack },
+            slot_utilisation: PerSlot {
                 map: self.utilisation(SlotKind::Map, run.ended),
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
@@ -282,10 +270,6 @@ impl Watcher for SummaryTally {
 
     fn count(&mut self, beats: &Beats) {
         self.heartbeats += beats.count;
-    }
-
-    fn finish(&mut self, _: &RunEnd<'_>) -> Result<(), RecordError> {
-        Ok(())
     }
 }
 
@@ -339,17 +323,6 @@ impl LevelArea {
     fn until(&self, at: SimTime) -> u128 {
         let span = at.saturating_since(self.since).as_micros();
         self.micros + u128::from(span) * u128::from(self.level)
-    }
-}
-
-impl std::ops::Add for ByLocality {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            node: self.node + other.node,
-            rack: self.rack + other.rack,
-            off_rack: self.off_rack + other.off_rack,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use super::RecordError;
+use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::disk::File;
 use mumakil_results::results::{InCells, TableRow};
 
@@ -51,6 +51,34 @@ impl<R: TableRow> TableWriter<R> {
 
     fn error(&self, error: csv::Error) -> RecordError {
         RecordError::at(&self.path)(error.into())
+    }
+}
+
+/// A table that is made of the books when the run is over.
+pub(super) struct TableAtEnd<R, F> {
+    table: TableWriter<R>,
+    fill: F,
+}
+
+impl<R, F> TableAtEnd<R, F>
+where
+    R: TableRow,
+    F: Fn(&RunBooks, &mut TableWriter<R>) -> Result<(), RecordError> + Send + 'static,
+{
+    /// Creates the table, into which `fill` writes the rows.
+    pub(super) fn create(folder: &Path, fill: F) -> Result<Box<dyn Watcher>, RecordError> {
+        Ok(Box::new(Self { table: TableWriter::create(folder)?, fill }))
+    }
+}
+
+impl<R, F> Watcher for TableAtEnd<R, F>
+where
+    R: TableRow,
+    F: Fn(&RunBooks, &mut TableWriter<R>) -> Result<(), RecordError> + Send,
+{
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
+        (self.fill)(end.books, &mut self.table)?;
+        self.table.finish()
     }
 }
 

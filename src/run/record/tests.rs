@@ -12,8 +12,8 @@ use super::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, PhaseTimes,
-    Reason, Role, TaskId, TaskKind, TrackerId,
+    AttemptFact, AttemptState, Fact, JobFact, JobId, JobSpec, Locality, Outcome, PerSlot,
+    PhaseTimes, Reason, Role, TaskId, TaskKind, TrackerId,
 };
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -164,9 +164,8 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
     let folder = TempDir::new().unwrap();
     let chains = [&[0][..], &[1, 2, 3], &[4, 5], &[6]];
     let chains = chains.map(|jobs| jobs.iter().copied().map(JobId).collect());
-    let chains = Chains::create(folder.path(), chains.to_vec()).unwrap();
-    let setup =
-        Setup { watchers: vec![Box::new(chains)], ..setup(everything(), Some(folder.path())) };
+    let watchers = vec![chains_table(folder.path(), chains.to_vec()).unwrap()];
+    let setup = Setup { watchers, ..setup(everything(), Some(folder.path())) };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
@@ -340,7 +339,7 @@ fn setup_tasks_hold_slots_but_are_not_on_the_timeline() {
         .learn(setup, 0, AttemptState::Succeeded, (0, 0));
     let left = record(stream, everything(), 1_000);
     assert_eq!(left.read("timeline.csv").lines().count(), 1);
-    assert_eq!(left.summary.slot_utilisation, SlotShares { map: Some(0.5), reduce: None });
+    assert_eq!(left.summary.slot_utilisation, PerSlot { map: Some(0.5), reduce: None });
     assert_eq!(left.summary.attempts, 0);
 }
 

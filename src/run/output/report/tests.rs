@@ -5,7 +5,8 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{AttemptFate, LocalityShares, SlotShares, WasteSummary};
+use crate::record::{AttemptFate, LocalityShares, WasteSummary};
+use mumakil_core::mapred::PerSlot;
 use mumakil_results::results::testing::complete;
 use mumakil_results::results::{AttemptRow, JobRow, SlotsRow};
 use mumakil_scenario::{self as scenario, Registry};
@@ -113,7 +114,7 @@ fn summary() -> Summary {
         p95_sojourn_s: Some(9.0),
         mean_wait_s: Some(1.5),
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
-        slot_utilisation: SlotShares { map: Some(0.4), reduce: Some(0.0) },
+        slot_utilisation: PerSlot { map: Some(0.4), reduce: Some(0.0) },
         waste: None,
         faults: None,
         heartbeats: 10,
