@@ -19,7 +19,7 @@ mod tell;
 
 pub use holders::{AttemptHold, HolderTime, SlotHolders};
 pub use part::{SojournPart, WaitRule};
-pub use read::{RunContext, ToldJob, ToldRun, read};
+pub use read::{ToldJob, ToldRun, read};
 pub use refused::{Refused, ruled};
 pub use story::{JobAttempt, JobCourse, Stretch, story};
 pub use sums::{Explained, PartSum};

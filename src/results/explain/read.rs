@@ -72,34 +72,21 @@ pub struct ToldJob {
     pub refusals: Vec<Refused>,
 }
 
-/// What is known of a run beside its tables of jobs and attempts.
-#[derive(Clone, Debug)]
-pub struct RunContext {
-    /// By what its policies put jobs in order, each with the millisecond from which on it decided.
-    pub orders: Vec<(u64, Precedence)>,
-    /// The slots that trackers had when they first came up.
-    pub slots: PerSlot<u64>,
-    /// How many milliseconds lie between two heartbeats of a tracker, about.
-    pub heartbeat: u64,
-    /// The millisecond at which it stopped.
-    pub ended: u64,
-    /// Whether it recorded its decisions.
-    pub has_decisions: bool,
-    /// Whether something befell a machine.
-    pub has_faults: bool,
-}
-
-/// Reads what a run has left.
+/// Reads what a run has left, whose policies put jobs in these orders.
 ///
 /// # Errors
-/// If its tables cannot be read.
-pub fn read(results: &dyn Results, about: &RunContext) -> Result<ToldRun, ReadError> {
-    let ended = about.ended;
+/// If its files cannot be read.
+pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<ToldRun, ReadError> {
+    let number = |key| Ok::<_, ReadError>(results.number(key)?.unwrap_or_default().max(0.0));
+    let whole = |key| number(key).map(|number| number as u64);
+    let ended = (number("virtual_s")? * 1e3) as u64;
+    // How many milliseconds lie between two heartbeats of a tracker, about.
+    let heartbeat = ended * whole("nodes")? / whole("heartbeats")?.max(1);
     let mut told = ToldRun {
         jobs: Vec::new(),
-        orders: about.orders.clone(),
+        orders,
         groups: Vec::new(),
-        slots: about.slots,
+        slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
         absences: Vec::new(),
         holds: Vec::new(),
     };
@@ -117,41 +104,37 @@ pub fn read(results: &dyn Results, about: &RunContext) -> Result<ToldRun, ReadEr
         Ok(())
     })?;
     told.groups = groups.into_iter().collect();
-    let mut went = Went::new();
-    if about.has_faults {
-        (told.absences, went) = faults(results, ended)?;
-    }
-    tasks(results, about, &went, &mut told)?;
-    if about.has_decisions {
-        decisions(results, &mut told.jobs)?;
-    }
+    let went = faults(results, ended, &mut told)?;
+    tasks(results, ended, heartbeat, &went, &mut told)?;
+    decisions(results, &mut told.jobs)?;
     Ok(told)
 }
 
 /// Reads when the JobTracker's process was not there, and when nodes went.
-fn faults(results: &dyn Results, ended: u64) -> Result<(Vec<(u64, u64)>, Went), ReadError> {
-    let (mut absences, mut went, mut since) = (Vec::new(), Went::new(), None);
-    results.rows(|row: FaultRow| {
+fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Went, ReadError> {
+    let (mut went, mut since) = (Went::new(), None);
+    results.rows_if_any(|row: FaultRow| {
         let (at, what) = (row.at_ms, &*row.what);
         if row.node == Incident::OF_JOBTRACKER {
             match what == Incident::Back.words() {
                 false => _ = since.get_or_insert(at),
-                true => absences.extend(since.take().map(|since| (since, at))),
+                true => told.absences.extend(since.take().map(|since| (since, at))),
             }
         } else if TAKES_WORK.map(Incident::words).contains(&what) {
             went.entry(row.node.to_string()).or_default().push(at);
         }
         Ok(())
     })?;
-    absences.extend(since.map(|since| (since, ended)));
-    Ok((absences, went))
+    told.absences.extend(since.map(|since| (since, ended)));
+    Ok(went)
 }
 
 /// Reads the attempts, what they held, which of their outputs were lost, and since when their slots had
 /// been free.
 fn tasks(
     results: &dyn Results,
-    about: &RunContext,
+    ended: u64,
+    heartbeat: u64,
     went: &Went,
     told: &mut ToldRun,
 ) -> Result<(), ReadError> {
@@ -174,7 +157,7 @@ fn tasks(
         }
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
-        attempt(&row, job, holds, about.ended)?;
+        attempt(&row, job, holds, ended)?;
         let known = trackers.get_index_of(node);
         let number = known
             .unwrap_or_else(|| trackers.insert_full(node.to_owned(), TrackerSlots::default()).0);
@@ -190,7 +173,7 @@ fn tasks(
     for (place, number, tracker) in launches {
         let one = &mut jobs[place].tries[number];
         let kind = if one.kind == TaskKind::Reduce { SlotKind::Reduce } else { SlotKind::Map };
-        if let Some(free) = trackers[tracker].free(kind, one.launched, about.heartbeat) {
+        if let Some(free) = trackers[tracker].free(kind, one.launched, heartbeat) {
             (one.free, one.served) = free;
         }
     }
@@ -209,7 +192,7 @@ fn tasks(
 
 /// Reads what jobs were refused.
 fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadError> {
-    results.rows(|row: DecisionRow| {
+    results.rows_if_any(|row: DecisionRow| {
         if let Some((refused, place)) = refused(&row).zip(place_of(jobs, row.job)) {
             jobs[place].refusals.push(refused);
         }

@@ -69,6 +69,22 @@ impl dyn Results + '_ {
             Err(source) => Err(ReadError::Read { path, source }),
         }
     }
+
+    /// Shows the rows of a table, if the run has recorded that.
+    ///
+    /// # Errors
+    /// As those of [`rows`](Self::rows).
+    pub fn rows_if_any<R: TableRow>(
+        &self,
+        see: impl FnMut(R) -> Result<(), String>,
+    ) -> Result<(), ReadError> {
+        match self.rows(see) {
+            Err(ReadError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(())
+            }
+            read => read,
+        }
+    }
 }
 
 /// Shows the rows of a table; `path` is named in errors.

@@ -44,9 +44,20 @@ pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
 
-/// Makes blocks of the page: of what the report is made of, of the run's jobs, and of how the page
-/// tells them apart and colours them. It returns none if what it would show was not recorded.
-type Make = fn(&RunReport<'_>, &RunJobs, &Parties) -> Result<Vec<PageBlock>, ReadError>;
+/// What blocks of the page are made of.
+struct ReportSource<'a> {
+    run: &'a RunReport<'a>,
+    /// The run's jobs.
+    jobs: RunJobs,
+    /// How the page tells them apart and colours them.
+    parties: Parties,
+}
+
+/// Blocks of the page; none if what they would show was not recorded.
+type ReportBlocks = Result<Vec<PageBlock>, ReadError>;
+
+/// Makes blocks of the page.
+type Make = fn(&ReportSource<'_>) -> ReportBlocks;
 
 /// The page from top to bottom: the title of each section, and what is in it. A section in which
 /// there is nothing is left out.
@@ -94,11 +105,12 @@ impl RunReport<'_> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
         let parties = Parties::of([&jobs.all[..]]).with_classes(&jobs.all);
+        let source = ReportSource { run: self, jobs, parties };
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
             let mut blocks: Vec<PageBlock> = Vec::new();
             for make in makes {
-                for block in make(self, &jobs, &parties)? {
+                for block in make(&source)? {
                     match (blocks.last_mut(), block) {
                         // Charts stand beside one another, whoever made them.
                         (Some(PageBlock::Charts(charts)), PageBlock::Charts(more)) => {
@@ -118,7 +130,7 @@ impl RunReport<'_> {
                 "{} · {} · {} · seed {} · clock {}",
                 summary.policies(),
                 counted(u64::from(summary.nodes), "node"),
-                counted(jobs.all.len() as u64, "job"),
+                counted(source.jobs.all.len() as u64, "job"),
                 summary.seed,
                 scenario.clock
             ),

@@ -20,12 +20,10 @@ use serde_json::Value;
 use crate::output::RunPlace;
 use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{PerSlot, Precedence};
+use mumakil_core::mapred::Precedence;
 use mumakil_results::expect::Runs;
-use mumakil_results::explain::{self, RunContext, ToldRun};
-use mumakil_results::results::{
-    AloneRow, DecisionRow, FaultRow, ReadError, Results, SlotsRow, TableRow,
-};
+use mumakil_results::explain::{self, ToldRun};
+use mumakil_results::results::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
 
 /// The files of a run.
 #[derive(Debug)]
@@ -121,17 +119,7 @@ impl RunResults {
     /// # Errors
     /// If the run's files cannot be read.
     pub fn told(&self) -> Result<ToldRun, ReadError> {
-        let ended = self.number("virtual_s")?.unwrap_or_default();
-        let whole = |key| Ok(self.number(key)?.unwrap_or_default().max(0.0) as u64);
-        let about = RunContext {
-            orders: self.precedences()?,
-            slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
-            heartbeat: (ended * 1e3) as u64 * whole("nodes")? / whole("heartbeats")?.max(1),
-            ended: (ended * 1e3) as u64,
-            has_decisions: self.has_decisions(),
-            has_faults: self.has_faults(),
-        };
-        explain::read(self, &about)
+        explain::read(self, self.precedences()?)
     }
 
     /// Returns how many milliseconds each job took alone, where the run has looked.
@@ -140,12 +128,10 @@ impl RunResults {
     /// If that table is there and cannot be read.
     pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
         let mut alone = BTreeMap::new();
-        if self.place.has(AloneRow::FILE) {
-            self.rows(|row: AloneRow| {
-                alone.extend(row.alone_ms.map(|took| (row.job, took)));
-                Ok(())
-            })?;
-        }
+        (self as &dyn Results).rows_if_any(|row: AloneRow| {
+            alone.extend(row.alone_ms.map(|took| (row.job, took)));
+            Ok(())
+        })?;
         Ok(alone)
     }
 
@@ -162,11 +148,6 @@ impl RunResults {
     /// Returns whether the run has recorded decisions.
     pub fn has_decisions(&self) -> bool {
         self.place.has(DecisionRow::FILE)
-    }
-
-    /// Returns whether something befell a machine in the run.
-    pub fn has_faults(&self) -> bool {
-        self.place.has(FaultRow::FILE)
     }
 
     /// Returns the histograms whose names are wanted.
@@ -217,17 +198,6 @@ impl RunResults {
     /// If the table cannot be read.
     pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
         (self as &dyn Results).all()
-    }
-
-    /// Shows the rows of a table in their order.
-    ///
-    /// # Errors
-    /// If the table cannot be read, or `see` refuses a row.
-    pub fn rows<R: TableRow>(
-        &self,
-        see: impl FnMut(R) -> Result<(), String>,
-    ) -> Result<(), ReadError> {
-        (self as &dyn Results).rows(see)
     }
 }
 
@@ -302,7 +272,7 @@ mod tests {
 
     fn names(results: &RunResults) -> Result<Vec<String>, String> {
         let mut names = Vec::new();
-        let read = results.rows(|row: AloneRow| {
+        let read = (results as &dyn Results).rows(|row: AloneRow| {
             names.push(format!("{} {:?}", row.name, row.alone_ms));
             Ok(())
         });

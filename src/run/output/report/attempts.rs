@@ -9,15 +9,14 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::parties::{Parties, called};
-use super::{RunReport, charted, count};
+use super::{ReportBlocks, ReportSource, charted, count};
 use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{PerSlot, SlotKind};
 use mumakil_draw::chart::{
     AxisUnit, BarFate, BarOwner, Caption, ChartAxis, Density, Drawing, Gantt, GanttBar, GanttRow,
 };
-use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results, RunJobs};
+use mumakil_results::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
 
 /// Of more attempts the page would be large, and of more slots the lanes too low.
 const MOST_ATTEMPTS: u64 = 5_000;
@@ -48,11 +47,7 @@ struct DrawnAttempt {
     number: String,
 }
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    jobs: &RunJobs,
-    parties: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.tasks {
         return Ok(Vec::new());
     }

@@ -2,14 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::parties::Parties;
 use super::slots::{GRAINS, SlotLevel};
-use super::{RunReport, charted};
+use super::{ReportBlocks, ReportSource, charted};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Incident;
-use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, SeriesLook, Stack, StackLayer};
-use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{FaultRow, ReadError, Results, RunJobs, Text};
+use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
+use mumakil_results::results::{FaultRow, Results, Text};
 
 /// What a node counts as: the first that holds. Who is off counts as nothing else.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
@@ -60,23 +58,12 @@ impl NodeCondition {
 const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    _: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
-    if !run.results.has_faults() {
-        return Ok(Vec::new());
-    }
-    let drawing = draw(run.results, run.summary.virtual_s)?;
-    Ok(drawing.map_or_else(Vec::new, |drawing| charted([drawing])))
-}
-
 /// Draws how many nodes were in trouble; nothing, if none was.
-fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
+pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
+    let until = run.summary.virtual_s;
     let mut nodes: FxHashMap<Text, NodeCondition> = FxHashMap::default();
     let mut levels = STATES.map(|_| SlotLevel::default());
-    results.rows(|row: FaultRow| {
+    (run.results as &dyn Results).rows_if_any(|row: FaultRow| {
         if row.node == Incident::OF_JOBTRACKER {
             return Ok(());
         }
@@ -92,9 +79,6 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
         count(state.place(), 1.0);
         Ok(())
     })?;
-    if levels.iter().all(|level| level.steps.is_empty()) {
-        return Ok(None);
-    }
     let states = STATES.iter().zip(levels).enumerate();
     let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
     let layer = |(place, (name, level)): (usize, (&&str, SlotLevel))| StackLayer {
@@ -105,7 +89,7 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
     };
     let layers: Vec<StackLayer> = states.map(layer).collect();
     if layers.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let stack = Stack {
         caption: Caption {
@@ -125,5 +109,5 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
         until,
         mark: None,
     };
-    Ok(Some(stack.draw()))
+    Ok(charted([stack.draw()]))
 }

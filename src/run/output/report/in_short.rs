@@ -1,15 +1,9 @@
 //! What comes first: what the run is about, its headlines, and what to think of before it is trusted.
 
-use super::parties::Parties;
-use super::{RunReport, headlines, warnings};
+use super::{ReportBlocks, ReportSource, headlines, warnings};
 use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{ReadError, RunJobs};
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    jobs: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
     let mut blocks = Vec::new();
     if !run.scenario.description.is_empty() {
         blocks.push(PageBlock::Text(run.scenario.description.clone()));

@@ -1,11 +1,8 @@
 //! Latencies up to their rarest values, from `latency.hlog`.
 
-use super::parties::Parties;
-use super::{RunReport, charted};
+use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Curve, Percentiles};
-use mumakil_draw::page::PageBlock;
 use mumakil_results::expect::in_words;
-use mumakil_results::results::{ReadError, RunJobs};
 
 /// The histograms that are drawn together, since they are of like size: their charts.
 const LATENCIES: [(&str, &str, &[&str]); 2] = [
@@ -21,11 +18,7 @@ const LATENCIES: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    _: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.histograms {
         return Ok(Vec::new());
     }

@@ -1,10 +1,8 @@
 //! Where maps ran, by the size of their job.
 
-use super::parties::Parties;
-use super::{RunReport, charted};
+use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{Arrangement, AxisUnit, Bar, BarSeries, Bars, Caption, ChartAxis};
-use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{ReadError, RunJobs};
+use mumakil_results::results::RunJobs;
 
 /// The sizes by which jobs are grouped: the most maps of each, and its name.
 pub const SIZES: [(u32, &str); 5] = [
@@ -30,11 +28,7 @@ pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     })
 }
 
-pub(super) fn blocks(
-    _: &RunReport<'_>,
-    jobs: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
     let shares = locality_by_size(jobs);
     let sizes: Vec<(&str, &[f64; 3])> = SIZES
         .iter()

@@ -1,16 +1,10 @@
 //! How to have the run again, and what is promised of it.
 
-use super::RunReport;
-use super::parties::Parties;
+use super::{ReportBlocks, ReportSource};
 use mumakil_base::files::RESOLVED;
 use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{ReadError, RunJobs};
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    _: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let promise = match run.digest {
         Some(digest) => format!(
             "In the folder of this report; it gives the same bytes, whose digest is `{digest}`."

@@ -4,11 +4,10 @@
 use rustc_hash::FxHashMap;
 
 use super::parties::{Parties, called};
-use super::{RunReport, charted};
+use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
 use mumakil_core::mapred::{PerSlot, Promised, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
-use mumakil_draw::page::PageBlock;
 use mumakil_results::results::{ReadError, Results, RunJobs, SlotsRow};
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
@@ -54,11 +53,7 @@ pub struct SlotsDrawing {
     pub mark: Option<(f64, String)>,
 }
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    jobs: &RunJobs,
-    parties: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.timeline {
         return Ok(Vec::new());
     }

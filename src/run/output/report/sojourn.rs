@@ -3,21 +3,15 @@
 use indexmap::IndexMap;
 
 use super::parties::{Parties, called};
-use super::{RunReport, charted};
+use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{
     AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,
 };
-use mumakil_draw::page::PageBlock;
-use mumakil_results::results::{ReadError, RunJobs};
 
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
 const WIDE: f64 = 30.0;
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    jobs: &RunJobs,
-    parties: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
     let mut classes = jobs.sojourns_by_class();
     // In the scenario's order; those that only jobs name come after.
     let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);

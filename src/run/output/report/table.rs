@@ -1,19 +1,14 @@
 //! The table of jobs.
 
-use super::parties::Parties;
-use super::{RunReport, count};
+use super::{ReportBlocks, ReportSource, count};
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
-use mumakil_results::results::{JobRow, ReadError, RunJobs, TableRow};
+use mumakil_results::results::{JobRow, TableRow};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
 
-pub(super) fn blocks(
-    _: &RunReport<'_>,
-    jobs: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
     Ok(vec![PageBlock::Table(table(&jobs.all))])
 }
 

@@ -1,16 +1,10 @@
 //! Expectations and what became of them, as a page shows them.
 
-use super::parties::Parties;
-use super::{RunReport, counted};
+use super::{ReportBlocks, ReportSource, counted};
 use mumakil_draw::page::{JudgedExpectation, Judgement, PageBlock, PublishedComparison};
 use mumakil_results::expect::{Expectation, ExpectationVerdict, Figure, GapClass, VerdictState};
-use mumakil_results::results::{ReadError, RunJobs};
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    _: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     Ok(match run.verdicts {
         [] => Vec::new(),
         found => vec![PageBlock::Verdicts(verdicts(&run.scenario.expect, found))],

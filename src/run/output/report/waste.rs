@@ -1,17 +1,12 @@
 //! What slots were held for, if that was recorded.
 
-use super::parties::Parties;
-use super::{RunReport, count};
+use super::{ReportBlocks, ReportSource, count};
 use crate::record::{AttemptFate, WasteSummary};
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
-use mumakil_results::results::{ReadError, RunJobs, TableRow, WasteRow};
+use mumakil_results::results::{TableRow, WasteRow};
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    _: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
     let mut blocks = vec![PageBlock::Table(table(waste))];
     if 0 < waste.second_attempts {

@@ -1,12 +1,10 @@
 //! What the time of jobs went into: a bar for each, which opens to the story that `explain` tells.
 
-use super::parties::Parties;
-use super::{RunReport, count};
+use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
 use mumakil_results::explain::{Explained, PartSum, SojournPart, ToldRun};
-use mumakil_results::results::{ReadError, RunJobs};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
@@ -44,11 +42,7 @@ const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ),
 ];
 
-pub(super) fn blocks(
-    run: &RunReport<'_>,
-    jobs: &RunJobs,
-    _: &Parties,
-) -> Result<Vec<PageBlock>, ReadError> {
+pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.tasks || jobs.all.is_empty() {
         return Ok(Vec::new());
     }
