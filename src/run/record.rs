@@ -35,13 +35,11 @@ mod histograms;
 mod incident;
 mod jobs;
 mod past;
-#[cfg(test)]
-pub(crate) mod stream;
 mod summary;
 mod table;
 mod tasks;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timeline;
 mod waste;
 

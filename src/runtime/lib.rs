@@ -18,10 +18,10 @@ mod drive;
 mod link;
 mod mailboxes;
 mod pace;
-#[cfg(test)]
-mod rig;
 mod scaled;
 mod stopwatch;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod timers;

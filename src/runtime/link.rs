@@ -220,7 +220,7 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{MS, beat, call, remark, tell};
+    use super::super::testing::{MS, beat, call, remark, tell};
     use super::*;
     use mumakil_base::random::Shape;
 

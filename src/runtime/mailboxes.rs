@@ -102,8 +102,10 @@ impl ActorClock for Rc<VirtualClock> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen};
-    use super::super::rig::{job_tracker, tell, told, witness};
+    use super::super::testing::{
+        MS, beat, call, called, core, ms, play, recall, remark, see, seen,
+    };
+    use super::super::testing::{job_tracker, tell, told, witness};
     use super::*;
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::{Core, StopReason, ToTracker};

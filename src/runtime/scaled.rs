@@ -268,8 +268,8 @@ mod tests {
 
     use parking_lot::Mutex;
 
-    use super::super::rig::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
-    use super::super::rig::{job_tracker, tell, told, witness};
+    use super::super::testing::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
+    use super::super::testing::{job_tracker, tell, told, witness};
     use super::*;
     use mumakil_core::mapred::{Core, ToTracker};
 

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
-use super::rig::{job_tracker, links, witness};
+use super::testing::{
+    MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told,
+};
+use super::testing::{job_tracker, links, witness};
 use super::*;
 use mumakil_base::random::Dist;
 use mumakil_core::mapred::{Calm, Fact, FlowRate, Outbox, TrackerFact, TrackerId};

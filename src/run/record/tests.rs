@@ -1,5 +1,7 @@
 //! Whole recordings of streams written by hand.
 
+pub(crate) mod stream;
+
 use std::fs;
 use std::path::Path;
 
@@ -8,7 +10,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::stream::{Stream, again, map, reduce};
+use self::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{

@@ -579,7 +579,7 @@ fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
 mod tests {
     use super::*;
     use crate::record::RunFacts;
-    use crate::record::stream::{Stream, again, map, reduce};
+    use crate::record::tests::stream::{Stream, again, map, reduce};
     use mumakil_core::mapred::{AttemptState, JobSpec, Order};
 
     /// Returns the accounts of a stream.

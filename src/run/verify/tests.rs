@@ -5,7 +5,7 @@ mod blocks;
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::stream::{Stream, again, map, reduce};
+use crate::record::tests::stream::{Stream, again, map, reduce};
 use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::{FileId, Node, Placement, Topology};

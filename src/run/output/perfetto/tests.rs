@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::stream::{Stream, again, map, reduce};
+use crate::record::tests::stream::{Stream, again, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AttemptState, JobSpec, PhaseTimes};
