@@ -98,7 +98,7 @@ fn main() {
         let (secs, run) = fastest(10, &scenario, folder, Transport::Actors);
         println!(
             "FB2009-like, {} nodes, {} jobs, {} tasks, fifo, {outputs}: {secs:.3} s, {:.2} M messages/s",
-            run.summary.nodes,
+            run.summary.run.nodes,
             run.summary.jobs,
             run.summary.maps + run.summary.reduces,
             run.summary.messages as f64 / secs / 1e6,

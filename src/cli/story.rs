@@ -30,12 +30,12 @@ impl Story<'_> {
         let mut lines = TerminalLines::default();
         let about = format!(
             "   {} · {} · {} · seed {}",
-            counted(u64::from(summary.nodes), "tracker"),
+            counted(u64::from(summary.run.nodes), "tracker"),
             counted(summary.jobs, "job"),
             summary.policies(),
-            summary.seed
+            summary.run.seed
         );
-        lines.bold(&summary.scenario, about);
+        lines.bold(&summary.run.scenario, about);
         let mut line = |word: &str, parts: &[Option<String>]| {
             let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
             if !parts.is_empty() {
@@ -128,17 +128,18 @@ fn named(name: &str, value: Option<String>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::mapred::PerSlot;
-    use crate::record::{LocalityShares, WasteSummary};
+    use crate::record::{LocalityShares, RunFacts, WasteSummary};
 
     fn summary() -> Summary {
         Summary {
-            scenario: "demo".to_owned(),
-            policy: "fifo".to_owned(),
-            precedence: crate::mapred::Precedence::default(),
-            later_policies: Vec::new(),
-            seed: 1,
-            version: "0.0.0".to_owned(),
-            nodes: 20,
+            run: RunFacts {
+                scenario: "demo".to_owned(),
+                policy: "fifo".to_owned(),
+                seed: 1,
+                version: "0.0.0".to_owned(),
+                nodes: 20,
+                ..RunFacts::default()
+            },
             map_slots: 40,
             reduce_slots: 40,
             warm_up_s: 0.0,

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
+use serde::Serialize;
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Precedence, StopReason};
@@ -94,12 +95,10 @@ pub struct RunEnd<'a> {
     pub clock_lag: Option<&'a Histogram<u64>>,
     /// What slots were held for, if that is recorded.
     pub waste: Option<&'a WasteSummary>,
-    /// The same, if anybody has counted it.
-    pub losses: Option<&'a WasteSummary>,
 }
 
-/// What no event says of a run.
-#[derive(Clone, Debug)]
+/// What no event says of a run. The first of it is the beginning of `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunFacts {
     /// The scenario's name.
     pub scenario: String,
@@ -107,7 +106,8 @@ pub struct RunFacts {
     pub policy: String,
     /// By what it put jobs in order.
     pub precedence: Precedence,
-    /// Those that took over from it, in the order of time.
+    /// Those that took over from it, in the order of time; usually none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub later_policies: Vec<LaterPolicy>,
     /// The seed.
     pub seed: u64,
@@ -116,10 +116,13 @@ pub struct RunFacts {
     /// How many nodes the cluster has.
     pub nodes: u32,
     /// How many messages were delivered.
+    #[serde(skip)]
     pub messages: u64,
     /// The instant at which the run stopped.
+    #[serde(skip)]
     pub ended: SimTime,
     /// Why it stopped, unless it broke down.
+    #[serde(skip)]
     pub stop: Option<StopReason>,
 }
 

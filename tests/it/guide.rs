@@ -151,7 +151,7 @@ fn the_policy_of_the_guide_runs() {
                 scheduler: fewest-first\n";
     let scenario = scenario::parse("own", yaml, &[], &registry).unwrap().scenario;
     let summary = emulate(&scenario, &registry, Options::default()).unwrap().summary;
-    assert_eq!((summary.jobs_succeeded, summary.policy.as_str()), (2, "fewest-first"));
+    assert_eq!((summary.jobs_succeeded, summary.run.policy.as_str()), (2, "fewest-first"));
 }
 
 #[test]

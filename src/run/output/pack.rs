@@ -35,7 +35,7 @@ const PACK: &str = ".zip";
 #[derive(Debug, Default)]
 pub struct Packs {
     packs: Vec<KnownPack>,
-    runs: FxHashMap<u64, PackSpot>,
+    runs: FxHashMap<u64, PackedRun>,
 }
 
 /// A pack, as far as it has been read.
@@ -46,14 +46,6 @@ struct KnownPack {
     end: u64,
     /// How long it was.
     length: u64,
-}
-
-/// Where a run is.
-#[derive(Clone, Copy, Debug)]
-struct PackSpot {
-    pack: u32,
-    from: u32,
-    to: u32,
 }
 
 /// A run in a pack.
@@ -103,18 +95,15 @@ impl Packs {
         let from = if length < known.end { 0 } else { known.end };
         let (runs, end) = runs_of(&mut File::open(path)?, from, length)?;
         (known.end, known.length) = (end, length);
-        let pack = place as u32;
         for (id, [from, to]) in runs {
-            self.runs.insert(id, PackSpot { pack, from, to });
+            self.runs.insert(id, PackedRun { pack: known.path.clone(), id, from, to });
         }
         Ok(())
     }
 
     /// Returns a run, if a pack has it.
     pub fn get(&self, id: &str) -> Option<PackedRun> {
-        let id = number(id)?;
-        let PackSpot { pack, from, to } = *self.runs.get(&id)?;
-        Some(PackedRun { pack: self.packs[pack as usize].path.clone(), id, from, to })
+        self.runs.get(&number(id)?).cloned()
     }
 }
 
@@ -186,10 +175,8 @@ impl PackedRun {
             disk::create_dir_all(target.parent().unwrap_or(folder)).map_err(unwritten)?;
             let mut content = open(file.try_clone().map_err(unread)?, entry).map_err(unread)?;
             let mut to = disk::File::create(&target).map_err(unwritten)?;
-            copy(&mut content, &mut to).map_err(|why| match why {
-                Torn::Reading(source) => OutputError::Read { path: self.path(&name), source },
-                Torn::Writing(source) => unwritten(source),
-            })?;
+            let unread = |source| OutputError::Read { path: self.path(&name), source };
+            copy(&mut content, unread, &mut to, unwritten)?;
         }
         Ok(())
     }
@@ -220,22 +207,19 @@ fn is_pack(name: &str) -> bool {
     name.ends_with(PACK) && !name.starts_with('.')
 }
 
-/// On which side a copy broke off.
-enum Torn {
-    Reading(io::Error),
-    Writing(io::Error),
-}
-
 /// Copies, and tells what could not be read from what could not be written.
-fn copy(from: &mut impl Read, to: &mut impl io::Write) -> Result<u64, Torn> {
-    let (mut buffer, mut copied) = (vec![0; 1 << 16], 0);
+fn copy(
+    from: &mut impl Read,
+    unread: impl Fn(io::Error) -> OutputError,
+    to: &mut impl io::Write,
+    unwritten: impl Fn(io::Error) -> OutputError,
+) -> Result<(), OutputError> {
+    let mut buffer = vec![0; 1 << 16];
     loop {
-        let read = from.read(&mut buffer).map_err(Torn::Reading)?;
-        if read == 0 {
-            return Ok(copied);
+        match from.read(&mut buffer).map_err(&unread)? {
+            0 => return Ok(()),
+            read => to.write_all(&buffer[..read]).map_err(&unwritten)?,
         }
-        to.write_all(&buffer[..read]).map_err(Torn::Writing)?;
-        copied += read as u64;
     }
 }
 

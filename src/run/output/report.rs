@@ -125,17 +125,17 @@ impl RunReport<'_> {
             }
         }
         Ok(HtmlPage {
-            title: summary.scenario.clone(),
+            title: summary.run.scenario.clone(),
             subtitle: format!(
                 "{} · {} · {} · seed {} · clock {}",
                 summary.policies(),
-                counted(u64::from(summary.nodes), "node"),
+                counted(u64::from(summary.run.nodes), "node"),
                 counted(source.jobs.all.len() as u64, "job"),
-                summary.seed,
+                summary.run.seed,
                 scenario.clock
             ),
             sections,
-            version: summary.version.clone(),
+            version: summary.run.version.clone(),
         })
     }
 }

@@ -324,11 +324,11 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        let end = RunEnd { books: &self.books, run, clock_lag, waste: None, losses: None };
+        let end = RunEnd { books: &self.books, run, clock_lag, waste: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
         let losses = waste.as_ref();
-        let end = RunEnd { waste: losses.filter(|_| self.tells_waste), losses, ..end };
-        let summary = self.tally.summary(&end);
+        let end = RunEnd { waste: losses.filter(|_| self.tells_waste), ..end };
+        let summary = self.tally.summary(&end, losses);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::table::TextFile;
-use super::{AttemptFate, Beats, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
+use super::{AttemptFate, Beats, RecordError, RunBooks, RunEnd, RunFacts, WasteSummary, Watcher};
 use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -35,21 +35,9 @@ pub struct LaterPolicy {
 /// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The scenario's name.
-    pub scenario: String,
-    /// The policy's name.
-    pub policy: String,
-    /// By what it put jobs in order.
-    pub precedence: Precedence,
-    /// The policies that took over from it, in the order of time; usually none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub later_policies: Vec<LaterPolicy>,
-    /// The seed.
-    pub seed: u64,
-    /// The version of Mumakil.
-    pub version: String,
-    /// How many nodes the cluster has.
-    pub nodes: u32,
+    /// What was run.
+    #[serde(flatten)]
+    pub run: RunFacts,
     /// How many map slots the trackers had when they first came up.
     pub map_slots: u64,
     /// How many reduce slots they had.
@@ -186,8 +174,8 @@ impl SummaryTally {
     }
 
     /// Returns the summary of the run.
-    pub(super) fn summary(&self, end: &RunEnd<'_>) -> Summary {
-        let RunEnd { books, run, waste, losses, .. } = *end;
+    pub(super) fn summary(&self, end: &RunEnd<'_>, losses: Option<&WasteSummary>) -> Summary {
+        let RunEnd { books, run, waste, .. } = *end;
         let ended = |outcome| {
             let how = |job: &&super::BookedJob| job.ended.is_some_and(|(_, how)| how == outcome);
             books.counted().filter(how).count() as u64
@@ -202,13 +190,7 @@ impl SummaryTally {
         let all_maps = maps.iter().sum::<u64>();
         let [node, rack, off_rack] = maps.map(|part| share(part.into(), all_maps.into()));
         Summary {
-            scenario: run.scenario.clone(),
-            policy: run.policy.clone(),
-            precedence: run.precedence,
-            later_policies: run.later_policies.clone(),
-            seed: run.seed,
-            version: run.version.clone(),
-            nodes: run.nodes,
+            run: run.clone(),
             map_slots: self.slots(SlotKind::Map),
             reduce_slots: self.slots(SlotKind::Reduce),
             warm_up_s: rounded(books.warm_up().as_secs_f64()),
@@ -276,8 +258,9 @@ impl Watcher for SummaryTally {
 impl Summary {
     /// Returns the names of all policies that decided: `hfsp, then fair`.
     pub fn policies(&self) -> String {
-        let later = self.later_policies.iter().map(|later| format!(", then {}", later.policy));
-        std::iter::once(self.policy.clone()).chain(later).collect()
+        let RunFacts { policy, later_policies, .. } = &self.run;
+        let later = later_policies.iter().map(|later| format!(", then {}", later.policy));
+        std::iter::once(policy.clone()).chain(later).collect()
     }
 
     /// Returns how many jobs ended in which way, in words; last, how many are left.

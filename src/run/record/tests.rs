@@ -51,14 +51,12 @@ fn run(millis: u64) -> RunFacts {
     RunFacts {
         scenario: "by-hand".to_owned(),
         policy: "fifo".to_owned(),
-        precedence: mumakil_core::mapred::Precedence::default(),
-        later_policies: Vec::new(),
         seed: 7,
         version: "0.1.0".to_owned(),
         nodes: 2,
         messages: 40,
         ended: SimTime::ZERO + SimSpan::from_millis(millis),
-        stop: None,
+        ..RunFacts::default()
     }
 }
 

@@ -589,19 +589,8 @@ mod tests {
             books.enter(event);
             waste.see(event, &books);
         }
-        let run = RunFacts {
-            scenario: String::new(),
-            policy: String::new(),
-            precedence: mumakil_core::mapred::Precedence::default(),
-            later_policies: Vec::new(),
-            seed: 1,
-            version: String::new(),
-            nodes: 2,
-            messages: 0,
-            ended: stream.now,
-            stop: None,
-        };
-        let end = RunEnd { books: &books, run: &run, clock_lag: None, waste: None, losses: None };
+        let run = RunFacts { ended: stream.now, ..RunFacts::default() };
+        let end = RunEnd { books: &books, run: &run, clock_lag: None, waste: None };
         let summary = waste.finish(&end).unwrap();
         (waste, summary)
     }

@@ -149,8 +149,7 @@ fn what_a_loss_of_power_has_spoiled_is_told_and_not_kept_by_who_goes_on() {
     let path = runs(room.path()).join("part.zip");
     // An empty index is cut off: as if it were never closed.
     let mut bytes = fs::read(&path).unwrap();
-    let spot = *packs(room.path()).runs.get(&0xbb).unwrap();
-    let middle = (spot.from + 60) as usize;
+    let middle = (packs(room.path()).get(B).unwrap().from + 60) as usize;
     bytes[middle..middle + 4].fill(0);
     fs::write(&path, bytes).unwrap();
     let error = text(&packs(room.path()).get(B).unwrap(), "summary.json").unwrap_err();

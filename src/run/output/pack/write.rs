@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, CrcWriter};
 
 use super::zip::{self, ZipEntry, before, read_index, read_local};
-use super::{PACK, PackedRun, Torn, copy, is_pack, number, open, runs_of, torn};
+use super::{PACK, PackedRun, copy, is_pack, number, open, runs_of, torn};
 use crate::output::OutputError;
 use crate::output::leftovers::machine;
 use crate::output::place::files_below;
@@ -70,7 +70,10 @@ impl Packer {
         }
         self.grow(files.len(), |pack| {
             for (name, _) in &files {
-                pack.add(&format!("{id}/{name}"), &run.join(name))?;
+                let path = run.join(name);
+                let unread = |source| OutputError::Read { path: path.clone(), source };
+                let content = fs::File::open(&path).map_err(unread)?;
+                pack.add(&format!("{id}/{name}"), content, unread)?;
             }
             Ok(())
         })?;
@@ -89,7 +92,7 @@ impl Packer {
             for entry in entries {
                 // Looked at on the way, so that what is damaged is not handed on.
                 let content = open(file.try_clone().map_err(unread)?, entry.clone());
-                pack.add_content(&entry.name, content.map_err(unread)?, unread)?;
+                pack.add(&entry.name, content.map_err(unread)?, unread)?;
             }
             Ok(())
         })
@@ -198,12 +201,7 @@ impl OpenPack {
     }
 
     /// Adds a file.
-    fn add(&mut self, name: &str, from: &Path) -> Result<(), OutputError> {
-        let unread = |source| OutputError::Read { path: from.to_owned(), source };
-        self.add_content(name, fs::File::open(from).map_err(unread)?, unread)
-    }
-
-    fn add_content(
+    fn add(
         &mut self,
         name: &str,
         mut content: impl io::Read,
@@ -217,10 +215,7 @@ impl OpenPack {
         self.file.write_all(&nothing).map_err(error)?;
         let mut packer =
             CrcWriter::new(DeflateEncoder::new(&mut self.file, Compression::default()));
-        copy(&mut content, &mut packer).map_err(|why| match why {
-            Torn::Reading(source) => unread(source),
-            Torn::Writing(source) => error(source),
-        })?;
+        copy(&mut content, unread, &mut packer, error)?;
         let (crc, size) = (packer.crc().sum(), packer.crc().amount());
         packer.into_inner().finish().map_err(error)?;
         let next = self.file.stream_position().map_err(error)?;

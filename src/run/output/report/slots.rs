@@ -60,7 +60,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
     // Those of a policy that gives way hold only for a while.
-    let promised = match run.summary.later_policies.is_empty() {
+    let promised = match run.summary.run.later_policies.is_empty() {
         true => run.registry.promised(&run.scenario.scheduler, capacity),
         false => Promised::new(),
     };

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{AttemptFate, LocalityShares, WasteSummary};
+use crate::record::{AttemptFate, LocalityShares, RunFacts, WasteSummary};
 use mumakil_core::mapred::PerSlot;
 use mumakil_results::results::testing::complete;
 use mumakil_results::results::{AttemptRow, JobRow, SlotsRow};
@@ -88,13 +88,14 @@ impl Run {
 
 fn summary() -> Summary {
     Summary {
-        scenario: "demo".to_owned(),
-        policy: "fifo".to_owned(),
-        precedence: mumakil_core::mapred::Precedence::default(),
-        later_policies: Vec::new(),
-        seed: 1,
-        version: "0.0.0".to_owned(),
-        nodes: 2,
+        run: RunFacts {
+            scenario: "demo".to_owned(),
+            policy: "fifo".to_owned(),
+            seed: 1,
+            version: "0.0.0".to_owned(),
+            nodes: 2,
+            ..RunFacts::default()
+        },
         map_slots: 2,
         reduce_slots: 2,
         warm_up_s: 0.0,
