@@ -21,5 +21,5 @@ pub use holders::{AttemptHold, HolderTime, SlotHolders};
 pub use part::{SojournPart, WaitRule};
 pub use read::{ToldJob, ToldRun, read};
 pub use refused::{Refused, ruled};
-pub use story::{JobAttempt, JobCourse, Stretch, story};
+pub use story::{JobAttempt, Stretch, story};
 pub use sums::{Explained, PartSum};

@@ -76,7 +76,7 @@ fn rule(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::{AttemptHold, JobCourse};
+    use crate::explain::AttemptHold;
     use crate::results::JobRow;
     use mumakil_core::cluster::{PerSlot, SlotKind};
     use mumakil_core::mapred::{By, Precedence};
@@ -85,7 +85,7 @@ mod tests {
         ToldJob {
             row: JobRow { job: id, ..JobRow::default() },
             group,
-            course: JobCourse::default(),
+            ended: 0,
             tries: Vec::new(),
             refusals: Vec::new(),
         }

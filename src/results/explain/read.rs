@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use super::free::{SlotsByNode, TrackerSlots};
 use super::holders::{AttemptHold, SlotHolders};
 use super::refused::Refused;
-use super::story::{JobAttempt, JobCourse};
+use super::story::JobAttempt;
 use crate::results::{
     AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
     TableRow,
@@ -64,8 +64,8 @@ pub struct ToldJob {
     pub row: JobRow,
     /// The place of its pool, or of its user, among the groups of the run.
     pub group: u32,
-    /// Its own instants.
-    pub course: JobCourse,
+    /// When it ended, or when the run did.
+    pub ended: u64,
     /// Its attempts.
     pub tries: Vec<JobAttempt>,
     /// What it was refused, if that was recorded.
@@ -95,7 +95,7 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
         let group = if row.pool.is_empty() { &row.user } else { &row.pool };
         let group = groups.insert_full(group.to_string()).0 as u32;
         told.jobs.push(ToldJob {
-            course: course(&row, ended),
+            ended: row.finish_ms.unwrap_or(ended.max(row.submit_ms)),
             row,
             group,
             tries: Vec::new(),
@@ -210,17 +210,6 @@ fn refused(row: &DecisionRow) -> Option<Refused> {
     Some(Refused { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-fn course(row: &JobRow, ended: u64) -> JobCourse {
-    JobCourse {
-        submitted: row.submit_ms,
-        initialised: row.initialised_ms,
-        running: row.running_ms,
-        maps_done: row.maps_done_ms,
-        ended: row.finish_ms.unwrap_or(ended.max(row.submit_ms)),
-        has_tasks: 0 < row.maps || 0 < row.reduces,
-    }
-}
-
 /// Adds a row of the attempts to its job, and to what was held.
 fn attempt(
     row: &AttemptRow,
@@ -245,7 +234,7 @@ fn attempt(
     let started = started.unwrap_or(launched);
     // What was not heard of before the job ended has kept it waiting for nothing; a job that has not
     // ended waits for it still.
-    let unheard = if job.row.outcome == JobEnd::Unfinished { job.course.ended } else { u64::MAX };
+    let unheard = if job.row.outcome == JobEnd::Unfinished { job.ended } else { u64::MAX };
     let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));
     let worked = finished.saturating_sub(row.commit_ms.unwrap_or(0)).max(started);

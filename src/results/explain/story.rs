@@ -19,26 +19,10 @@
 //! it: the stretches lie end to end whatever they are made of.
 
 use super::part::{SojournPart, WaitRule};
+use crate::results::JobRow;
 use mumakil_core::mapred::TaskKind;
 
-/// A job's own instants, in milliseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JobCourse {
-    /// Its arrival.
-    pub submitted: u64,
-    /// When its splits were read.
-    pub initialised: Option<u64>,
-    /// When it gave its first tasks.
-    pub running: Option<u64>,
-    /// When its last map was known to have succeeded.
-    pub maps_done: Option<u64>,
-    /// When it ended, or when the run did.
-    pub ended: u64,
-    /// Whether it has maps or reduces at all.
-    pub has_tasks: bool,
-}
-
-/// One of its attempts, in milliseconds.
+/// An attempt of a job, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobAttempt {
     /// What its task does.
@@ -120,9 +104,9 @@ impl Stretch {
     }
 }
 
-/// Returns what a job's time went into, from its arrival to its end. Of a wait for a slot it says by which
-/// rule only where it is known of the launch.
-pub fn story(job: &JobCourse, tries: &[JobAttempt]) -> Vec<Stretch> {
+/// Returns what a job's time went into, from its arrival to its end, or to that of the run. Of a wait for a
+/// slot it says by which rule only where it is known of the launch.
+pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<Stretch> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
@@ -134,7 +118,7 @@ pub fn story(job: &JobCourse, tries: &[JobAttempt]) -> Vec<Stretch> {
         by_end,
         first_map: first(TaskKind::Map),
         first_reduce: first(TaskKind::Reduce),
-        at: job.ended.max(job.submitted),
+        at: ended.max(job.submit_ms),
         back: Vec::new(),
     };
     walk.back_to_the_start();
@@ -166,7 +150,7 @@ enum EarlierAttempt<'t> {
 
 /// A walk back in time.
 struct BackwardWalk<'t> {
-    job: &'t JobCourse,
+    job: &'t JobRow,
     /// The attempts in the order in which their ends were known.
     by_end: Vec<&'t JobAttempt>,
     /// When the first of its maps was launched, and the first of its reduces.
@@ -181,33 +165,33 @@ struct BackwardWalk<'t> {
 impl<'t> BackwardWalk<'t> {
     fn back_to_the_start(&mut self) {
         let mut next = WalkStep::End;
-        while self.job.submitted < self.at
+        while self.job.submit_ms < self.at
             && let Some(step) = self.step(next)
         {
             next = step;
         }
         // What is left lies before the first map or reduce.
-        let running = self.job.running.unwrap_or(u64::MAX);
+        let running = self.job.running_ms.unwrap_or(u64::MAX);
         // Attempts of which no end was known by then have come to nothing.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
         if let Some(first) = in_vain.min() {
             self.to(first.min(self.at), SojournPart::Redone);
         }
-        if running < self.at && self.job.has_tasks {
+        if running < self.at && 0 < self.job.maps + self.job.reduces {
             self.to(running, SojournPart::FirstMapWait);
         }
         self.to(running.min(self.at), SojournPart::Heartbeats);
         if let Some(setup) = self.last(|one| one.kind == TaskKind::Setup) {
-            self.spend(setup, self.job.submitted);
+            self.spend(setup, self.job.submit_ms);
         }
-        let initialised = self.job.initialised.unwrap_or(u64::MAX);
+        let initialised = self.job.initialised_ms.unwrap_or(u64::MAX);
         self.to(initialised.min(self.at), SojournPart::Heartbeats);
-        self.to(self.job.submitted, SojournPart::Initialisation);
+        self.to(self.job.submit_ms, SojournPart::Initialisation);
     }
 
     /// Goes back to the launch of the attempt that kept `next` waiting; returns none if there was none.
     fn step(&mut self, next: WalkStep<'t>) -> Option<WalkStep<'t>> {
-        let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
+        let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
         if let WalkStep::Launch(again) = next
             && let Some(before) = self.before(again)
         {
@@ -227,13 +211,13 @@ impl<'t> BackwardWalk<'t> {
                     self.run(last)
                 }
                 TaskKind::Reduce => {
-                    self.wait_of(one, maps_done.or(self.job.running)?, SojournPart::ReduceWait);
+                    self.wait_of(one, maps_done.or(self.job.running_ms)?, SojournPart::ReduceWait);
                     maps_done.map(|_| WalkStep::MapsDone)
                 }
                 TaskKind::Map => {
                     let first = self.first_map.unwrap_or(0).min(self.at);
                     self.wait_of(one, first, SojournPart::MapWait);
-                    let running = self.job.running?;
+                    let running = self.job.running_ms?;
                     if one.launched == first {
                         self.wait_of(one, running, SojournPart::FirstMapWait);
                     }
@@ -290,7 +274,7 @@ impl<'t> BackwardWalk<'t> {
 
     /// Goes back to the launch of an attempt, or to where it could not have gone on before.
     fn run(&mut self, one: &'t JobAttempt) -> Option<WalkStep<'t>> {
-        let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
+        let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
         let floor = floor(one.kind, maps_done);
         self.spend(one, floor);
         match one.launched < floor {
@@ -368,7 +352,7 @@ impl<'t> BackwardWalk<'t> {
     }
 
     fn stretch(&mut self, from: u64, part: SojournPart, rule: Option<WaitRule>) {
-        let from = from.max(self.job.submitted);
+        let from = from.max(self.job.submit_ms);
         if from < self.at {
             self.back.push(Stretch { part, from, to: self.at, rule });
             self.at = from;
@@ -452,14 +436,14 @@ mod tests {
 
     /// A job that arrives at 0, is read at 1 s, set up until 5 s and ends at `ended` seconds; its maps are
     /// done at `maps_done`.
-    fn course(maps_done: Option<u64>, ended: u64) -> JobCourse {
-        JobCourse {
-            submitted: 0,
-            initialised: Some(1_000),
-            running: Some(5_000),
-            maps_done: maps_done.map(|at| at * 1_000),
-            ended: ended * 1_000,
-            has_tasks: true,
+    fn course(maps_done: Option<u64>, ended: u64) -> JobRow {
+        JobRow {
+            maps: 1,
+            initialised_ms: Some(1_000),
+            running_ms: Some(5_000),
+            maps_done_ms: maps_done.map(|at| at * 1_000),
+            finish_ms: Some(ended * 1_000),
+            ..JobRow::default()
         }
     }
 
@@ -492,9 +476,13 @@ mod tests {
         one(TaskKind::Setup, 0, 2, 4)
     }
 
+    fn whole_story(job: &JobRow, tries: &[JobAttempt]) -> Vec<Stretch> {
+        story(job, job.finish_ms.unwrap(), tries)
+    }
+
     /// Returns the parts in seconds, in the order of time.
-    fn told(job: &JobCourse, tries: &[JobAttempt]) -> Vec<(SojournPart, u64)> {
-        let stretches = story(job, tries);
+    fn told(job: &JobRow, tries: &[JobAttempt]) -> Vec<(SojournPart, u64)> {
+        let stretches = whole_story(job, tries);
         assert_whole(job, &stretches);
         let mut parts: Vec<(SojournPart, u64)> = Vec::new();
         for stretch in stretches {
@@ -506,12 +494,12 @@ mod tests {
         parts.into_iter().map(|(part, ms)| (part, ms / 1_000)).collect()
     }
 
-    fn assert_whole(job: &JobCourse, stretches: &[Stretch]) {
-        let ends = stretches.iter().fold(job.submitted, |at, stretch| {
+    fn assert_whole(job: &JobRow, stretches: &[Stretch]) {
+        let ends = stretches.iter().fold(job.submit_ms, |at, stretch| {
             assert!(stretch.from == at && at < stretch.to, "{stretches:?}");
             stretch.to
         });
-        assert_eq!(ends, job.ended.max(job.submitted), "{stretches:?}");
+        assert_eq!(ends, job.finish_ms.unwrap().max(job.submit_ms), "{stretches:?}");
     }
 
     use SojournPart as P;
@@ -678,7 +666,7 @@ mod tests {
     #[test]
     fn a_wait_ends_with_that_for_a_near_node() {
         let map = JobAttempt { passed_over: Some(3_000), ..one(Map, 0, 15, 20) };
-        let stretches = story(&course(Some(21), 21), &[setup(), map]);
+        let stretches = whole_story(&course(Some(21), 21), &[setup(), map]);
         let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
         let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
         assert_eq!(waits, [(None, 7_000), (Some(WaitRule::LocalityDelay), 3_000)]);
@@ -688,7 +676,7 @@ mod tests {
     #[test]
     fn a_slot_that_was_free_is_a_wait_for_its_heartbeat_and_before_that_nobody_knows() {
         let map = JobAttempt { free: 9_000, served: 13_000, ..one(Map, 0, 15, 20) };
-        let stretches = story(&course(Some(21), 21), &[setup(), map]);
+        let stretches = whole_story(&course(Some(21), 21), &[setup(), map]);
         let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
         let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
         let expected = [
@@ -716,11 +704,11 @@ mod tests {
 
     #[test]
     fn a_job_that_got_nothing_waited() {
-        let killed = JobCourse { ended: 60_000, ..course(None, 0) };
+        let killed = JobRow { finish_ms: Some(60_000), ..course(None, 0) };
         assert_eq!(told(&killed, &[setup()]).last(), Some(&(P::FirstMapWait, 55)));
-        let unread = JobCourse { initialised: None, running: None, ..killed };
+        let unread = JobRow { initialised_ms: None, running_ms: None, ..killed };
         assert_eq!(told(&unread, &[]), [(P::Initialisation, 60)]);
-        let empty = JobCourse { has_tasks: false, ..course(None, 30) };
+        let empty = JobRow { maps: 0, ..course(None, 30) };
         assert_eq!(told(&empty, &[setup()]).last(), Some(&(P::Heartbeats, 26)));
     }
 
@@ -762,16 +750,17 @@ mod tests {
             tries in prop::collection::vec(any_try(), 0..12),
             instants in prop::array::uniform5(prop::option::of(0u64..100)),
         ) {
-            let [submitted, initialised, running, maps_done, ended] = instants;
-            let job = JobCourse {
-                submitted: submitted.unwrap_or(0),
-                initialised,
-                running,
-                maps_done,
-                ended: ended.unwrap_or(50),
-                has_tasks: true,
+            let [submitted, initialised_ms, running_ms, maps_done_ms, ended] = instants;
+            let job = JobRow {
+                maps: 1,
+                submit_ms: submitted.unwrap_or(0),
+                initialised_ms,
+                running_ms,
+                maps_done_ms,
+                finish_ms: ended.or(Some(50)),
+                ..JobRow::default()
             };
-            assert_whole(&job, &story(&job, &tries));
+            assert_whole(&job, &whole_story(&job, &tries));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::away::without_job_tracker;
 use super::holders::Span;
 use super::order::ordered;
 use super::part::{SojournPart, WaitRule};
-use super::story::{JobCourse, Stretch};
+use super::story::Stretch;
 use super::{HolderTime, SlotHolders, ToldJob, ToldRun, ruled, story};
 
 /// A job's time.
@@ -46,7 +46,7 @@ impl Explained {
     /// Explains a job; costs as much as it has attempts and refusals, sorted.
     pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
-        let stretches = ruled(story(&job.course, &job.tries), &job.refusals);
+        let stretches = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
         let stretches = ordered(stretches, job, told, holders);
         let sum = |((part, rule), spans): (StretchKey, Vec<Span>)| {
@@ -87,7 +87,7 @@ impl Explained {
     /// Returns whether the parts are the job's whole time: one after the other from its arrival to its end,
     /// and as long together as each for itself.
     pub fn is_whole(&self, job: &ToldJob) -> bool {
-        let JobCourse { submitted, ended, .. } = job.course;
+        let submitted = job.row.submit_ms;
         let mut at = submitted;
         let follows = |stretch: &Stretch| {
             let follows = stretch.from == at && stretch.from < stretch.to;
@@ -96,7 +96,7 @@ impl Explained {
         };
         let is_row = self.stretches.iter().all(follows);
         let sum: u64 = self.sums.iter().map(|sum| sum.ms).sum();
-        is_row && at == ended.max(submitted) && sum == at - submitted
+        is_row && at == job.ended.max(submitted) && sum == at - submitted
     }
 
     /// Returns how many times as long it took as it would have without others and mishaps.
