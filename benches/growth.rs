@@ -185,7 +185,7 @@ fn by_tasks() {
 fn row_of_tasks(tasks: u64) {
     let yaml = cluster(1_000, "", "fair", &jobs(100, tasks));
     let (took, run) = run(&yaml, Transport::Bare);
-    let peak = Perf::new(took, run.summary.messages, &run.decision_time).peak_memory_bytes;
+    let peak = Perf::new(took, run.summary.messages, &run.decision_time, None).peak_memory_bytes;
     println!(
         "{} {} {} {}",
         took.as_secs_f64(),

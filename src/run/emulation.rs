@@ -30,9 +30,8 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
     CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
-    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, StopReason, TaskTracker, ToFabric,
-    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerId, Truth,
-    Upkeep,
+    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, StopReason, TaskTracker, ToInjector,
+    ToJobTracker, ToTracker, TrackerId, Truth, Upkeep,
 };
 use mumakil_core::trace::TraceError;
 use mumakil_results::results::ReadError;
@@ -514,10 +513,7 @@ fn assemble(
     }
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
-    let fabric = |shared: &Shared| -> Box<dyn Core<Msg = ToFabric>> {
-        Box::new(Fabric::new(shared.resources()))
-    };
-    let fabric = shared.as_ref().map(fabric);
+    let fabric = shared.as_ref().map(|shared| boxed(Fabric::new(shared.resources())));
     let costs = Arc::new(Costs {
         seed,
         hadoop: hadoop.clone(),
@@ -532,12 +528,12 @@ fn assemble(
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
-    let name_node = has_name_node.then(|| -> Box<dyn Core<Msg = ToNameNode>> {
+    let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
         let upkeep =
             Upkeep { dead_after: cluster.hdfs.dead_after(), pace: cluster.re_replication() };
         let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
-        Box::new(name_node.without(effects.absent))
+        boxed(name_node.without(effects.absent))
     });
     let mut job_tracker = JobTracker::new(
         hadoop.clone(),
@@ -579,27 +575,29 @@ fn assemble(
             SimSpan::from_millis(java.below(millis.max(1)) as u64)
         }
     };
-    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
+    let trackers = topology.nodes().map(|(id, node)| {
         let phase = phase_of(id);
-        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, manner))
+        boxed(TaskTracker::new(id, node.clone(), costs.clone(), phase, manner))
     });
     let mishaps = effects.mishaps;
-    let is_spared = mishaps.is_empty();
-    let nature = || -> Box<dyn Core<Msg = ToNature>> {
+    let nature = (!mishaps.is_empty()).then(|| {
         let nature = Nature::new(topology.len(), mishaps, fabric.is_some());
-        Box::new(if has_name_node { nature.tell_name_node() } else { nature })
-    };
+        boxed(if has_name_node { nature.tell_name_node() } else { nature })
+    });
     let cast = Cast {
-        nature: (!is_spared).then(nature),
+        nature,
         name_node,
-        map_outputs: has_map_outputs
-            .then(|| -> Box<dyn Core<Msg = ToMapOutputs>> { Box::new(MapOutputs::default()) }),
+        map_outputs: has_map_outputs.then(|| boxed(MapOutputs::default())),
         job_tracker: Box::new(job_tracker),
         injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),
         fabric,
     };
     (cast, opening)
+}
+
+fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {
+    Box::new(core)
 }
 
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.

@@ -75,26 +75,17 @@ impl<D: Drive> Seats<D> {
             Mail::JobTracker(msg) => drive.deliver(&self.job_tracker, at, msg),
             Mail::Injector(msg) => drive.deliver(&self.injector, at, msg),
             Mail::Tracker(id, msg) => drive.deliver(&self.trackers[id.index()], at, msg),
-            Mail::Fabric(msg) => {
-                let fabric = self.fabric.as_ref().expect("only where there is a fabric are flows");
-                drive.deliver(fabric, at, msg);
-            }
-            Mail::Nature(msg) => {
-                let nature = self.nature.as_ref().expect("only where there is nature are mishaps");
-                drive.deliver(nature, at, msg);
-            }
-            Mail::NameNode(msg) => {
-                let name_node = self.name_node.as_ref();
-                let name_node = name_node.expect("only where there is a NameNode is it told");
-                drive.deliver(name_node, at, msg);
-            }
-            Mail::MapOutputs(msg) => {
-                let outputs = self.map_outputs.as_ref();
-                let outputs = outputs.expect("only where outputs may be lost is somebody told");
-                drive.deliver(outputs, at, msg);
-            }
+            Mail::Fabric(msg) => drive.deliver(taken(&self.fabric), at, msg),
+            Mail::Nature(msg) => drive.deliver(taken(&self.nature), at, msg),
+            Mail::NameNode(msg) => drive.deliver(taken(&self.name_node), at, msg),
+            Mail::MapOutputs(msg) => drive.deliver(taken(&self.map_outputs), at, msg),
         }
     }
+}
+
+/// Returns the seat of a core that not every run has.
+fn taken<S>(seat: &Option<S>) -> &S {
+    seat.as_ref().expect("nobody writes to a core that a run does not have")
 }
 
 /// A core and its end of the network.

@@ -310,9 +310,10 @@ pub enum Role {
 }
 
 /// The states of an attempt, in Hadoop's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptState {
     /// Launched, but its tracker has not started it.
+    #[default]
     Unassigned,
     /// Its process works.
     Running,

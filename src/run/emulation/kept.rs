@@ -80,9 +80,8 @@ impl Prepared {
                 self.report(folder, registry, &emulated, &verdicts, digest)?.html(),
             )?;
         }
-        Perf::new(real, emulated.summary.messages, &emulated.decision_time)
-            .with(emulated.elsewhere)
-            .write(folder)?;
+        let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
+        Perf::new(real, summary.messages, decision_time, *elsewhere).write(folder)?;
         Ok(Kept { emulated, digest, alone, verdicts, real })
     }
 

@@ -60,26 +60,26 @@ pub struct DecisionTime {
 
 impl Perf {
     /// Returns the cost of a run that ends now, in this process.
-    pub fn new(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Self {
+    pub fn new(
+        wall: Duration,
+        messages: u64,
+        decisions: &Histogram<u64>,
+        elsewhere: Option<Elsewhere>,
+    ) -> Self {
         let wall_s = wall.as_secs_f64();
+        let told = |elsewhere: Elsewhere| ElsewhereTime {
+            questions: elsewhere.questions,
+            seconds: elsewhere.waited.as_secs_f64(),
+            questions_per_s: elsewhere.per_second(),
+            share: elsewhere.share_of(wall),
+        };
         Self {
             wall_s,
             messages_per_s: (messages as f64 / wall_s.max(1e-9)).round(),
             peak_memory_bytes: peak_memory(),
             decision_time_ns: DecisionTime::of(decisions),
-            elsewhere: None,
+            elsewhere: elsewhere.map(told),
         }
-    }
-
-    /// Returns it with what another program has done.
-    pub fn with(self, elsewhere: Option<Elsewhere>) -> Self {
-        let told = |elsewhere: Elsewhere| ElsewhereTime {
-            questions: elsewhere.questions,
-            seconds: elsewhere.waited.as_secs_f64(),
-            questions_per_s: elsewhere.per_second(),
-            share: elsewhere.share_of(Duration::from_secs_f64(self.wall_s)),
-        };
-        Self { elsewhere: elsewhere.map(told), ..self }
     }
 
     /// Writes `perf.json`.
@@ -125,7 +125,7 @@ mod tests {
         let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
         let mut decisions = Histogram::new(3).unwrap();
         (1..=1_000).for_each(|nanos| decisions.record(nanos).unwrap());
-        let perf = Perf::new(Duration::from_millis(500), 1_000_000, &decisions);
+        let perf = Perf::new(Duration::from_millis(500), 1_000_000, &decisions, None);
         Perf { peak_memory_bytes: Some(4_096), ..perf }.write(&folder).unwrap();
         insta::assert_snapshot!(fs::read_to_string(folder.path().join(PERF)).unwrap(), @r#"
         {
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn the_time_of_another_program_is_told_apart() {
-        let perf = Perf::new(Duration::from_secs(8), 1, &Histogram::new(3).unwrap());
-        assert!(!serde_json::to_string(&perf).unwrap().contains("elsewhere"));
-        let perf = perf.with(Some(Elsewhere { questions: 100, waited: Duration::from_secs(2) }));
+        let perf = |told| Perf::new(Duration::from_secs(8), 1, &Histogram::new(3).unwrap(), told);
+        assert!(!serde_json::to_string(&perf(None)).unwrap().contains("elsewhere"));
+        let perf = perf(Some(Elsewhere { questions: 100, waited: Duration::from_secs(2) }));
         assert_eq!(
             serde_json::to_value(perf.elsewhere).unwrap(),
             serde_json::json!({"questions": 100, "seconds": 2.0, "questions_per_s": 50.0, "share": 0.25})
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_policy_that_was_never_asked_has_no_decision_time() {
-        let perf = Perf::new(Duration::ZERO, 0, &Histogram::new(3).unwrap());
+        let perf = Perf::new(Duration::ZERO, 0, &Histogram::new(3).unwrap(), None);
         assert!(perf.decision_time_ns.is_none());
         assert_eq!(perf.messages_per_s, 0.0);
     }

@@ -7,13 +7,13 @@
 mod log;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use hdrhistogram::Histogram;
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,9 +39,8 @@ pub struct RunResults {
 #[derive(Debug)]
 pub struct Recent {
     most: usize,
-    kept: RefCell<FxHashMap<usize, Rc<Value>>>,
-    /// Their numbers, the oldest first.
-    order: RefCell<VecDeque<usize>>,
+    /// By the numbers of their runs, the oldest first.
+    kept: RefCell<IndexMap<usize, Rc<Value>>>,
 }
 
 impl RunResults {
@@ -167,7 +166,7 @@ impl RunResults {
 impl Recent {
     /// Keeps so many.
     pub fn new(most: usize) -> Rc<Self> {
-        Rc::new(Self { most, kept: RefCell::default(), order: RefCell::default() })
+        Rc::new(Self { most, kept: RefCell::default() })
     }
 
     fn get(
@@ -179,13 +178,10 @@ impl Recent {
             return Ok(summary.clone());
         }
         let summary = Rc::new(read()?);
-        let (mut kept, mut order) = (self.kept.borrow_mut(), self.order.borrow_mut());
-        if order.len() == self.most
-            && let Some(oldest) = order.pop_front()
-        {
-            kept.remove(&oldest);
+        let mut kept = self.kept.borrow_mut();
+        if kept.len() == self.most {
+            kept.shift_remove_index(0);
         }
-        order.push_back(number);
         kept.insert(number, summary.clone());
         Ok(summary)
     }

@@ -84,7 +84,7 @@ impl CheckedTask {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct CheckedAttempt {
     /// Where its work is to run.
     tracker: TrackerId,
@@ -656,28 +656,7 @@ impl CheckedJob {
 
 impl CheckedAttempt {
     fn new(tracker: TrackerId, losses: u32, assigned: SimTime) -> Self {
-        Self {
-            tracker,
-            cleaner: None,
-            given_up: Vec::new(),
-            losses,
-            assigned,
-            sources: None,
-            finds_nothing: false,
-            started: assigned,
-            work: RoleProgress::default(),
-            cleanup: RoleProgress::default(),
-            suspended: false,
-            commit_pending: false,
-            complaints: 0,
-            is_void: false,
-            learned: 0,
-            state: AttemptState::Unassigned,
-            width: 0,
-            holds: 0,
-            since: SimTime::ZERO,
-            held: 0,
-        }
+        Self { tracker, losses, assigned, started: assigned, ..Self::default() }
     }
 
     /// Counts for how long its work holds slots.
