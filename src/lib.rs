@@ -52,6 +52,7 @@
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
 //! | [`theory`] | closed forms: what a run should show |
+//! | [`dense`] | lists by dense numbers, which grow as these are heard of |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`files`] | what the files of a run are called |
 //! | [`disk`] | what changes the disk, in one place |
@@ -81,7 +82,7 @@
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test drives them by hand, and the actors around them are a few lines.
 
-pub use mumakil_base::{disk, files, nearest, random, statistics, text_form, theory, units};
+pub use mumakil_base::{dense, disk, files, nearest, random, statistics, text_form, theory, units};
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};

@@ -4,6 +4,7 @@
 //! forms that runs are held against, what the files of a run are called, and all that changes the disk.
 //! Nothing of Mumakil lies below this crate; all other crates stand on it.
 
+pub mod dense;
 pub mod disk;
 pub mod files;
 pub mod nearest;

@@ -56,7 +56,7 @@ pub struct Violation {
 }
 
 /// Checks a stream of facts, one after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Verifier {
     rules: VerifierRules,
     now: SimTime,
@@ -77,14 +77,7 @@ struct Violations {
 impl Verifier {
     /// Returns a checker that has seen nothing.
     pub fn new(rules: VerifierRules) -> Self {
-        Self {
-            rules,
-            now: SimTime::ZERO,
-            trackers: trackers::CheckedTrackers::default(),
-            jobs: jobs::CheckedJobs::default(),
-            is_away: false,
-            findings: Violations::default(),
-        }
+        Self { rules, ..Self::default() }
     }
 
     /// Lets it check what maps read from this file system.

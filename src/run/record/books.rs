@@ -12,6 +12,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
@@ -331,12 +332,8 @@ impl RunBooks {
     }
 
     fn submit(&mut self, at: SimTime, spec: &Arc<JobSpec>) {
-        let index = spec.id.index();
-        if self.jobs.len() <= index {
-            self.jobs.resize_with(index + 1, || None);
-        }
         self.submitted += 1;
-        self.jobs[index] = Some(BookedJob {
+        *grown(&mut self.jobs, spec.id.index()) = Some(BookedJob {
             spec: Arc::clone(spec),
             submitted: at,
             initialised: None,
@@ -464,11 +461,7 @@ impl RunBooks {
     fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut BookedAttempt {
         let open_of_job = &mut self.open_of_job;
         self.open.entry(attempt).or_insert_with(|| {
-            let job = attempt.job().index();
-            if open_of_job.len() <= job {
-                open_of_job.resize(job + 1, 0);
-            }
-            open_of_job[job] += 1;
+            *grown(open_of_job, attempt.job().index()) += 1;
             BookedAttempt::on(tracker)
         })
     }

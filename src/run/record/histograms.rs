@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::hdr;
 use super::table::TextFile;
 use super::{Beats, RecordError, RunBooks, RunEnd, Shift, Watcher};
+use mumakil_base::dense::grown;
 use mumakil_base::disk;
 use mumakil_base::files;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -50,11 +51,9 @@ impl Histograms {
     }
 
     fn tracker_up(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
-        if self.free.len() <= tracker.index() {
-            self.free.resize_with(tracker.index() + 1, PerSlot::default);
-        }
+        let free = grown(&mut self.free, tracker.index());
         for kind in SlotKind::BOTH {
-            self.free[tracker.index()][kind] = (0..slots[kind]).map(|_| at).collect();
+            free[kind] = (0..slots[kind]).map(|_| at).collect();
         }
     }
 

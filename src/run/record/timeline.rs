@@ -16,6 +16,7 @@ use std::path::Path;
 
 use super::table::TableWriter;
 use super::{RecordError, RunBooks, RunEnd, Watcher};
+use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, JobId, PerSlot, SlotCounts, SlotKind};
 use mumakil_results::results::SlotsRow;
@@ -82,10 +83,7 @@ impl Timeline {
             self.write(self.due, books)?;
             self.due = self.due_from(at);
         }
-        if self.jobs.len() <= job.index() {
-            self.jobs.resize_with(job.index() + 1, PerSlot::default);
-        }
-        let track = &mut self.jobs[job.index()][kind];
+        let track = &mut grown(&mut self.jobs, job.index())[kind];
         change(&mut track.now);
         if !track.changed {
             track.changed = true;

@@ -32,6 +32,7 @@ use serde::{Serialize, Serializer};
 use super::summary::rounded;
 use super::table::TableWriter;
 use super::{RecordError, RunBooks, RunEnd};
+use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
@@ -191,10 +192,7 @@ impl Waste {
                 self.see_attempt(event.at, attempt, tracker, fact);
             }
             Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
-                if self.losses.len() <= tracker.index() {
-                    self.losses.resize(tracker.index() + 1, 0);
-                }
-                self.losses[tracker.index()] += 1;
+                *grown(&mut self.losses, tracker.index()) += 1;
             }
             Fact::Member(
                 _,
@@ -214,10 +212,7 @@ impl Waste {
         match *fact {
             JobFact::Submitted(ref spec) => {
                 let tasks = |count| vec![WasteTask::default(); count as usize];
-                if self.jobs.len() <= job.index() {
-                    self.jobs.resize_with(job.index() + 1, || None);
-                }
-                self.jobs[job.index()] = Some(Box::new(WasteAccount {
+                *grown(&mut self.jobs, job.index()) = Some(Box::new(WasteAccount {
                     name: spec.name.clone(),
                     tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
                     ..WasteAccount::default()

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Breach, Check};
+use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Hdfs;
 use mumakil_core::mapred::{AttemptId, Block, Incident, Input, JobId, TrackerId};
@@ -148,10 +149,7 @@ impl Blocks {
     }
 
     fn at(&mut self, tracker: TrackerId) -> &mut CheckedMachine {
-        if self.machines.len() <= tracker.index() {
-            self.machines.resize_with(tracker.index() + 1, CheckedMachine::default);
-        }
-        &mut self.machines[tracker.index()]
+        grown(&mut self.machines, tracker.index())
     }
 }
 

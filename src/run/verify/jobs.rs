@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::Sources;
 use super::trackers::CheckedTrackers;
 use super::{Breach, Check, VerifierRules};
+use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptState, Input, JobFact, JobId, JobSpec, LedgerFact, Outcome,
@@ -341,12 +342,10 @@ impl CheckedJobs {
     }
 
     fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
-        let (job, index) = (spec.id, spec.id.index());
-        if self.all.len() <= index {
-            self.all.resize_with(index + 1, JobLife::default);
-        }
-        check.that(matches!(self.all[index], JobLife::Unknown), || Breach::SubmittedTwice { job });
-        self.all[index] = JobLife::Live(Box::new(CheckedJob {
+        let job = spec.id;
+        let life = grown(&mut self.all, job.index());
+        check.that(matches!(life, JobLife::Unknown), || Breach::SubmittedTwice { job });
+        *life = JobLife::Live(Box::new(CheckedJob {
             id: job,
             name: spec.name.clone(),
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::blocks::Blocks;
 use super::{Breach, Check};
+use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Incident, MemberFact, Outcome, PerSlot, Role, TrackerFact, TrackerId,
@@ -291,10 +292,7 @@ impl CheckedTrackers {
     }
 
     fn at(&mut self, tracker: TrackerId) -> &mut CheckedTracker {
-        if self.all.len() <= tracker.index() {
-            self.all.resize_with(tracker.index() + 1, CheckedTracker::default);
-        }
-        &mut self.all[tracker.index()]
+        grown(&mut self.all, tracker.index())
     }
 }
 

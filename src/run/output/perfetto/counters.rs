@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 
 use super::event::{JOB_TRACKER, TraceEvents, TraceTrack};
+use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, PerSlot, SlotCounts, SlotKind};
 
@@ -56,10 +57,7 @@ impl Counters {
             self.write(events)?;
             self.at = at;
         }
-        if self.jobs.len() <= job.index() {
-            self.jobs.resize_with(job.index() + 1, PerSlot::default);
-        }
-        let before = mem::replace(&mut self.jobs[job.index()][kind], counts);
+        let before = mem::replace(&mut grown(&mut self.jobs, job.index())[kind], counts);
         if before == counts {
             return Ok(());
         }

@@ -1,0 +1,22 @@
+//! Lists by dense numbers, as those of jobs and trackers are, which grow as numbers are heard of.
+
+/// Returns what a list has for a number; up to there it is filled with defaults.
+pub fn grown<T: Default>(list: &mut Vec<T>, number: usize) -> &mut T {
+    if list.len() <= number {
+        list.resize_with(number + 1, T::default);
+    }
+    &mut list[number]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_grows_up_to_what_is_asked_for() {
+        let mut list = vec![7];
+        *grown(&mut list, 2) += 1;
+        *grown(&mut list, 0) += 1;
+        assert_eq!(list, [8, 0, 1]);
+    }
+}
