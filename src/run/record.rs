@@ -13,12 +13,13 @@
 //! is in vain is counted, by the tasks of the jobs that have not ended.
 
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Precedence, StopReason};
@@ -98,7 +99,8 @@ pub struct RunEnd<'a> {
 }
 
 /// What no event says of a run. The first of it is the beginning of `summary.json`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunFacts {
     /// The scenario's name.
     pub scenario: String,
@@ -124,6 +126,16 @@ pub struct RunFacts {
     /// Why it stopped, unless it broke down.
     #[serde(skip)]
     pub stop: Option<StopReason>,
+}
+
+impl RunFacts {
+    /// Returns the policies that decided, each from its millisecond on, and by what they put jobs in order.
+    pub fn deciders(&self) -> impl Iterator<Item = (u64, &str, Precedence)> {
+        let later = self.later_policies.iter().map(|later| {
+            ((later.at_s * 1e3).round() as u64, later.policy.as_str(), later.precedence)
+        });
+        iter::once((0, self.policy.as_str(), self.precedence)).chain(later)
+    }
 }
 
 /// Why a run could not be recorded.

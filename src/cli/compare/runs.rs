@@ -89,8 +89,8 @@ impl ComparedRun {
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
-        let policies = results.policies().map_err(unreadable)?;
-        let policies: Vec<String> = policies.into_iter().map(|(_, policy)| policy).collect();
+        let facts = results.facts().map_err(unreadable)?;
+        let policies: Vec<&str> = facts.deciders().map(|(_, policy, _)| policy).collect();
         let about = About { policy: policies.join(", then "), ..about };
         let keeps_policy = policies.len() == 1;
         Ok(Self { name, about, keeps_policy, jobs, folder: folder.to_owned(), summary })

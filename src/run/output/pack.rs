@@ -239,47 +239,41 @@ type PackRuns = Vec<(u64, [u32; 2])>;
 
 /// Returns the whole runs of a pack that begin at `from` or later, and where the last one ends.
 fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64)> {
-    let mut found = FoundRuns { runs: Vec::new(), begun: None, end: from };
-    if let Some((mut entries, index)) = read_index(file, length)? {
-        entries.sort_unstable_by_key(|entry| entry.at);
-        let is_sound = entries.last().map_or(0, ZipEntry::next) <= index;
-        if is_sound {
-            entries.iter().filter(|entry| from <= entry.at.into()).for_each(|it| found.note(it));
-            return Ok((found.runs, found.end));
-        }
-    }
-    let mut at = from;
-    while let Some(entry) = read_local(file, at, length)? {
-        found.note(&entry);
-        at = entry.next();
-    }
-    Ok((found.runs, found.end))
-}
-
-/// Runs that are found one file after the other.
-struct FoundRuns {
-    runs: PackRuns,
-    /// The run whose files are being passed, and where it began.
-    begun: Option<(u64, u32)>,
-    end: u64,
-}
-
-impl FoundRuns {
-    fn note(&mut self, entry: &ZipEntry) {
-        let Some((id, name)) = entry.name.split_once('/') else { return };
-        let Some(id) = number(id) else { return };
+    let (mut runs, mut end) = (PackRuns::new(), from);
+    // The run whose files are being passed, and where it began.
+    let mut begun = None;
+    for entry in entries_of(file, from, length)? {
+        let Some((id, name)) = entry.name.split_once('/') else { continue };
+        let Some(id) = number(id) else { continue };
         if name == SUMMARY {
-            self.begun = Some((id, entry.at));
+            begun = Some((id, entry.at));
         } else if name == RESOLVED {
-            let Ok(to) = u32::try_from(entry.next()) else { return };
-            if let Some((begun, from)) = self.begun.take()
-                && begun == id
-            {
-                self.runs.push((id, [from, to]));
-                self.end = to.into();
+            let Ok(to) = u32::try_from(entry.next()) else { continue };
+            if let Some((_, from)) = begun.take().filter(|(begun, _)| *begun == id) {
+                runs.push((id, [from, to]));
+                end = to.into();
             }
         }
     }
+    Ok((runs, end))
+}
+
+/// Returns the files of a pack that begin at `from` or later, in their order: those of the index if there is
+/// one.
+fn entries_of(file: &mut File, from: u64, length: u64) -> io::Result<Vec<ZipEntry>> {
+    if let Some((mut entries, index)) = read_index(file, length)? {
+        entries.sort_unstable_by_key(|entry| entry.at);
+        if entries.last().map_or(0, ZipEntry::next) <= index {
+            entries.retain(|entry| from <= entry.at.into());
+            return Ok(entries);
+        }
+    }
+    let (mut entries, mut at) = (Vec::new(), from);
+    while let Some(entry) = read_local(file, at, length)? {
+        at = entry.next();
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::output::RunPlace;
+use crate::record::RunFacts;
 use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Precedence;
 use mumakil_results::expect::Runs;
 use mumakil_results::explain::{self, ToldRun};
 use mumakil_results::results::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
@@ -68,49 +68,15 @@ impl RunResults {
         self.place.text(file).map_err(|source| cannot_read(&path(), source))
     }
 
-    /// Returns a text of the summary.
+    /// Returns what was run.
     ///
     /// # Errors
-    /// If the summary cannot be read or has no such text.
-    pub fn text(&self, key: &str) -> Result<String, ReadError> {
-        let summary = self.summary()?;
-        let text = summary.get(key).and_then(Value::as_str);
-        text.map(str::to_owned).ok_or_else(|| {
-            ReadError::row(&self.place.path(SUMMARY), 1, format!("there is no text `{key}`"))
-        })
-    }
-
-    /// Returns the policies that decided, each with the millisecond from which on it did.
-    ///
-    /// # Errors
-    /// If the summary cannot be read or names none.
-    pub fn policies(&self) -> Result<Vec<(u64, String)>, ReadError> {
-        let name = |one: &Value| Some(one.get("policy")?.as_str()?.to_owned());
-        self.in_turn(self.text("policy")?, name)
-    }
-
-    /// Returns by what the policies put jobs in order, each from its millisecond on; what they do not say
-    /// is an order of their own.
-    fn precedences(&self) -> Result<Vec<(u64, Precedence)>, ReadError> {
-        let of = |one: &Value| {
-            let told = one.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
-            told.unwrap_or_default()
+    /// If the summary cannot be read.
+    pub fn facts(&self) -> Result<RunFacts, ReadError> {
+        let wrong = |error: serde_json::Error| {
+            ReadError::row(&self.place.path(SUMMARY), 1, error.to_string())
         };
-        self.in_turn(of(&*self.summary()?), |one| Some(of(one)))
-    }
-
-    /// Returns something of the first policy and of those that took over, each from its millisecond on.
-    fn in_turn<T>(
-        &self,
-        first: T,
-        of: impl Fn(&Value) -> Option<T>,
-    ) -> Result<Vec<(u64, T)>, ReadError> {
-        let summary = self.summary()?;
-        let later = summary.get("later_policies").and_then(Value::as_array);
-        let told =
-            |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)?));
-        let later = later.into_iter().flatten().filter_map(told);
-        Ok(std::iter::once((0, first)).chain(later).collect())
+        RunFacts::deserialize(&*self.summary()?).map_err(wrong)
     }
 
     /// Returns what is known of the jobs and attempts, to be explained.
@@ -118,7 +84,9 @@ impl RunResults {
     /// # Errors
     /// If the run's files cannot be read.
     pub fn told(&self) -> Result<ToldRun, ReadError> {
-        explain::read(self, self.precedences()?)
+        let facts = self.facts()?;
+        let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
+        explain::read(self, orders.collect())
     }
 
     /// Returns how many milliseconds each job took alone, where the run has looked.

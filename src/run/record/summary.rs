@@ -9,10 +9,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::table::TextFile;
 use super::{AttemptFate, Beats, RecordError, RunBooks, RunEnd, RunFacts, WasteSummary, Watcher};
+use mumakil_base::dense::grown;
 use mumakil_base::files;
 use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -22,13 +23,14 @@ use mumakil_core::mapred::{
 };
 
 /// A policy that took over while the run went on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaterPolicy {
     /// When, in seconds.
     pub at_s: f64,
     /// Its name.
     pub policy: String,
     /// By what it put jobs in order.
+    #[serde(default)]
     pub precedence: Precedence,
 }
 
@@ -124,9 +126,8 @@ pub(super) struct SummaryTally {
     heartbeats: u64,
     /// How often something befell a machine or an attempt.
     incidents: u64,
-    trackers: Vec<PerSlot<u32>>,
-    /// The slots with which each tracker first came up.
-    first: Vec<Option<PerSlot<u32>>>,
+    /// The slots of each tracker, and those with which it first came up.
+    trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
     available: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
 }
@@ -153,12 +154,9 @@ impl SummaryTally {
     }
 
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
-        if self.trackers.len() <= tracker.index() {
-            self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
-            self.first.resize_with(tracker.index() + 1, || None);
-        }
-        self.first[tracker.index()].get_or_insert(slots);
-        let before = std::mem::replace(&mut self.trackers[tracker.index()], slots);
+        let (now, first) = grown(&mut self.trackers, tracker.index());
+        first.get_or_insert(slots);
+        let before = std::mem::replace(now, slots);
         for kind in SlotKind::BOTH {
             let level = self.available[kind].level - before[kind] + slots[kind];
             self.available[kind].set(at, level);
@@ -166,7 +164,7 @@ impl SummaryTally {
     }
 
     fn slots(&self, kind: SlotKind) -> u64 {
-        self.first.iter().flatten().map(|slots| u64::from(slots[kind])).sum()
+        self.trackers.iter().filter_map(|(_, first)| Some(u64::from((*first)?[kind]))).sum()
     }
 
     fn utilisation(&self, kind: SlotKind, ended: SimTime) -> Option<f64> {
@@ -258,9 +256,8 @@ impl Watcher for SummaryTally {
 impl Summary {
     /// Returns the names of all policies that decided: `hfsp, then fair`.
     pub fn policies(&self) -> String {
-        let RunFacts { policy, later_policies, .. } = &self.run;
-        let later = later_policies.iter().map(|later| format!(", then {}", later.policy));
-        std::iter::once(policy.clone()).chain(later).collect()
+        let policies: Vec<&str> = self.run.deciders().map(|(_, policy, _)| policy).collect();
+        policies.join(", then ")
     }
 
     /// Returns how many jobs ended in which way, in words; last, how many are left.
