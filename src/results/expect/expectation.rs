@@ -5,8 +5,8 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess};
-use serde::{Serialize, Serializer};
+use serde::de::{self, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{KnownGap, Published};
 
@@ -14,15 +14,20 @@ use super::{KnownGap, Published};
 ///
 /// The expression is kept as text: whoever knows where it stands parses it and places the
 /// complaint.
-#[derive(Clone, Debug, PartialEq)]
+// `remote` makes functions of the long form, which the traits below use beside the short one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Expectation {
     /// The expression.
     pub that: String,
     /// What it says, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// What was published about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
     /// Why it does not hold, if it is known not to.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<KnownGap>,
 }
 
@@ -35,36 +40,15 @@ impl Expectation {
 
 impl Serialize for Expectation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WrittenExpectation<'a> {
-            that: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            what: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            published: Option<&'a Published>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            known_gap: Option<&'a KnownGap>,
+        match *self == Self::new(&*self.that) {
+            true => to.serialize_str(&self.that),
+            false => Self::serialize(self, to),
         }
-        let Self { that, what, published, known_gap } = self;
-        if what.is_none() && published.is_none() && known_gap.is_none() {
-            return to.serialize_str(that);
-        }
-        let (what, published, known_gap) =
-            (what.as_deref(), published.as_ref(), known_gap.as_ref());
-        WrittenExpectation { that, what, published, known_gap }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Expectation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct ReadExpectation {
-            that: String,
-            what: Option<String>,
-            published: Option<Published>,
-            known_gap: Option<KnownGap>,
-        }
         struct ExpectationVisitor;
         impl<'de> de::Visitor<'de> for ExpectationVisitor {
             type Value = Expectation;
@@ -78,9 +62,7 @@ impl<'de> Deserialize<'de> for Expectation {
                 Ok(Expectation::new(that))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expectation, A::Error> {
-                let full = ReadExpectation::deserialize(MapAccessDeserializer::new(map))?;
-                let ReadExpectation { that, what, published, known_gap } = full;
-                Ok(Expectation { that, what, published, known_gap })
+                Expectation::deserialize(MapAccessDeserializer::new(map))
             }
         }
         from.deserialize_any(ExpectationVisitor)

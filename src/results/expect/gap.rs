@@ -5,15 +5,18 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess};
-use serde::{Serialize, Serializer};
+use serde::de::{self, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::worded;
 
 /// Why an expectation does not hold: `{class: model, why: …}`, or the reason alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+// `remote` makes functions of the long form, which the traits below use beside the short one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct KnownGap {
     /// What kind of reason it is, if that is said.
+    #[serde(deserialize_with = "said")]
     pub class: Option<GapClass>,
     /// The reason.
     pub why: String,
@@ -21,7 +24,7 @@ pub struct KnownGap {
 
 worded! {
     /// Where the reason of a gap lies.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum GapClass {
         /// In what was published: an error, or more than the figure can say.
@@ -33,15 +36,15 @@ worded! {
     }
 }
 
+/// The long form must say the class.
+fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GapClass>, D::Error> {
+    GapClass::deserialize(from).map(Some)
+}
+
 impl Serialize for KnownGap {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WrittenGap<'a> {
-            class: GapClass,
-            why: &'a str,
-        }
         match self.class {
-            Some(class) => WrittenGap { class, why: &self.why }.serialize(to),
+            Some(_) => Self::serialize(self, to),
             None => to.serialize_str(&self.why),
         }
     }
@@ -49,12 +52,6 @@ impl Serialize for KnownGap {
 
 impl<'de> Deserialize<'de> for KnownGap {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct ReadGap {
-            class: GapClass,
-            why: String,
-        }
         struct GapVisitor;
         impl<'de> de::Visitor<'de> for GapVisitor {
             type Value = KnownGap;
@@ -65,8 +62,7 @@ impl<'de> Deserialize<'de> for KnownGap {
                 Ok(KnownGap { class: None, why: why.to_owned() })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<KnownGap, A::Error> {
-                let ReadGap { class, why } = ReadGap::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(KnownGap { class: Some(class), why })
+                KnownGap::deserialize(MapAccessDeserializer::new(map))
             }
         }
         from.deserialize_any(GapVisitor)

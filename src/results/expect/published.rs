@@ -29,7 +29,8 @@ macro_rules! numbers_as_text {
 }
 
 /// What was published: `nearly all`, `98 %`, or a number for each that is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Published {
     /// Words, or a number as it was written.
     One(String),
@@ -123,15 +124,6 @@ impl JsonSchema for PublishedNumber {
             "title": "a number with its unit, such as `98 %`, `2983s` or `2.0`",
             "type": ["string", "number"],
         })
-    }
-}
-
-impl Serialize for Published {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::One(text) => to.serialize_str(text),
-            Self::Each(numbers) => numbers.serialize(to),
-        }
     }
 }
 
