@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mumakil::emulation::{Emulated, Options, emulate};
-use mumakil::output::Perf;
+use mumakil::output::peak_memory;
 use mumakil::runtime::Transport;
 use mumakil::scenario::{self, Registry};
 use rustix::time::{ClockId, clock_gettime};
@@ -185,7 +185,7 @@ fn by_tasks() {
 fn row_of_tasks(tasks: u64) {
     let yaml = cluster(1_000, "", "fair", &jobs(100, tasks));
     let (took, run) = run(&yaml, Transport::Bare);
-    let peak = Perf::new(took, run.summary.messages, &run.decision_time, None).peak_memory_bytes;
+    let peak = peak_memory();
     println!(
         "{} {} {} {}",
         took.as_secs_f64(),

@@ -3,7 +3,7 @@
 //! Whatever is written is filled aside and put in its place when it is whole ([`Aside`]), a run as a
 //! folder ([`RunFolder`]). [`Digest`] names the bytes of all
 //! results by eight letters that two people can compare on the telephone, and
-//! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
+//! `perf.json` ([`write_perf`]) is the one file that is not among them. The [`report`] shows what is in the others.
 
 mod aside;
 mod digest;
@@ -27,5 +27,5 @@ pub use folder::RunFolder;
 pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
 pub use pack::{PackedRun, Packer, Packs, seal};
-pub use perf::{DecisionTime, Perf};
+pub use perf::{peak_memory, write_perf};
 pub use place::RunPlace;

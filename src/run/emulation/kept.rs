@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, Perf, RunFolder};
+use crate::output::{Digest, RunFolder, write_perf};
 use crate::record::{alone_table, chains_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
@@ -81,7 +81,7 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
-        Perf::new(real, summary.messages, decision_time, *elsewhere).write(folder)?;
+        write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
         Ok(Kept { emulated, digest, alone, verdicts, real })
     }
 
