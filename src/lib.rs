@@ -59,7 +59,7 @@
 //! | [`trace`] | files of records: read exactly, with a place for every mistake, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
-//! | [`results`] | the rows of a run's tables: each column told once |
+//! | [`tables`] | the rows of a run's tables: each column told once |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
@@ -86,7 +86,7 @@ pub use mumakil_base::{dense, disk, files, nearest, random, statistics, text_for
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};
-pub use mumakil_results::{expect, explain, numbers_as_text, parting, results, table};
+pub use mumakil_results::{expect, explain, numbers_as_text, parting, table, tables};
 pub use mumakil_run::{emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};

@@ -20,8 +20,8 @@ use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
-use crate::results::{AttemptRow, ReadError, TableRow};
 use crate::scenario::Registry;
+use crate::tables::{AttemptRow, ReadError, TableRow};
 use crate::units::SimSpan;
 
 /// Compare runs, or studies, with each other

@@ -14,7 +14,7 @@ use super::terminal;
 use crate::explain::{self, Explained, PartSum, SlotHolders, ToldJob, ToldRun};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
-use crate::results::JobEnd;
+use crate::tables::JobEnd;
 use crate::units::tell::{self, counted, span};
 
 /// So many jobs are shown of those that were slowed down most.

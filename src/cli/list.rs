@@ -7,8 +7,8 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::terminal;
 use crate::expect;
-use crate::results;
 use crate::scenario::{Registry, STARTERS};
+use crate::tables;
 
 /// List scenarios, policies, quantities or tables
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Termi
 /// Returns the tables with the first sentence about each.
 fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
-    let tables = results::tables();
+    let tables = tables::all();
     aligned(tables.iter().map(|table| (table.file, first(table.about).trim_end_matches('.'))))
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_table_takes_one_line_of_eighty_columns() {
         let lines = tables().bare();
-        assert_eq!(lines.lines().count(), results::tables().len());
+        assert_eq!(lines.lines().count(), tables::all().len());
         for line in lines.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::{file, terminal};
-use crate::results::{self, CellKind};
+use crate::tables::{self, CellKind};
 
 /// The module, but for what the columns of a run's tables hold.
 const MODULE: &str = include_str!("py/mumakil.py");
@@ -47,7 +47,7 @@ impl Arguments {
 /// Returns the module as it is written.
 fn module() -> String {
     let mut columns = "= {\n".to_owned();
-    for table in results::tables() {
+    for table in tables::all() {
         columns += &format!("    \"{}\": {{\n", table.file.trim_end_matches(".csv"));
         for column in table.columns {
             let kind = match column.kind {

@@ -12,9 +12,9 @@ use super::{markdown, pager, terminal};
 use crate::expect::{self, capital};
 use crate::external::protocol;
 use crate::nearest::nearest;
-use crate::results::{self, CellKind, ColumnInfo, TableInfo};
 use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
 use crate::study;
+use crate::tables::{self, CellKind, ColumnInfo, TableInfo};
 
 /// So many likely names are told at most: `w1` alone is an option of a dozen policies.
 const FEW: usize = 3;
@@ -137,7 +137,7 @@ impl AllNames<'_> {
                 self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
             }
             Quantity => quantity(name).map(page),
-            Table => results::tables().iter().find(|table| table.file == name).map(columns),
+            Table => tables::all().iter().find(|table| table.file == name).map(columns),
             Key if name == "reference" => Some(page(self.keys.markdown())),
             // A study calls an axis by the path of its field.
             Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
@@ -174,7 +174,7 @@ impl AllNames<'_> {
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "protocol"]),
             Table => {
-                let stems = results::tables().into_iter().map(|table| stem(table.file));
+                let stems = tables::all().into_iter().map(|table| stem(table.file));
                 return Vec::from_iter(
                     nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),
                 );
@@ -199,7 +199,7 @@ fn page(markdown: String) -> Printed {
 /// Returns what there is to say of a quantity.
 fn quantity(name: &str) -> Option<String> {
     let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
-    let tables = results::tables();
+    let tables = tables::all();
     let columns =
         tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
     let from = columns
@@ -280,7 +280,7 @@ mod tests {
         let starters = STARTERS.iter().map(|starter| (Scenario, starter.name));
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
-        let tables = results::tables().into_iter().map(|table| (Table, table.file));
+        let tables = tables::all().into_iter().map(|table| (Table, table.file));
         for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
             assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
         }

@@ -20,7 +20,7 @@
 //!
 //! From text to verdict: `token`, `parse`, `syntax` (what was written), `check`, `plan` (what it
 //! means in a study), `eval`, `read`, `value` (numbers), `verdict`. What is read comes through
-//! [`crate::results::Results`].
+//! [`crate::tables::Results`].
 
 mod check;
 mod complaint;
@@ -49,7 +49,7 @@ use std::fmt;
 
 use hdrhistogram::Histogram;
 
-use crate::results::ReadError;
+use crate::tables::ReadError;
 
 pub use complaint::ExprComplaint;
 pub use expectation::Expectation;

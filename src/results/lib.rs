@@ -8,5 +8,5 @@
 pub mod expect;
 pub mod explain;
 pub mod parting;
-pub mod results;
+pub mod tables;
 mod worded;

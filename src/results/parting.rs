@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::results::{AttemptKind, AttemptRow, JobRow, ReadError, Results, Text};
+use crate::tables::{AttemptKind, AttemptRow, JobRow, ReadError, Results, Text};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{PerSlot, SlotKind};
 

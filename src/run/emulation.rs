@@ -34,7 +34,7 @@ use mumakil_core::mapred::{
     ToJobTracker, ToTracker, TrackerId, Truth, Upkeep,
 };
 use mumakil_core::trace::TraceError;
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 use mumakil_runtime::{
     self as runtime, Cast, Ending, Links, OpeningMail, Pace, Play, Stopwatch, Transport,
 };

@@ -22,7 +22,7 @@ use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{Hadoop, Site, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
-use mumakil_results::results::{AloneRow, AttemptRow, ChainRow, SlotsRow};
+use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SlotsRow};
 use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.

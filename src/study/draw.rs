@@ -43,7 +43,7 @@ use self::stack::SlotStack;
 use crate::plan::axes;
 use mumakil_draw::chart::{Caption, Drawing};
 use mumakil_results::expect::{Figure, Space, Unit, combinations};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 use mumakil_yaml::{Path, Problem};
 
 pub(crate) use canvas::Material;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mumakil::cluster::SlotKind;
 use mumakil::output::results::RunResults;
-use mumakil::results::{AttemptRow, SlotsRow, Text};
+use mumakil::tables::{AttemptRow, SlotsRow, Text};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

@@ -6,9 +6,9 @@ use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::Locality;
 use mumakil::output::results::RunResults;
-use mumakil::results::{AttemptKind, AttemptRow, SlotsRow};
 use mumakil::scenario::{self, Registry};
 use mumakil::scheduler::part::share::{Claim, max_min};
+use mumakil::tables::{AttemptKind, AttemptRow, SlotsRow};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

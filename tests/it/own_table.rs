@@ -4,8 +4,8 @@ use mumakil::emulation::{Options, emulate};
 use mumakil::mapred::Event;
 use mumakil::output::results::RunResults;
 use mumakil::record::{RecordError, RunBooks, RunEnd, TableWriter, Watcher};
-use mumakil::results::{TableInfo, Text};
 use mumakil::scenario::{self, Registry};
+use mumakil::tables::{TableInfo, Text};
 
 mumakil::table! {
     /// The time that each user's jobs took.

@@ -1,7 +1,7 @@
 //! Reduces in an order of their own, and in step with maps.
 
 use mumakil::output::results::RunResults;
-use mumakil::results::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
+use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobRow};
 use tempfile::TempDir;
 
 use crate::fair::{EXACT, run};

@@ -11,8 +11,8 @@ use crate::mapred::SlotKind;
 use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
 use crate::output::results::RunResults;
 use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
-use crate::results::JobRow;
 use crate::scenario::Registry;
+use crate::tables::JobRow;
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;

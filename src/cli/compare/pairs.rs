@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 
-use crate::results::{JobRow, RunJobs};
 use crate::statistics::quantile_of_sorted;
+use crate::tables::{JobRow, RunJobs};
 
 /// A job that ended in both runs; times are its sojourns in seconds.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,8 +17,8 @@ use crate::files::{RESOLVED, SUMMARY};
 use crate::mapred::{PerSlot, Promised};
 use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
-use crate::results::{ReadError, RunJobs};
 use crate::scenario::Registry;
+use crate::tables::{ReadError, RunJobs};
 use crate::units::tell::counted;
 
 /// So many of the largest changes are printed.
@@ -227,8 +227,8 @@ pub(super) fn longer(seconds: f64) -> String {
 #[cfg(test)]
 pub(super) mod fixture {
     use super::*;
-    use crate::results::testing::complete;
-    use crate::results::{JobRow, TableRow};
+    use crate::tables::testing::complete;
+    use crate::tables::{JobRow, TableRow};
 
     const SUMMARY: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1, "version": "0.0.0",
         "nodes": 2, "warm_up_s": 0, "jobs": 2, "jobs_succeeded": 2, "mean_sojourn_s": 40,

@@ -13,8 +13,8 @@ use crate::cli::lines::TerminalLines;
 use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{HtmlPage, PageBlock, Section};
-use crate::results::ReadError;
 use crate::study::{Sheet, read_sheet};
+use crate::tables::ReadError;
 use crate::units::tell;
 
 /// More cells than that are not printed.

@@ -10,12 +10,12 @@ use crate::cli::verdicts;
 use crate::expect::Unit;
 use crate::files::REPORT;
 use crate::output::OutputError;
-use crate::results::ReadError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
     self, CELLS, COMPARISONS, ConcludeError, FAILED, Findings, FindingsError, Oddity, Sheet,
     SheetAxis, Store, run_path,
 };
+use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
 
 /// More cells than that are not printed.

@@ -10,7 +10,7 @@ use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::if_defined;
 use super::verdict::cells;
-use crate::results::ReadError;
+use crate::tables::ReadError;
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::significant;
 

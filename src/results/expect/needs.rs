@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::results::{TableRow, WasteRow};
+use crate::tables::{TableRow, WasteRow};
 
 /// What an expression reads, so that a study need record nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, Row
 use super::space::Runs;
 use super::syntax::{ComparisonSign, Operator};
 use super::unit::Unit;
-use crate::results::{
+use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SlotsRow, TableRow, WasteRow,
 };
 

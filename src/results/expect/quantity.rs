@@ -1,13 +1,13 @@
 //! What can be asked for by name, and where it is read.
 //!
-//! The columns of a run's tables that are quantities or keys say so themselves ([`crate::results`]);
+//! The columns of a run's tables that are quantities or keys say so themselves ([`crate::tables`]);
 //! here are what is made of several, and the numbers of the summary and the histograms.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::unit::Unit;
-use crate::results::{
+use crate::tables::{
     AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SlotsRow, TableRow, WasteRow,
 };
 

@@ -6,7 +6,7 @@ use super::plan::{Filter, Selection};
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
-use crate::results::{
+use crate::tables::{
     AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, Column, JobRow, ReadError, Results,
     SlotsRow, TableRow, Text, WasteRow,
 };

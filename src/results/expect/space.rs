@@ -1,7 +1,7 @@
 //! The runs of a study: its axes, the cells between them, and a run for each cell and seed.
 
 use super::unit::{Unit, with_unit};
-use crate::results::{ReadError, Results};
+use crate::tables::{ReadError, Results};
 
 /// What a study varies. A single scenario has no axes.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use hdrhistogram::Histogram;
 
 use super::*;
-use crate::results::testing::complete;
-use crate::results::{
+use crate::tables::testing::complete;
+use crate::tables::{
     AloneRow, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow, TableRow,
 };
 use mumakil_base::units::SimTime;

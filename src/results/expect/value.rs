@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
 use super::syntax::{ComparisonSign, Operator};
-use crate::results::ReadError;
+use crate::tables::ReadError;
 use mumakil_base::statistics;
 
 /// Which job, task or attempt a number is of: the same in every run that is compared.

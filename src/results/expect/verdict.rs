@@ -11,7 +11,7 @@ use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
-use crate::results::ReadError;
+use crate::tables::ReadError;
 use crate::worded;
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;

@@ -77,7 +77,7 @@ fn rule(
 mod tests {
     use super::*;
     use crate::explain::AttemptHold;
-    use crate::results::JobRow;
+    use crate::tables::JobRow;
     use mumakil_core::cluster::{PerSlot, SlotKind};
     use mumakil_core::mapred::{By, Precedence};
 

@@ -8,7 +8,7 @@ use super::free::{SlotsByNode, TrackerSlots};
 use super::holders::{AttemptHold, SlotHolders};
 use super::refused::Refused;
 use super::story::JobAttempt;
-use crate::results::{
+use crate::tables::{
     AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
     TableRow,
 };

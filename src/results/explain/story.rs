@@ -19,7 +19,7 @@
 //! it: the stretches lie end to end whatever they are made of.
 
 use super::part::{SojournPart, WaitRule};
-use crate::results::JobRow;
+use crate::tables::JobRow;
 use mumakil_core::mapred::TaskKind;
 
 /// An attempt of a job, in milliseconds.

@@ -10,7 +10,7 @@ use super::aside::{AsideFolder, Over};
 use super::{OutputError, json};
 use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
-use mumakil_results::results;
+use mumakil_results::tables;
 
 /// What the resolved scenario begins with, by which a folder of ours is known, of any version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
@@ -97,7 +97,7 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
 
 /// Returns whether a run may leave what has this name.
 fn is_ours(name: &str) -> bool {
-    files::OF_A_RUN.contains(&name) || results::tables().iter().any(|table| table.file == name)
+    files::OF_A_RUN.contains(&name) || tables::all().iter().any(|table| table.file == name)
 }
 
 /// Returns the names of what is in a folder.

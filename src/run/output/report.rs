@@ -35,7 +35,7 @@ use mumakil_core::cluster::Topology;
 use mumakil_draw::chart::{AxisUnit, Drawing};
 use mumakil_draw::page::{HtmlPage, PageBlock, Section};
 use mumakil_results::expect::ExpectationVerdict;
-use mumakil_results::results::{ReadError, RunJobs};
+use mumakil_results::tables::{ReadError, RunJobs};
 use mumakil_scenario::{Registry, Scenario};
 
 pub use locality::{SIZES, locality_by_size};

@@ -23,7 +23,7 @@ use mumakil_base::files::{LATENCY, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_results::expect::Runs;
 use mumakil_results::explain::{self, ToldRun};
-use mumakil_results::results::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
+use mumakil_results::tables::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
 
 /// The files of a run.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::table::TableAtEnd;
 use super::{RecordError, Watcher};
 use mumakil_base::units::SimSpan;
-use mumakil_results::results::AloneRow;
+use mumakil_results::tables::AloneRow;
 
 /// Creates `alone.csv`.
 ///

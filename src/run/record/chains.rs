@@ -9,7 +9,7 @@ use super::table::TableAtEnd;
 use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::JobId;
-use mumakil_results::results::ChainRow;
+use mumakil_results::tables::ChainRow;
 
 /// Creates `chains.csv` of these chains, each of which has a job.
 ///

@@ -11,7 +11,7 @@ use super::table::TableWriter;
 use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, JobFact, LedgerFact, Reason};
-use mumakil_results::results::{Decided, DecisionRow};
+use mumakil_results::tables::{Decided, DecisionRow};
 
 /// Writes `decisions.csv`.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use mumakil_core::mapred::{
     AttemptFact, AttemptId, AttemptState, Block, Event, Fact, JobFact, JobId, LedgerFact,
     MemberFact, PerSlot, Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
 };
-use mumakil_results::results::CellValue;
+use mumakil_results::tables::CellValue;
 
 /// Writes `events.jsonl`.
 #[derive(Debug)]

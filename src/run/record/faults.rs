@@ -12,7 +12,7 @@ use super::table::TableWriter;
 use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{Event, Fact, Incident, WorldFact};
-use mumakil_results::results::{FaultRow, Text};
+use mumakil_results::tables::{FaultRow, Text};
 
 /// Writes `faults.csv`.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::table::TableAtEnd;
 use super::{BookedJob, RecordError, Watcher};
 use mumakil_base::units::SimTime;
-use mumakil_results::results::{JobEnd, JobRow};
+use mumakil_results::tables::{JobEnd, JobRow};
 
 /// Creates `jobs.csv`.
 pub(super) fn jobs_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::disk::File;
-use mumakil_results::results::{InCells, TableRow};
+use mumakil_results::tables::{InCells, TableRow};
 
 /// A table that is written row by row.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
 };
-use mumakil_results::results::{AttemptEnd, AttemptKind, AttemptRow};
+use mumakil_results::tables::{AttemptEnd, AttemptKind, AttemptRow};
 
 /// Writes `tasks.csv`.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use super::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, JobId, PerSlot, SlotCounts, SlotKind};
-use mumakil_results::results::SlotsRow;
+use mumakil_results::tables::SlotsRow;
 
 /// Writes `timeline.csv`.
 #[derive(Debug)]

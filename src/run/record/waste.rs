@@ -38,7 +38,7 @@ use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
-use mumakil_results::results::{SlotMillis, WasteRow};
+use mumakil_results::tables::{SlotMillis, WasteRow};
 use mumakil_results::worded;
 
 /// Adds up what slots were held for, and writes `waste.csv` if there is a folder.

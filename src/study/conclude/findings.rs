@@ -5,7 +5,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
-use mumakil_results::results::{ReadError, Results as _};
+use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::output::results::RunResults;
 
 /// The numbers of a study.

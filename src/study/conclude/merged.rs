@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::sheet::{Sheet, SheetCell};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_results::results::{ReadError, Results as _};
+use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::record::{tame, write_log};
 
 /// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at

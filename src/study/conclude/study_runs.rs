@@ -9,7 +9,7 @@ use crate::plan::search::Search;
 use crate::plan::sheet::Sheet;
 use crate::run::store::Store;
 use mumakil_results::expect::{ExpectationVerdict, Runs};
-use mumakil_results::results::{ReadError, Results};
+use mumakil_results::tables::{ReadError, Results};
 use mumakil_run::output::results::{Recent, RunResults};
 
 /// So many summaries are in memory at a time, of some kilobytes each.

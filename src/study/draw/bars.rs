@@ -5,7 +5,7 @@ use super::canvas::{BAND, Canvas};
 use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct BarChart<'c>(pub(super) &'c OneOrMore);
 

@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::expressions::OneOrMore;
 use super::kind::{Kind, Nature, Shown, Use};
 use mumakil_draw::chart::{BoxSeries, Boxes};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
 

@@ -6,7 +6,7 @@ use crate::plan::compared::Against;
 use mumakil_base::statistics::{Band, Estimate, interval};
 use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
 use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 /// The meaning of bands and whiskers.
 pub(super) const BAND: &str = "95 % confidence";

@@ -6,7 +6,7 @@ use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use mumakil_draw::chart::{Ecdf, EcdfSample, SeriesLook};
 use mumakil_results::expect::Unit;
-use mumakil_results::results::{AttemptRow, ReadError};
+use mumakil_results::tables::{AttemptRow, ReadError};
 
 pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
 

@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
 use mumakil_draw::chart::Heat;
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct HeatMap<'c>(pub(super) &'c str);
 

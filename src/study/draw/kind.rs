@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::Canvas;
 use mumakil_results::expect::{Expr, ExprComplaint, ExprNeeds, ExprPlan, Space, capital, in_words};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 /// A kind of chart, as an entry of a study has it.
 pub(super) trait Kind {

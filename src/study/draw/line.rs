@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
 use super::kind::{Footing, Kind, Nature, Shown, Use};
 use mumakil_draw::chart::{self, ChartAxis, LinePoint, LineSeries, ValueLines};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct LineChart<'c>(pub(super) &'c str);
 

@@ -6,7 +6,7 @@ use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
 use mumakil_draw::chart::{Curve, Percentiles};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
 

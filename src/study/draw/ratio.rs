@@ -6,7 +6,7 @@ use super::kind::{Kind, Nature, Shown, Use};
 use crate::conclude::paired::{Pair, family};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_draw::chart::{Ratio, RatioSeries, Ratios};
-use mumakil_results::results::ReadError;
+use mumakil_results::tables::ReadError;
 
 pub(super) struct RatioChart<'c>(pub(super) &'c str);
 

@@ -9,7 +9,7 @@ use super::kind::{Kind, Nature, Use};
 use mumakil_core::mapred::{Promised, SlotKind};
 use mumakil_draw::chart::Caption;
 use mumakil_results::expect::ExprNeeds;
-use mumakil_results::results::{ReadError, RunJobs, SlotsRow, TableRow};
+use mumakil_results::tables::{ReadError, RunJobs, SlotsRow, TableRow};
 use mumakil_run::output::report::{Parties, SlotsDrawing, slots_over_time};
 
 /// A kind of slots.

@@ -16,7 +16,7 @@ use mumakil_core::mapred::{PerSlot, SlotKind};
 use mumakil_draw::chart::{
     AxisUnit, BarFate, BarOwner, Caption, ChartAxis, Density, Drawing, Gantt, GanttBar, GanttRow,
 };
-use mumakil_results::results::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
+use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
 
 /// Of more attempts the page would be large, and of more slots the lanes too low.
 const MOST_ATTEMPTS: u64 = 5_000;

@@ -7,7 +7,7 @@ use super::{ReportBlocks, ReportSource, charted};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
-use mumakil_results::results::{FaultRow, Results, Text};
+use mumakil_results::tables::{FaultRow, Results, Text};
 
 /// What a node counts as: the first that holds. Who is off counts as nothing else.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];

@@ -2,7 +2,7 @@
 
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{Arrangement, AxisUnit, Bar, BarSeries, Bars, Caption, ChartAxis};
-use mumakil_results::results::RunJobs;
+use mumakil_results::tables::RunJobs;
 
 /// The sizes by which jobs are grouped: the most maps of each, and its name.
 pub const SIZES: [(u32, &str); 5] = [
@@ -65,7 +65,7 @@ pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBloc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::results::JobRow;
+    use mumakil_results::tables::JobRow;
 
     fn job(maps: u32, [node_local, rack_local, off_rack]: [u64; 3]) -> JobRow {
         JobRow { maps, node_local, rack_local, off_rack, ..JobRow::default() }

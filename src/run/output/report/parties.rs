@@ -7,7 +7,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use mumakil_draw::chart::{Looks, SeriesLook};
-use mumakil_results::results::JobRow;
+use mumakil_results::tables::JobRow;
 
 /// So many have a colour that nobody else has; of more jobs than this no chart is by job.
 const FEW: usize = 8;
@@ -127,7 +127,7 @@ pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::results::Text;
+    use mumakil_results::tables::Text;
 
     fn job(name: &str, pool: &str, user: &str, maps: u32) -> JobRow {
         let class = if maps < 10 { "small" } else { "large" };

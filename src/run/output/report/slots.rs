@@ -8,7 +8,7 @@ use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
 use mumakil_core::mapred::{PerSlot, Promised, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
-use mumakil_results::results::{ReadError, Results, RunJobs, SlotsRow};
+use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
 /// can be seen, and what bounds the memory.

@@ -3,7 +3,7 @@
 use super::{ReportBlocks, ReportSource, count};
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
-use mumakil_results::results::{JobRow, TableRow};
+use mumakil_results::tables::{JobRow, TableRow};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::record::{AttemptFate, LocalityShares, RunFacts, WasteSummary};
 use mumakil_core::mapred::PerSlot;
-use mumakil_results::results::testing::complete;
-use mumakil_results::results::{AttemptRow, JobRow, SlotsRow};
+use mumakil_results::tables::testing::complete;
+use mumakil_results::tables::{AttemptRow, JobRow, SlotsRow};
 use mumakil_scenario::{self as scenario, Registry};
 
 const SCENARIO: &str = "

@@ -3,7 +3,7 @@
 use super::counted;
 use mumakil_base::statistics::quantile;
 use mumakil_draw::chart::AxisUnit;
-use mumakil_results::results::{JobEnd, JobRow};
+use mumakil_results::tables::{JobEnd, JobRow};
 
 /// So many jobs are named; of the others only their number is.
 const NAMED: usize = 3;

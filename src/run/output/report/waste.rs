@@ -4,7 +4,7 @@ use super::{ReportBlocks, ReportSource, count};
 use crate::record::{AttemptFate, WasteSummary};
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
-use mumakil_results::results::{TableRow, WasteRow};
+use mumakil_results::tables::{TableRow, WasteRow};
 
 pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };

@@ -73,7 +73,7 @@ impl dyn Results + '_ {
     /// Shows the rows of a table, if the run has recorded that.
     ///
     /// # Errors
-    /// As those of [`rows`](Self::rows).
+    /// If the table is there and cannot be read, or `see` refuses a row.
     pub fn rows_if_any<R: TableRow>(
         &self,
         see: impl FnMut(R) -> Result<(), String>,

@@ -173,17 +173,17 @@ impl<T: TableCell> TableCell for Option<T> {
 /// Makes cells of an enum, by the words of its values.
 macro_rules! words {
     ($Enum:ty: $($CellValue:ident)*) => {
-        impl $crate::results::TableCell for $Enum {
-            const KIND: $crate::results::CellKind =
-                $crate::results::CellKind::Words(&[$(<$Enum>::$CellValue.word()),*]);
+        impl $crate::tables::TableCell for $Enum {
+            const KIND: $crate::tables::CellKind =
+                $crate::tables::CellKind::Words(&[$(<$Enum>::$CellValue.word()),*]);
 
             fn read(text: &str) -> Result<Self, &'static str> {
                 let all = [$(<$Enum>::$CellValue),*];
                 all.into_iter().find(|one| one.word() == text).ok_or("one of its words")
             }
 
-            fn value(&self) -> $crate::results::CellValue<'_> {
-                $crate::results::CellValue::Text(self.word())
+            fn value(&self) -> $crate::tables::CellValue<'_> {
+                $crate::tables::CellValue::Text(self.word())
             }
         }
     };

@@ -122,7 +122,7 @@ impl<R: TableRow> Serialize for InCells<'_, R> {
 ///     /// How often each node was struck.
 ///     "strikes.csv" pub struct StrikeRow {
 ///         /// The node.
-///         node: mumakil_results::results::Text,
+///         node: mumakil_results::tables::Text,
 ///         /// How often.
 ///         times: u32,
 ///     }
@@ -148,24 +148,24 @@ macro_rules! table {
             $($(#[doc = $about])* pub $column: $Type,)*
         }
 
-        impl $crate::results::TableRow for $Row {
+        impl $crate::tables::TableRow for $Row {
             const FILE: &'static str = $file;
             const ABOUT: &'static str = concat!($($story),*).trim_ascii();
-            const COLUMNS: &'static [$crate::results::Column<Self>] = &[$(
-                $crate::results::Column {
-                    info: $crate::results::ColumnInfo {
+            const COLUMNS: &'static [$crate::tables::Column<Self>] = &[$(
+                $crate::tables::Column {
+                    info: $crate::tables::ColumnInfo {
                         name: stringify!($column),
                         about: concat!($($about),*).trim_ascii(),
-                        kind: <$Type as $crate::results::TableCell>::KIND,
-                        may_be_empty: <$Type as $crate::results::TableCell>::MAY_BE_EMPTY,
+                        kind: <$Type as $crate::tables::TableCell>::KIND,
+                        may_be_empty: <$Type as $crate::tables::TableCell>::MAY_BE_EMPTY,
                         quantity: [$(Some($quantity),)? None][0],
                         key: [$(Some($key),)? None][0],
                     },
-                    value: |row: &Self| $crate::results::TableCell::value(&row.$column),
+                    value: |row: &Self| $crate::tables::TableCell::value(&row.$column),
                 },
             )*];
 
-            fn read(mut cells: $crate::results::Cells<'_>) -> Result<Self, String> {
+            fn read(mut cells: $crate::tables::Cells<'_>) -> Result<Self, String> {
                 Ok(Self { $($column: cells.next(stringify!($column))?,)* })
             }
         }

@@ -4,7 +4,7 @@
 //! about it. From this come the heading, the writer, the reader ([`Results`]), the
 //! quantities and filters of the language of expectations, the reference and the Python module. So a new
 //! column is one field, and a new table is one type here, one watcher that writes it, and a line in
-//! [`tables`].
+//! [`all`].
 //!
 //! Times are whole milliseconds since the scenario began, or between two such instants; the names of
 //! these columns end in `_ms`.
@@ -36,7 +36,7 @@ pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
 pub use waste::WasteRow;
 
 /// Returns all tables that a run may leave.
-pub fn tables() -> Vec<TableInfo> {
+pub fn all() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<JobRow>(),
         TableInfo::of::<AttemptRow>(),
