@@ -78,8 +78,8 @@ pub use locality::Locality;
 pub use map_cache::Reach;
 pub use map_outputs::MapOutputs;
 pub use message::{
-    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, Stroke, ToFabric,
-    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, MessageEffect,
+    Stroke, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};

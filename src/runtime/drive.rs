@@ -15,9 +15,9 @@ use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Calm, Core, Event, Fact, Letter, Mail, Message, Outbox, PolicyFailed, StopReason, ToFabric,
-    ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker, TrackerFact,
-    TrackerId,
+    Calm, Core, Event, Fact, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
+    StopReason, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+    TrackerFact, TrackerId,
 };
 
 /// So many messages take milliseconds: often enough for a limit in seconds, and for nothing else.
@@ -161,7 +161,7 @@ pub(super) struct Agenda {
     messages: u64,
     /// How many messages were taken in all, those that do not count among them.
     taken: u64,
-    /// How many messages are to come, or are being handled, that may [move](Message::moves) something.
+    /// How many messages are to come, or are being handled, that may [move](MessageEffect::moves) something.
     moves: u64,
     /// When the last of them was handled.
     moved_at: SimTime,
@@ -288,7 +288,7 @@ impl Agenda {
         }
         let at = self.timers.next_time().filter(|at| *at <= now)?;
         let mail = self.timers.pop()?;
-        self.messages += u64::from(mail.counts());
+        self.messages += u64::from(mail.effect().counts);
         Some((at, mail))
     }
 
@@ -305,14 +305,14 @@ impl Agenda {
 
     /// Lets a core handle a message, and takes over what it leaves.
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut Body<M>) {
-        self.messages += u64::from(msg.counts());
-        let moved = msg.moves();
+        let MessageEffect { counts, moves: moved } = msg.effect();
+        self.messages += u64::from(counts);
         let Self { timers, outbox, moves, witness, .. } = self;
         body.handle(now, msg, outbox);
         // Before the letters, which the processor is still writing.
         let is_heard = witness.tell(&mut outbox.events);
         let ending = body.carry(now, outbox, |at, mail| {
-            *moves += u64::from(mail.moves());
+            *moves += u64::from(mail.effect().moves);
             timers.push(at, mail);
         });
         let calm = outbox.calm.take();
@@ -341,7 +341,7 @@ impl Agenda {
     /// Takes over what a core has planned and said.
     pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, Mail)>) {
         for (at, mail) in letters {
-            self.moves += u64::from(mail.moves());
+            self.moves += u64::from(mail.effect().moves);
             self.timers.push(at, mail);
         }
     }

@@ -60,7 +60,7 @@ impl VirtualClock {
             let (next, at) = (agenda.next(), agenda.now());
             drop(agenda);
             let Some(mail) = next else { return System::current().stop() };
-            let is_message = mail.counts();
+            let is_message = mail.effect().counts;
             seats.deliver(self, at, &mail);
             if is_message {
                 return;
@@ -85,7 +85,7 @@ impl Drive for Rc<VirtualClock> {
     }
 
     fn deliver<M: Message>(&self, player: &Player<M>, at: SimTime, msg: &M) {
-        if msg.counts() {
+        if msg.effect().counts {
             player.actor.do_send(Delivery { at, msg: msg.clone() });
         } else {
             self.step(at, msg, &player.body);

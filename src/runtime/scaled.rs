@@ -105,7 +105,7 @@ impl ActorClock for ScaledClock {
             return;
         }
         let now = self.wall.now().max(due);
-        let handled = (now, msg.moves());
+        let handled = (now, msg.effect().moves);
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
         let post = |at, mail| letters.push((at, mail));

@@ -16,14 +16,27 @@ use mumakil_base::units::{Bytes, SimSpan};
 
 /// What one kind of core is told.
 pub trait Message: Clone + Send + 'static {
-    /// Returns whether this counts as a message of the run and goes through a mailbox: all but a
-    /// core's clockwork, power switches and what becomes of flows.
-    fn counts(&self) -> bool;
+    /// Returns what it is to the run, beside what it says.
+    fn effect(&self) -> MessageEffect;
+}
 
-    /// Returns whether this may change a slot or a job by itself. What does not is a *round*, such as a
+/// What a message is to the run, beside what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageEffect {
+    /// Whether it counts as a message of the run and goes through a mailbox: all but a core's
+    /// clockwork, power switches and what becomes of flows.
+    pub counts: bool,
+    /// Whether it may change a slot or a job by itself. What does not is a *round*, such as a
     /// heartbeat: rounds go on for ever, and only carry what something else has changed, or what a
     /// policy has been patient about.
-    fn moves(&self) -> bool;
+    pub moves: bool,
+}
+
+impl MessageEffect {
+    const NONE: Self = Self { counts: false, moves: false };
+    const COUNTS: Self = Self { counts: true, moves: false };
+    const MOVES: Self = Self { counts: false, moves: true };
+    const BOTH: Self = Self { counts: true, moves: true };
 }
 
 /// What the JobTracker is told.
@@ -261,231 +274,125 @@ pub enum Mail {
 }
 
 impl Message for ToJobTracker {
-    fn counts(&self) -> bool {
+    fn effect(&self) -> MessageEffect {
         match self {
-            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Heartbeat(_) => true,
+            Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
+            Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
+            Self::Exclude(_)
+            | Self::Include(_)
+            | Self::Pause(_)
+            | Self::Restart(_)
+            | Self::RestartAndRecover(_)
+            | Self::ChangePolicy
+            | Self::Wake
+            | Self::Initialised(..)
+            | Self::Start => MessageEffect::MOVES,
             Self::Replicas(_)
-            | Self::Exclude(_)
-            | Self::Include(_)
-            | Self::Pause(_)
-            | Self::Restart(_)
-            | Self::RestartAndRecover(_)
-            | Self::ChangePolicy
-            | Self::Wake
-            | Self::Serve(_)
-            | Self::Initialised(..)
-            | Self::Expire
-            | Self::Tick
-            | Self::Tock
-            | Self::Start
-            | Self::Rest
-            | Self::Over => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            Self::Submit(_)
-            | Self::KillJob(_)
-            | Self::Exclude(_)
-            | Self::Include(_)
-            | Self::Pause(_)
-            | Self::Restart(_)
-            | Self::RestartAndRecover(_)
-            | Self::ChangePolicy
-            | Self::Wake
-            | Self::Initialised(..)
-            | Self::Start => true,
-            Self::AskLoad(_)
-            | Self::Heartbeat(_)
-            | Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
             | Self::Tick
             | Self::Tock
             | Self::Rest
-            | Self::Over => false,
+            | Self::Over => MessageEffect::NONE,
         }
     }
 }
 
 impl Message for ToInjector {
-    fn counts(&self) -> bool {
+    fn effect(&self) -> MessageEffect {
         match self {
-            Self::JobEnded(..) | Self::Load(_) => true,
-            Self::Submit(_) | Self::Arrive | Self::Probe => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            Self::JobEnded(..) | Self::Submit(_) | Self::Arrive => true,
+            Self::JobEnded(..) => MessageEffect::BOTH,
             // If there is room, the next job is due.
-            Self::Load(_) | Self::Probe => false,
+            Self::Load(_) => MessageEffect::COUNTS,
+            Self::Submit(_) | Self::Arrive => MessageEffect::MOVES,
+            Self::Probe => MessageEffect::NONE,
         }
     }
 }
 
 impl Message for ToTracker {
-    fn counts(&self) -> bool {
+    fn effect(&self) -> MessageEffect {
         match self {
             // The end of a phase is what a task's process tells its tracker.
-            Self::Reply(_) | Self::Noted { .. } | Self::PhaseEnds(_) => true,
-            Self::OutOfReach { .. }
-            | Self::PowerOn
-            | Self::PowerOff
-            | Self::Crash
-            | Self::Speeds(_)
-            | Self::Impatient
-            | Self::DiskLost
-            | Self::Health(_)
-            | Self::Rates(_)
-            | Self::Beat(_)
-            | Self::NoReply(_)
-            | Self::Refused(_)
-            | Self::Again(_)
-            | Self::FlowDone(_) => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
+            Self::PhaseEnds(_) => MessageEffect::BOTH,
+            Self::Reply(_) | Self::Noted { .. } => MessageEffect::COUNTS,
             Self::PowerOn
             | Self::PowerOff
             | Self::Crash
             | Self::DiskLost
             | Self::Health(_)
-            | Self::PhaseEnds(_)
             | Self::Impatient
-            | Self::FlowDone(_) => true,
+            | Self::FlowDone(_) => MessageEffect::MOVES,
             // Reduces that work complain some day of what they cannot fetch.
-            Self::OutOfReach { works, missing, .. } => *works && !missing.is_empty(),
+            Self::OutOfReach { works: true, missing, .. } if !missing.is_empty() => {
+                MessageEffect::MOVES
+            }
             // A flow under way has its end planned, at whatever rate.
             Self::Rates(_)
-            | Self::Reply(_)
-            | Self::Noted { .. }
+            | Self::OutOfReach { .. }
             | Self::Speeds(_)
             | Self::Beat(_)
             | Self::NoReply(_)
             | Self::Refused(_)
-            | Self::Again(_) => false,
+            | Self::Again(_) => MessageEffect::NONE,
         }
     }
 }
 
 impl Message for ToFabric {
-    fn counts(&self) -> bool {
+    fn effect(&self) -> MessageEffect {
         match self {
-            Self::FlowBegins(_)
-            | Self::FlowEnds { .. }
-            | Self::MemoryLeft(..)
-            | Self::Speeds(..)
-            | Self::Settle => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => true,
+            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => {
+                MessageEffect::MOVES
+            }
             // Machines may be slow now and then for ever, with no flow on them.
-            Self::Speeds(..) | Self::Settle => false,
+            Self::Speeds(..) | Self::Settle => MessageEffect::NONE,
         }
     }
 }
 
 impl Message for ToNature {
-    fn counts(&self) -> bool {
-        match self {
-            Self::Begins(_) | Self::Ends(_) => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            // Slow spells may go on for ever, and what ends later for them ends all the same.
-            Self::Begins(stroke) | Self::Ends(stroke) => stroke.is_power,
-        }
+    fn effect(&self) -> MessageEffect {
+        // Slow spells may go on for ever, and what ends later for them ends all the same.
+        let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
+        MessageEffect { moves: stroke.is_power, ..MessageEffect::NONE }
     }
 }
 
 impl Message for ToNameNode {
-    fn counts(&self) -> bool {
-        match self {
-            Self::Off(_)
-            | Self::On(_)
-            | Self::JoinsOff(_)
-            | Self::DiskLost(_)
-            | Self::Missed(..)
-            | Self::Copied(_) => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            // Nobody waits for a copy: who finds none fails.
-            Self::Off(_)
-            | Self::On(_)
-            | Self::JoinsOff(_)
-            | Self::DiskLost(_)
-            | Self::Missed(..)
-            | Self::Copied(_) => false,
-        }
+    /// Nobody waits for a copy: who finds none fails.
+    fn effect(&self) -> MessageEffect {
+        MessageEffect::NONE
     }
 }
 
 impl Message for ToMapOutputs {
-    fn counts(&self) -> bool {
+    fn effect(&self) -> MessageEffect {
         match self {
+            Self::Darkness(_) | Self::DiskLost(_) | Self::Spoilt(_) | Self::Cut(_) => {
+                MessageEffect::MOVES
+            }
             Self::Counts(_)
             | Self::Lost(_)
             | Self::Over(_)
             | Self::Joined(_)
             | Self::Left(_)
-            | Self::Ask { .. }
-            | Self::Darkness(_)
-            | Self::DiskLost(_)
-            | Self::Spoilt(_)
-            | Self::Cut(_) => false,
-        }
-    }
-
-    fn moves(&self) -> bool {
-        match self {
-            Self::Darkness(_) | Self::DiskLost(_) | Self::Spoilt(_) | Self::Cut(_) => true,
-            Self::Counts(_)
-            | Self::Lost(_)
-            | Self::Over(_)
-            | Self::Joined(_)
-            | Self::Left(_)
-            | Self::Ask { .. } => false,
+            | Self::Ask { .. } => MessageEffect::NONE,
         }
     }
 }
 
 impl Mail {
-    /// Returns whether this counts as a message of the run; see [`Message::counts`].
-    pub fn counts(&self) -> bool {
+    /// Returns what the message is to the run.
+    pub fn effect(&self) -> MessageEffect {
         match self {
-            Self::JobTracker(msg) => msg.counts(),
-            Self::Injector(msg) => msg.counts(),
-            Self::Tracker(_, msg) => msg.counts(),
-            Self::Fabric(msg) => msg.counts(),
-            Self::Nature(msg) => msg.counts(),
-            Self::NameNode(msg) => msg.counts(),
-            Self::MapOutputs(msg) => msg.counts(),
-        }
-    }
-
-    /// Returns whether this may change a slot or a job by itself; see [`Message::moves`].
-    pub fn moves(&self) -> bool {
-        match self {
-            Self::JobTracker(msg) => msg.moves(),
-            Self::Injector(msg) => msg.moves(),
-            Self::Tracker(_, msg) => msg.moves(),
-            Self::Fabric(msg) => msg.moves(),
-            Self::Nature(msg) => msg.moves(),
-            Self::NameNode(msg) => msg.moves(),
-            Self::MapOutputs(msg) => msg.moves(),
+            Self::JobTracker(msg) => msg.effect(),
+            Self::Injector(msg) => msg.effect(),
+            Self::Tracker(_, msg) => msg.effect(),
+            Self::Fabric(msg) => msg.effect(),
+            Self::Nature(msg) => msg.effect(),
+            Self::NameNode(msg) => msg.effect(),
+            Self::MapOutputs(msg) => msg.effect(),
         }
     }
 }
