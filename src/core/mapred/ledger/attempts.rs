@@ -17,7 +17,7 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
-    pub(in crate::mapred) fn doom(
+    pub(crate) fn doom(
         &mut self,
         now: SimTime,
         attempt: AttemptId,
@@ -57,7 +57,7 @@ impl Ledger {
     }
 
     /// Notes that an attempt waits for its commit; returns whether it may.
-    pub(in crate::mapred) fn wait_for_commit(
+    pub(crate) fn wait_for_commit(
         &mut self,
         now: SimTime,
         attempt: AttemptId,
@@ -112,12 +112,7 @@ impl Ledger {
     }
 
     /// Notes how far a map or reduce is, from 0 to 1.
-    pub(in crate::mapred) fn note_progress(
-        &mut self,
-        now: SimTime,
-        attempt: AttemptId,
-        progress: f32,
-    ) {
+    pub(crate) fn note_progress(&mut self, now: SimTime, attempt: AttemptId, progress: f32) {
         let rates = self.hadoop.speculation.rule().is_some();
         let job = entry(&mut self.jobs, attempt.job());
         let task = job.task(attempt.task).and_then(|task| task.find(attempt.number));
@@ -138,7 +133,7 @@ impl Ledger {
 
     /// Adds what a report says to how far the job's maps are. Rounds as often as Hadoop does: what
     /// is left of rounding decides whether a cluster is overloaded.
-    pub(in crate::mapred) fn follow_map(&mut self, report: &Report) {
+    pub(crate) fn follow_map(&mut self, report: &Report) {
         use AttemptState as S;
         let task = report.attempt.task;
         let progress = match report.state {
@@ -156,7 +151,7 @@ impl Ledger {
     }
 
     /// Returns how far an attempt is that runs, from 0 to 1; of one that has ended, none of it.
-    pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
+    pub(crate) fn progress(&self, attempt: AttemptId) -> f64 {
         self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / MILLIONTHS)
     }
 
@@ -177,12 +172,7 @@ impl Ledger {
     }
 
     /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
-    pub(in crate::mapred) fn succeed(
-        &mut self,
-        now: SimTime,
-        attempt: AttemptId,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn succeed(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
         if self.known_try(attempt).is_doomed {
             // Its kill crossed its success on the way: the output is not taken.
             return self.lose(now, attempt, Outcome::Killed, out);
@@ -239,7 +229,7 @@ impl Ledger {
     }
 
     /// Notes that an attempt is over but has left output behind, which is removed first.
-    pub(in crate::mapred) fn leave_unclean(
+    pub(crate) fn leave_unclean(
         &mut self,
         now: SimTime,
         attempt: AttemptId,
@@ -260,12 +250,12 @@ impl Ledger {
     }
 
     /// Returns whether the output of an ended attempt is still worth removing.
-    pub(in crate::mapred) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
+    pub(crate) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
         self.hadoop.task_cleanup && attempt.task.is_work() && self.known(attempt.job()).is_running()
     }
 
     /// Notes that an attempt has failed or was killed; its task waits again if it is needed.
-    pub(in crate::mapred) fn lose(
+    pub(crate) fn lose(
         &mut self,
         now: SimTime,
         attempt: AttemptId,

@@ -13,7 +13,7 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Asserts what must hold of the jobs and tasks that these events tell of.
-    pub(in crate::mapred) fn assert_touched(&self, now: SimTime, events: &[Event]) {
+    pub(crate) fn assert_touched(&self, now: SimTime, events: &[Event]) {
         for event in events {
             match event.fact {
                 Fact::Ledger(
@@ -43,7 +43,7 @@ impl Ledger {
     }
 
     /// Asserts that every sum is what its parts come to. Walks all tasks that are not forgotten.
-    pub(in crate::mapred) fn assert_whole(&self, now: SimTime) {
+    pub(crate) fn assert_whole(&self, now: SimTime) {
         let (mut open, mut open_tries, mut seconds) = (0, 0, PerSlot::default());
         let (mut pending, mut unfinished) = (PerSlot::default(), PerSlot::default());
         for job in self.jobs.iter().flatten() {

@@ -131,17 +131,12 @@ impl Ledger {
     }
 
     /// Returns the registered trackers that are blacklisted. Walks all trackers.
-    pub(in crate::mapred) fn blacklisted(&self) -> impl Iterator<Item = &Tracker> {
+    pub(crate) fn blacklisted(&self) -> impl Iterator<Item = &Tracker> {
         self.trackers.iter().filter(|tracker| tracker.is_registered && tracker.is_blacklisted)
     }
 
     /// Forgives a tracker a fault, if its last one is long ago.
-    pub(in crate::mapred) fn forgive_in_time(
-        &mut self,
-        now: SimTime,
-        id: TrackerId,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn forgive_in_time(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         self.look_at_graylist(now, id, out);
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < now.saturating_since(tracker.faults_changed_at) {
@@ -152,7 +147,7 @@ impl Ledger {
     }
 
     /// Forgives a tracker that has started anew all its faults.
-    pub(in crate::mapred) fn forgive_all(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn forgive_all(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].faults = 0;
         self.trackers[id.index()].recent_faults.buckets.clear();
         self.look_at_graylist(now, id, out);
@@ -166,7 +161,7 @@ impl Ledger {
     }
 
     /// Notes whether a node's health script finds the node unfit.
-    pub(in crate::mapred) fn set_health(
+    pub(crate) fn set_health(
         &mut self,
         now: SimTime,
         id: TrackerId,

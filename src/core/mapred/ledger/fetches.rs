@@ -45,7 +45,7 @@ impl Ledger {
 
     /// Notes that a reduce complains of a map's output: after three complaints, and one for every two
     /// reduces that run, the map has failed.
-    pub(in crate::mapred) fn complain(
+    pub(crate) fn complain(
         &mut self,
         now: SimTime,
         FailedFetch { reduce, map }: FailedFetch,

@@ -19,7 +19,7 @@ use mumakil_base::random::mumak::Stories;
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    pub(in crate::mapred) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
+    pub(crate) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
         let spec = self.heat(spec);
         let id = spec.id;
         if self.jobs.len() <= id.index() {
@@ -71,7 +71,7 @@ impl Ledger {
     }
 
     /// Reads a job's splits; its setup task, or its tasks, may then be launched.
-    pub(in crate::mapred) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    pub(crate) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
         let job = entry(&mut self.jobs, id);
         // It may have been killed while its splits were read.
         if job.state != JobState::Submitted {
@@ -174,13 +174,7 @@ impl Ledger {
     }
 
     /// Ends a job early: nothing more is launched, and what runs is killed.
-    pub(in crate::mapred) fn condemn(
-        &mut self,
-        now: SimTime,
-        id: JobId,
-        verdict: Outcome,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn condemn(&mut self, now: SimTime, id: JobId, verdict: Outcome, out: &mut Outbox) {
         // A client may kill a job before it arrives, after it has ended, or twice.
         let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
             return;

@@ -31,12 +31,12 @@ struct Handout {
 
 /// What a policy wishes to launch, and why.
 #[derive(Clone, Copy)]
-pub(in crate::mapred) struct LaunchWish {
-    pub(in crate::mapred) job: JobId,
-    pub(in crate::mapred) tracker: TrackerId,
+pub(crate) struct LaunchWish {
+    pub(crate) job: JobId,
+    pub(crate) tracker: TrackerId,
     /// How many slots the task takes.
-    pub(in crate::mapred) slots: u32,
-    pub(in crate::mapred) reason: Reason,
+    pub(crate) slots: u32,
+    pub(crate) reason: Reason,
 }
 
 impl Ledger {
@@ -142,7 +142,7 @@ impl Ledger {
     /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
     /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
     /// here. Walks what was assigned since the last call.
-    pub(in crate::mapred) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
         while let Some((assigned, attempt)) = self.launches.front().copied()
             && expiry < now.saturating_since(assigned)
@@ -178,14 +178,14 @@ impl Ledger {
 
     /// Returns whether a job has certainly no map to launch on a tracker's own node; looks at no list.
     #[inline]
-    pub(in crate::mapred) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
+    pub(crate) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
         let is_empty = |job: &Job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker);
         self.job(id).is_none_or(is_empty)
     }
 
     /// Launches the job's best waiting map for a node within reach; if it has none and may look
     /// anywhere, a second attempt of a slow one.
-    pub(in crate::mapred) fn launch_map(
+    pub(crate) fn launch_map(
         &mut self,
         now: SimTime,
         wish: LaunchWish,
@@ -207,13 +207,7 @@ impl Ledger {
     }
 
     /// Returns whether a job would have a tracker, and could ever have so many slots there.
-    pub(in crate::mapred) fn suits(
-        &self,
-        job: &Job,
-        tracker: TrackerId,
-        kind: SlotKind,
-        slots: u32,
-    ) -> bool {
+    pub(crate) fn suits(&self, job: &Job, tracker: TrackerId, kind: SlotKind, slots: u32) -> bool {
         slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
@@ -250,12 +244,7 @@ impl Ledger {
 
     /// Returns how many maps of a job would be launched within reach of a tracker and of its rack, of so many
     /// at most.
-    pub(in crate::mapred) fn near_maps(
-        &mut self,
-        id: JobId,
-        tracker: TrackerId,
-        most: u32,
-    ) -> [u32; 2] {
+    pub(crate) fn near_maps(&mut self, id: JobId, tracker: TrackerId, most: u32) -> [u32; 2] {
         if self.job(id).is_none_or(|job| job.pending(SlotKind::Map) == 0) {
             return [0; 2];
         }
@@ -273,7 +262,7 @@ impl Ledger {
     }
 
     /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
-    pub(in crate::mapred) fn launch_reduce(
+    pub(crate) fn launch_reduce(
         &mut self,
         now: SimTime,
         wish: LaunchWish,
@@ -299,7 +288,7 @@ impl Ledger {
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
     ///
     /// Such a launch comes before any policy is asked and is the only one of its heartbeat.
-    pub(in crate::mapred) fn launch_service(
+    pub(crate) fn launch_service(
         &mut self,
         now: SimTime,
         tracker: TrackerId,

@@ -24,7 +24,7 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Forgets all jobs, which fail, and all trackers.
-    pub(in crate::mapred) fn fail_all(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn fail_all(&mut self, now: SimTime, out: &mut Outbox) {
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
@@ -41,7 +41,7 @@ impl Ledger {
     }
 
     /// Keeps of jobs that they were submitted, and forgets all trackers.
-    pub(in crate::mapred) fn keep_submissions(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn keep_submissions(&mut self, now: SimTime, out: &mut Outbox) {
         for id in self.open.clone() {
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(now, id, out);
@@ -53,7 +53,7 @@ impl Ledger {
     }
 
     /// Keeps what the history of jobs has, and the trackers that are named in it.
-    pub(in crate::mapred) fn keep_history(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn keep_history(&mut self, now: SimTime, out: &mut Outbox) {
         let mut named = vec![false; self.trackers.len()];
         for id in self.open.clone() {
             let job = self.known_mut(id);
@@ -87,7 +87,7 @@ impl Ledger {
     }
 
     /// Returns whether the process waits for trackers before it launches anything.
-    pub(in crate::mapred) fn is_recovering(&self) -> bool {
+    pub(crate) fn is_recovering(&self) -> bool {
         0 < self.rejoining
     }
 
@@ -99,7 +99,7 @@ impl Ledger {
 
     /// Goes on with what is left, at the moment when the process is back; returns the jobs whose splits
     /// are to be read. The policy hears of all jobs anew.
-    pub(in crate::mapred) fn recover(&mut self, now: SimTime) -> Vec<JobId> {
+    pub(crate) fn recover(&mut self, now: SimTime) -> Vec<JobId> {
         for tracker in self.trackers.iter_mut().filter(|tracker| tracker.rejoins) {
             tracker.last_seen = now;
             tracker.seen_before = now;
@@ -116,7 +116,7 @@ impl Ledger {
     }
 
     /// Lets the policy hear of all jobs anew.
-    pub(in crate::mapred) fn introduce_jobs(&mut self, now: SimTime) {
+    pub(crate) fn introduce_jobs(&mut self, now: SimTime) {
         for id in self.open.clone() {
             self.change(now, id, JobChange::Submitted);
             match self.known(id).state {
@@ -133,7 +133,7 @@ impl Ledger {
 
     /// Returns the attempts that a policy has suspended, or is about to, and has not let go on, with
     /// their trackers.
-    pub(in crate::mapred) fn halted(&self) -> Vec<(AttemptId, TrackerId)> {
+    pub(crate) fn halted(&self) -> Vec<(AttemptId, TrackerId)> {
         let attempts = self.open.iter().flat_map(|id| self.attempts_on(*id, None));
         let halted = attempts.filter_map(|attempt| {
             let record = self.attempt(attempt)?;
@@ -145,7 +145,7 @@ impl Ledger {
 
     /// Hears from a tracker for the first time since the process is back: what it does not have any
     /// more is lost, and what nobody needs is to end.
-    pub(in crate::mapred) fn rejoin(
+    pub(crate) fn rejoin(
         &mut self,
         now: SimTime,
         id: TrackerId,

@@ -24,7 +24,7 @@ impl Ledger {
     /// got the last order there was, with the second it would have told what came of it.
     ///
     /// Walks all trackers, and each launch once after its attempt has begun.
-    pub(in crate::mapred) fn calm(&mut self, patience: SimSpan) -> Option<Calm> {
+    pub(crate) fn calm(&mut self, patience: SimSpan) -> Option<Calm> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
         // One that is silent will be missed; one that is blacklisted will be forgiven.
         let heard = registered().map(|tracker| tracker.seen_before).min();
@@ -59,7 +59,7 @@ impl Ledger {
     }
 
     /// Says who waits for what. Walks all tasks of all jobs.
-    pub(in crate::mapred) fn stall(&self) -> Stall {
+    pub(crate) fn stall(&self) -> Stall {
         let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
         for job in self.jobs.iter().flatten() {
             let has_ended = matches!(job.state, JobState::Ended(_));

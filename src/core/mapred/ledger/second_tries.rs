@@ -29,7 +29,7 @@ pub(super) const MILLIONTHS: f64 = 1e6;
 impl Ledger {
     /// Looks which tasks are slow, if it has not just done so. Walks the tasks of jobs that run some
     /// and have none waiting.
-    pub(in crate::mapred) fn look_for_slow_tasks(&mut self, now: SimTime) {
+    pub(crate) fn look_for_slow_tasks(&mut self, now: SimTime) {
         let Some(rule) = self.hadoop.speculation.rule() else { return };
         if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
             return;
@@ -60,7 +60,7 @@ impl Ledger {
     ///
     /// Where rates are compared, that of an attempt which stands still falls for as long as it stands:
     /// in a day to below the mean of any cluster that works by the minute.
-    pub(in crate::mapred) fn slowness(&self) -> SimSpan {
+    pub(crate) fn slowness(&self) -> SimSpan {
         const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
         match self.hadoop.speculation.rule() {
             None => SimSpan::ZERO,

@@ -11,7 +11,7 @@ use crate::mapred::reason::Reason;
 use mumakil_base::units::SimTime;
 
 impl Ledger {
-    pub(in crate::mapred) fn register(
+    pub(crate) fn register(
         &mut self,
         now: SimTime,
         id: TrackerId,
@@ -50,7 +50,7 @@ impl Ledger {
         self.interval = self.hadoop.heartbeat_interval(self.active);
     }
 
-    pub(in crate::mapred) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
+    pub(crate) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
         let tracker = &mut self.trackers[id.index()];
         for kind in SlotKind::BOTH {
             self.occupied[kind] = self.occupied[kind] + occupied[kind] - tracker.occupied[kind];
@@ -59,12 +59,7 @@ impl Ledger {
     }
 
     /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
-    pub(in crate::mapred) fn lose_tracker(
-        &mut self,
-        now: SimTime,
-        id: TrackerId,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn lose_tracker(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         self.strike_off(now, id, out);
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
@@ -96,7 +91,7 @@ impl Ledger {
 
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
     /// told to end with its next heartbeat.
-    pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
@@ -108,7 +103,7 @@ impl Ledger {
     }
 
     /// Takes a node off that list.
-    pub(in crate::mapred) fn include(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn include(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions -= 1;
         if tracker.exclusions == 0 {
