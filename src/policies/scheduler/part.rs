@@ -7,7 +7,6 @@ pub mod delay;
 pub mod estimator;
 pub mod file_or;
 pub mod launches;
-pub mod limits;
 pub mod line;
 pub mod load;
 pub mod long_tasks;

@@ -1,19 +1,25 @@
-//! The jobs in line, and which of them may run: as many as their pools and users allow.
+//! The jobs in line, and which of them may run: as many as their pools, the pools around these and
+//! their users allow.
 
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
-use super::limits::Limits;
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
 use super::pool_tree::{PoolId, PoolTree};
-use super::pools::Pools;
+use super::pools::{Pool, Pools};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 
 /// Jobs by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct Line {
-    limits: Limits,
+    /// Whether some jobs may have to wait for others.
+    is_limited: bool,
+    /// What users may have.
+    pools: Pools,
     jobs: BTreeMap<Turn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.
     is_new: bool,
@@ -27,28 +33,36 @@ type Turn = (Priority, SimTime, JobId);
 impl Line {
     /// Returns an empty line.
     pub fn new(pools: &Pools) -> Self {
-        let limits = Limits::new(pools);
-        Self { limits, jobs: BTreeMap::new(), is_new: false, entered: Vec::new() }
+        let is_limited = pools.user_max_jobs.is_some()
+            || pools.pool_max_jobs.is_some()
+            || pools.users.values().any(|user| user.max_jobs.is_some())
+            || limits_a_pool(&pools.pools);
+        let (jobs, entered) = (BTreeMap::new(), Vec::new());
+        Self { is_limited, pools: pools.clone(), jobs, is_new: false, entered }
     }
 
     /// Returns whether some jobs may have to wait for others.
     pub fn is_limited(&self) -> bool {
-        self.limits.are_there()
+        self.is_limited
     }
 
     /// Returns why a job may not run: others have what is allowed, or, where all may run, it was not
     /// counted yet.
     pub fn refusal(&self) -> Reason {
-        if self.is_limited() { Reason::JobLimit } else { Reason::NotCounted }
+        if self.is_limited { Reason::JobLimit } else { Reason::NotCounted }
     }
 
     /// Lets a job stand in line for its pool.
     pub fn enter(&mut self, job: &Job, pool: PoolId) {
-        let place = (job.priority(), job.submitted_at(), job.id());
-        self.jobs.insert(place, (pool, job.spec().user.clone()));
+        let turn = (job.priority(), job.submitted_at(), job.id());
+        self.stand(turn, pool, &job.spec().user);
+    }
+
+    fn stand(&mut self, turn: Turn, pool: PoolId, user: &Arc<str>) {
+        self.jobs.insert(turn, (pool, user.clone()));
         self.is_new = true;
-        if !self.limits.are_there() {
-            self.entered.push(job.id());
+        if !self.is_limited {
+            self.entered.push(turn.2);
         }
     }
 
@@ -59,15 +73,61 @@ impl Line {
 
     /// Says which jobs may run, if jobs have come or gone since this was last said: of each job where
     /// some may have to wait, else of those that have come.
-    pub fn choose(&mut self, pools: &PoolTree, mut say: impl FnMut(JobId, bool)) {
-        if !self.limits.are_there() {
+    pub fn choose(&mut self, tree: &PoolTree, mut say: impl FnMut(JobId, bool)) {
+        if !self.is_limited {
             self.entered.drain(..).for_each(|job| say(job, true));
         } else if mem::take(&mut self.is_new) {
-            let mut admission = self.limits.admit(pools);
+            let mut in_pool = vec![0; tree.ids().count()];
+            let mut of_users: FxHashMap<&str, u32> = FxHashMap::default();
             for ((.., job), (pool, user)) in &self.jobs {
                 step();
-                say(*job, admission.may_run(*pool, user));
+                let of_user = of_users.entry(user).or_default();
+                let has_room = |id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs;
+                let may_run =
+                    tree.upwards(*pool).all(has_room) && *of_user < self.pools.jobs_of_user(user);
+                if may_run {
+                    *of_user += 1;
+                    tree.upwards(*pool).for_each(|id| in_pool[id.index()] += 1);
+                }
+                say(*job, may_run);
             }
         }
+    }
+}
+
+fn limits_a_pool(pools: &IndexMap<String, Pool>) -> bool {
+    pools.values().any(|pool| pool.max_jobs.is_some() || limits_a_pool(&pool.pools))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns which of these jobs may run, each a pool and a user.
+    fn admitted(yaml: &str, jobs: &[(&str, &str)]) -> Vec<bool> {
+        let pools: Pools = serde_yaml::from_str(yaml).unwrap();
+        let (mut line, mut tree) = (Line::new(&pools), PoolTree::new(&pools));
+        for (number, (pool, user)) in (0..).zip(jobs) {
+            let turn = (Priority::Normal, SimTime::ZERO, JobId(number));
+            line.stand(turn, tree.place(pool), &(*user).into());
+        }
+        let mut admitted = Vec::new();
+        line.choose(&tree, |_, may_run| admitted.push(may_run));
+        admitted
+    }
+
+    #[test]
+    fn a_pool_and_those_around_it_let_so_many_jobs_run() {
+        let jobs = [("a", "x"), ("a", "y"), ("b", "x"), ("c", "x")];
+        let yaml = "pools: {outer: {max_jobs: 2, pools: {a: {max_jobs: 1}, b: {}, c: {}}}}";
+        assert_eq!(admitted(yaml, &jobs), [true, false, true, false]);
+        assert_eq!(admitted("{}", &jobs), [true; 4]);
+    }
+
+    #[test]
+    fn a_user_has_a_limit_of_its_own_or_that_of_all() {
+        let jobs = [("a", "x"), ("b", "x"), ("a", "y"), ("b", "y"), ("c", "y")];
+        let yaml = "{user_max_jobs: 1, users: {y: {max_jobs: 2}}}";
+        assert_eq!(admitted(yaml, &jobs), [true, false, true, true, false]);
     }
 }

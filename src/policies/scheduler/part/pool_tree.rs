@@ -109,22 +109,17 @@ impl PoolTree {
         id
     }
 
-    /// Returns the pool in which a job stands that names this one, and makes it if it is new; `None`
-    /// if there are pools inside of it, since jobs stand in leaves.
-    pub fn leaf(&mut self, name: &str) -> Option<PoolId> {
-        if let Some(id) = self.find(name) {
-            return self.is_leaf(id).then_some(id);
-        }
-        let parent = Some(PoolId::ROOT);
-        Some(self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() }))
-    }
-
-    /// Returns the pool in which a job stands that names this one, where all jobs were checked.
+    /// Returns the pool in which a job stands that names this one, and makes it if it is new.
     ///
     /// # Panics
-    /// If there are pools inside of it.
+    /// If there are pools inside of it, since jobs stand in leaves.
     pub fn place(&mut self, name: &str) -> PoolId {
-        self.leaf(name).expect("jobs that name a pool with others inside were refused")
+        if let Some(id) = self.find(name) {
+            assert!(self.is_leaf(id), "jobs that name a pool with others inside were refused");
+            return id;
+        }
+        let parent = Some(PoolId::ROOT);
+        self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() })
     }
 
     /// Returns the pool with this name.
@@ -187,16 +182,16 @@ mod tests {
     #[test]
     fn jobs_stand_in_leaves() {
         let mut tree = tree("pools: {a: {pools: {b: {}}}}");
-        assert_eq!(tree.leaf("a"), None);
-        assert_eq!(tree.leaf("b"), tree.find("b"));
+        assert!(!tree.is_leaf(tree.find("a").unwrap()));
+        assert_eq!(Some(tree.place("b")), tree.find("b"));
         assert!(!tree.is_leaf(PoolId::ROOT));
     }
 
     #[test]
     fn an_undeclared_pool_begins_with_its_first_job_and_is_found_by_the_next() {
         let mut tree = tree("{pools: {a: {}}, pool_max_jobs: 3, order: fifo, min_share_after: 5s}");
-        let new = tree.leaf("new").unwrap();
-        assert_eq!(tree.leaf("new"), Some(new));
+        let new = tree.place("new");
+        assert_eq!(tree.place("new"), new);
         assert_eq!(names(&tree, tree.upwards(new)), "new ");
         let PoolNode { weight, max_jobs, order, min_share_after, max, .. } = tree.pool(new);
         assert_eq!((*weight, *max_jobs, *order), (1.0, 3, JobOrder::Fifo));
