@@ -6,21 +6,11 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::standings::{PoolState, Tasks};
 use crate::scheduler::part::pool_tree::PoolId;
-use crate::scheduler::part::pools::JobOrder;
 use crate::scheduler::part::share::weight;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{JobId, Priority};
-
-/// What a job has, and what it lacks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JobStanding {
-    pub(super) priority: Priority,
-    pub(super) running: u32,
-    pub(super) pending: u32,
-    pub(super) arrived: SimTime,
-    pub(super) job: JobId,
-}
+use mumakil_core::mapred::{JobId, Priority, SlotKind};
 
 /// A job's place in its pool, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,41 +23,22 @@ pub(super) struct JobKey {
     pub(super) job: JobId,
 }
 
-impl JobStanding {
-    /// Returns the job's place by priority, then by what it lacks and by what it has.
-    pub(super) fn by_need(self) -> JobKey {
-        let (pending, holds) = (Reverse(self.pending), self.running.into());
-        JobKey { pending, holds, ..self.in_line() }
+impl JobKey {
+    /// Returns a job's place by priority, then arrival.
+    pub(super) fn in_line(priority: Priority, arrived: SimTime, job: JobId) -> Self {
+        Self { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
     }
 
-    /// Returns the job's place in a pool with this order under `fair`.
-    pub(super) fn by_order(self, order: JobOrder) -> JobKey {
-        let holds = (f64::from(self.running) / weight(self.priority, None)).to_bits();
-        match order {
-            JobOrder::Fifo => self.in_line(),
-            JobOrder::Fair => JobKey { priority: None, holds, ..self.in_line() },
-        }
+    /// Returns a job's place by priority, then by what it lacks and by what it has.
+    pub(super) fn by_need(self, Tasks { running, pending }: Tasks) -> Self {
+        Self { pending: Reverse(pending), holds: running.into(), ..self }
     }
 
-    fn in_line(self) -> JobKey {
-        let Self { priority, arrived, job, .. } = self;
-        JobKey { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
+    /// Returns a job's place by what it has for its weight, as under `fair`.
+    pub(super) fn by_share(self, running: u32) -> Self {
+        let weight = self.priority.map_or(1.0, |priority| weight(priority, None));
+        Self { priority: None, holds: (f64::from(running) / weight).to_bits(), ..self }
     }
-}
-
-/// What a pool has, and what it is owed.
-#[derive(Clone, Debug)]
-pub(super) struct PoolStanding {
-    pub(super) running: u32,
-    pub(super) pending: u32,
-    /// What it has and could use, within its limit.
-    pub(super) demand: u32,
-    pub(super) min: u32,
-    pub(super) weight: f64,
-    /// The number of the last launch out of it.
-    pub(super) last_launch: u64,
-    pub(super) name: Arc<str>,
-    pub(super) pool: PoolId,
 }
 
 /// A pool's place, the first one first.
@@ -83,28 +54,26 @@ pub(super) struct PoolKey {
     pub(super) pool: PoolId,
 }
 
-impl PoolKey {}
-
-impl PoolStanding {
-    /// Returns the pool's place: those within their minimum, or what they lack of it, go first.
-    pub(super) fn by_need(self) -> PoolKey {
-        let min = self.min.min(self.pending);
-        let last_launch = self.last_launch;
-        let is_served = min < self.running;
-        PoolKey { last_launch, ..self.key(is_served, min) }
+impl PoolKey {
+    /// Returns a pool's place: those within their minimum, or what they lack of it, go first.
+    pub(super) fn by_need(pool: &PoolState, id: PoolId, kind: SlotKind) -> Self {
+        let Tasks { running, pending } = pool.tasks[kind];
+        let min = pool.min[kind].min(pending);
+        let key = Self::new(pool, id, running, min, min < running);
+        Self { last_launch: pool.last_launch, ..key }
     }
 
-    /// Returns the pool's place under `fair`: those below their minimum go first.
-    pub(super) fn by_share(self) -> PoolKey {
-        let owed = self.min.min(self.demand);
-        let is_served = owed <= self.running;
-        self.key(is_served, owed)
+    /// Returns a pool's place under `fair`: those below their minimum go first.
+    pub(super) fn by_share(pool: &PoolState, id: PoolId, kind: SlotKind) -> Self {
+        let running = pool.tasks[kind].running;
+        let owed = pool.min[kind].min(pool.demand[kind]);
+        Self::new(pool, id, running, owed, owed <= running)
     }
 
-    fn key(self, is_served: bool, min: u32) -> PoolKey {
-        let part = if is_served { self.weight } else { f64::from(min.max(1)) };
-        let ratio = (f64::from(self.running) / part).to_bits();
-        PoolKey { is_served, ratio, last_launch: 0, name: self.name, pool: self.pool }
+    fn new(pool: &PoolState, id: PoolId, running: u32, min: u32, is_served: bool) -> Self {
+        let part = if is_served { pool.weight } else { f64::from(min.max(1)) };
+        let ratio = (f64::from(running) / part).to_bits();
+        Self { is_served, ratio, last_launch: 0, name: pool.name.clone(), pool: id }
     }
 }
 
@@ -112,82 +81,93 @@ impl PoolStanding {
 mod tests {
     use super::*;
 
-    fn job(number: u32) -> JobStanding {
-        JobStanding {
-            priority: Priority::Normal,
-            running: 2,
-            pending: 5,
-            arrived: SimTime::from_micros(9),
-            job: JobId(number),
-        }
+    const USUAL: Tasks = Tasks { running: 2, pending: 5 };
+
+    fn in_line(priority: Priority, number: u32) -> JobKey {
+        JobKey::in_line(priority, SimTime::from_micros(9), JobId(number))
     }
 
-    fn pool(number: u32) -> PoolStanding {
-        PoolStanding {
-            running: 2,
-            pending: 9,
-            demand: 11,
-            min: 3,
-            weight: 1.0,
-            last_launch: 5,
-            name: "p".into(),
-            pool: PoolId(number),
-        }
+    fn tasks(running: u32, pending: u32) -> Tasks {
+        Tasks { running, pending }
     }
 
     #[test]
     fn jobs_go_by_priority_then_by_what_they_lack_and_hold_then_by_arrival_and_number() {
+        use Priority::{High, Low, Normal};
+        let earlier = JobKey::in_line(Normal, SimTime::ZERO, JobId(6));
         let in_order = [
-            JobStanding { priority: Priority::High, pending: 1, running: 9, ..job(9) },
-            JobStanding { pending: 6, running: 9, ..job(8) },
-            JobStanding { running: 1, ..job(7) },
-            JobStanding { arrived: SimTime::ZERO, ..job(6) },
-            job(4),
-            job(5),
-            JobStanding { priority: Priority::Low, pending: 99, running: 0, ..job(1) },
+            in_line(High, 9).by_need(tasks(9, 1)),
+            in_line(Normal, 8).by_need(tasks(9, 6)),
+            in_line(Normal, 7).by_need(tasks(1, 5)),
+            earlier.by_need(USUAL),
+            in_line(Normal, 4).by_need(USUAL),
+            in_line(Normal, 5).by_need(USUAL),
+            in_line(Low, 1).by_need(tasks(0, 99)),
         ];
-        assert!(in_order.map(JobStanding::by_need).is_sorted());
+        assert!(in_order.is_sorted());
     }
 
     #[test]
     fn as_in_fair_jobs_go_by_what_they_hold_for_their_weight_or_in_line() {
-        let heavy = JobStanding { priority: Priority::High, running: 4, pending: 1, ..job(3) };
-        let light = JobStanding { arrived: SimTime::from_micros(10), ..job(2) };
-        let less = JobStanding { running: 1, ..job(8) };
-        assert!([less, heavy, light].map(|job| job.by_order(JobOrder::Fair)).is_sorted());
-        assert!([heavy, less, light].map(|job| job.by_order(JobOrder::Fifo)).is_sorted());
+        let heavy = in_line(Priority::High, 3);
+        let light = JobKey::in_line(Priority::Normal, SimTime::from_micros(10), JobId(2));
+        let less = in_line(Priority::Normal, 8);
+        assert!([less.by_share(1), heavy.by_share(4), light.by_share(2)].is_sorted());
+        assert!([heavy, less, light].is_sorted());
+    }
+
+    /// Returns a pool with two slots of three that it is promised, and nine tasks that wait.
+    fn pool(change: impl FnOnce(&mut PoolState)) -> PoolState {
+        let mut pool = PoolState::default();
+        (pool.weight, pool.last_launch, pool.name) = (1.0, 5, "p".into());
+        (pool.tasks.map, pool.demand.map, pool.min.map) = (tasks(2, 9), 11, 3);
+        change(&mut pool);
+        pool
+    }
+
+    fn by_need(number: u32, change: impl FnOnce(&mut PoolState)) -> PoolKey {
+        PoolKey::by_need(&pool(change), PoolId(number), SlotKind::Map)
+    }
+
+    fn by_share(number: u32, change: impl FnOnce(&mut PoolState)) -> PoolKey {
+        PoolKey::by_share(&pool(change), PoolId(number), SlotKind::Map)
     }
 
     #[test]
     fn pools_within_their_minimum_go_first_then_those_with_least_for_their_weight() {
         let in_order = [
-            PoolStanding { running: 0, ..pool(8) },
-            PoolStanding { running: 3, min: 6, ..pool(7) },
-            pool(6),
+            by_need(8, |pool| pool.tasks.map.running = 0),
+            by_need(7, |pool| (pool.tasks.map.running, pool.min.map) = (3, 6)),
+            by_need(6, |_| {}),
             // Exactly at its minimum is within it.
-            PoolStanding { running: 3, ..pool(5) },
+            by_need(5, |pool| pool.tasks.map.running = 3),
             // It lacks but one, so one is its minimum.
-            PoolStanding { pending: 1, weight: 2.0, ..pool(4) },
-            PoolStanding { running: 4, weight: 3.0, last_launch: 4, ..pool(9) },
-            PoolStanding { running: 4, weight: 3.0, ..pool(3) },
-            PoolStanding { running: 4, ..pool(2) },
+            by_need(4, |pool| (pool.tasks.map.pending, pool.weight) = (1, 2.0)),
+            by_need(9, |pool| {
+                (pool.tasks.map.running, pool.weight, pool.last_launch) = (4, 3.0, 4);
+            }),
+            by_need(3, |pool| (pool.tasks.map.running, pool.weight) = (4, 3.0)),
+            by_need(2, |pool| pool.tasks.map.running = 4),
         ];
-        assert!(in_order.map(PoolStanding::by_need).is_sorted());
+        assert!(in_order.is_sorted());
     }
 
     #[test]
     fn without_a_minimum_a_pool_is_within_it_as_long_as_it_has_nothing() {
-        let none = PoolStanding { min: 0, running: 0, ..pool(2) };
-        let some = PoolStanding { running: 1, ..pool(1) };
-        assert!(none.clone().by_need() < some.clone().by_need());
-        assert!(some.by_share() < none.by_share(), "as in fair it is owed nothing");
+        let none = |pool: &mut PoolState| (pool.min.map, pool.tasks.map.running) = (0, 0);
+        let some = |pool: &mut PoolState| pool.tasks.map.running = 1;
+        assert!(by_need(2, none) < by_need(1, some));
+        assert!(by_share(1, some) < by_share(2, none), "as in fair it is owed nothing");
     }
 
     #[test]
     fn as_in_fair_pools_at_their_minimum_are_served_and_ties_go_by_name() {
-        let below = PoolStanding { weight: 0.1, ..pool(3) };
-        let at = PoolStanding { running: 3, ..pool(2) };
-        let other = PoolStanding { running: 3, name: "q".into(), last_launch: 0, ..pool(1) };
-        assert!([below, at, other].map(PoolStanding::by_share).is_sorted());
+        let below = by_share(3, |pool| pool.weight = 0.1);
+        let at = by_share(2, |pool| pool.tasks.map.running = 3);
+        let other = by_share(1, |pool| {
+            (pool.tasks.map.running, pool.last_launch) = (3, 0);
+            pool.name = "q".into();
+        });
+        assert!([below, at, other].is_sorted());
     }
 }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::ModifiedFairOptions;
 use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
-use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
+use super::order::{JobKey, PoolKey};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
@@ -61,26 +61,26 @@ pub(super) struct Standings {
 
 /// The tasks of a job or a pool that have a slot, and those that wait for one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tasks {
-    running: u32,
-    pending: u32,
+pub(super) struct Tasks {
+    pub(super) running: u32,
+    pub(super) pending: u32,
 }
 
 /// A pool at work.
-#[derive(Debug)]
-struct PoolState {
-    name: Arc<str>,
-    weight: f64,
+#[derive(Debug, Default)]
+pub(super) struct PoolState {
+    pub(super) name: Arc<str>,
+    pub(super) weight: f64,
     order: JobOrder,
-    min: PerSlot<u32>,
+    pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
-    tasks: PerSlot<Tasks>,
+    pub(super) tasks: PerSlot<Tasks>,
     /// What the pool demanded when slots were allotted, and the most that it may have, as told by the
     /// allotment of this number.
-    demand: PerSlot<u32>,
+    pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
-    last_launch: u64,
+    pub(super) last_launch: u64,
     /// Its jobs that could use a slot, the next one first.
     ready: PerSlot<BTreeSet<JobKey>>,
     key: PerSlot<Option<PoolKey>>,
@@ -408,13 +408,8 @@ impl PoolState {
             order: pool.order,
             min: pool.min,
             max: pool.max,
-            tasks: PerSlot::default(),
-            demand: PerSlot::default(),
-            limit: PerSlot::default(),
             told_by: PerSlot { map: allotment, reduce: allotment },
-            last_launch: 0,
-            ready: PerSlot::default(),
-            key: PerSlot::default(),
+            ..Self::default()
         }
     }
 
@@ -432,49 +427,32 @@ impl PoolState {
     }
 
     /// Returns where the pool stands, if it could use a slot and may have one.
-    fn key(&self, pool: PoolId, kind: SlotKind, sorts: bool) -> Option<PoolKey> {
-        let Tasks { running, pending } = self.tasks[kind];
-        if self.ready[kind].is_empty() || self.limit[kind] <= running {
+    fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<PoolKey> {
+        if self.ready[kind].is_empty() || self.limit[kind] <= self.tasks[kind].running {
             return None;
         }
-        let standing = PoolStanding {
-            running,
-            pending,
-            demand: self.demand[kind],
-            min: self.min[kind],
-            weight: self.weight,
-            last_launch: self.last_launch,
-            name: self.name.clone(),
-            pool,
-        };
-        Some(if sorts { standing.by_need() } else { standing.by_share() })
+        Some(if sorts {
+            PoolKey::by_need(self, id, kind)
+        } else {
+            PoolKey::by_share(self, id, kind)
+        })
     }
 }
 
 impl Member {
-    /// Returns where the job stands in a pool with this order, if it could use a slot.
+    /// Returns where the job stands in a pool with this order, if it could use a slot. Line stays line,
+    /// by the priority that jobs came with: it is the equal shares that give way to need.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
-        if self.tasks[kind].pending == 0 {
+        let tasks = self.tasks[kind];
+        if tasks.pending == 0 {
             return None;
         }
-        let standing = self.standing_in(order, job, kind);
-        let by_need = self.is_by_need(order, sorts);
-        Some(if by_need { standing.by_need() } else { standing.by_order(order) })
-    }
-
-    /// Line stays line, by the priority that jobs came with: it is the equal shares that give way to
-    /// need.
-    fn is_by_need(&self, order: JobOrder, sorts: bool) -> bool {
-        sorts && order == JobOrder::Fair
-    }
-
-    fn standing_in(&self, order: JobOrder, job: JobId, kind: SlotKind) -> JobStanding {
-        let Tasks { running, pending } = self.tasks[kind];
-        let priority = match order {
-            JobOrder::Fifo => self.came_with,
-            JobOrder::Fair => self.priority,
-        };
-        JobStanding { priority, running, pending, arrived: self.arrived, job }
+        let in_line = |priority| JobKey::in_line(priority, self.arrived, job);
+        Some(match order {
+            JobOrder::Fifo => in_line(self.came_with),
+            JobOrder::Fair if sorts => in_line(self.priority).by_need(tasks),
+            JobOrder::Fair => in_line(self.priority).by_share(tasks.running),
+        })
     }
 }
 
