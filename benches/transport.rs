@@ -42,7 +42,7 @@ struct Answering;
 impl Core for Answering {
     type Msg = ToJobTracker;
 
-    fn handle(&mut self, _now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         if let ToJobTracker::Heartbeat(heartbeat) = msg {
             let reply = Arc::new(Reply { interval: INTERVAL, ..Reply::default() });
             out.send_after(
@@ -62,7 +62,7 @@ struct Beating {
 impl Core for Beating {
     type Msg = ToTracker;
 
-    fn handle(&mut self, _now: SimTime, msg: &ToTracker, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToTracker, out: &mut Outbox) {
         let own = |msg| Mail::Tracker(self.id, msg);
         match msg {
             ToTracker::PowerOn => {
@@ -87,7 +87,7 @@ struct Silent;
 impl Core for Silent {
     type Msg = ToInjector;
 
-    fn handle(&mut self, _: SimTime, _: &ToInjector, _: &mut Outbox) {}
+    fn handle(&mut self, _: &ToInjector, _: &mut Outbox) {}
 }
 
 /// Runs the trivial cores under a drive of the virtual clock.

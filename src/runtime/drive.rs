@@ -105,7 +105,8 @@ impl<M: Message> Body<M> {
 
     /// Lets the core handle a message; what it leaves is in `out`.
     pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
-        self.core.handle(now, msg, out);
+        out.now = now;
+        self.core.handle(msg, out);
     }
 
     /// Carries the letters that the core has left: `post` gets each with the instant of its arrival.

@@ -115,7 +115,7 @@ mod tests {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(2) };
         play.cast.job_tracker = job_tracker(|now, msg, out| {
-            see(out, now, called(&msg));
+            see(out, called(&msg));
             if called(&msg) == 0 {
                 // Without delay, and yet after what was sent before.
                 out.send(tell(0, 4));
@@ -123,11 +123,10 @@ mod tests {
                 out.send(remark(6));
             }
         });
-        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
-            core(|now, msg, out| see(out, now, told(&msg)))
-        };
+        let tracker =
+            |_| -> Box<dyn Core<Msg = ToTracker>> { core(|now, msg, out| see(out, told(&msg))) };
         play.cast.trackers = (0..2).map(tracker).collect();
-        play.cast.injector = core(|now, _, out| see(out, now, 6));
+        play.cast.injector = core(|now, _, out| see(out, 6));
         // Messages and clockwork by turns.
         play.opening =
             vec![(ms(1), call(0)), (ms(1), beat(1, 1)), (ms(1), tell(1, 2)), (ms(1), beat(0, 3))];
@@ -157,7 +156,7 @@ mod tests {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(0) };
         play.cast.job_tracker = job_tracker(|now, msg, out| {
-            see(out, now, called(&msg));
+            see(out, called(&msg));
             out.stop = (called(&msg) == 1).then_some(StopReason::Done);
         });
         play.opening = [call(0), call(1), call(2), recall(3)].map(|mail| (ms(1), mail)).to_vec();

@@ -354,7 +354,7 @@ mod tests {
         // A number goes round three trackers, on whatever threads they are.
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
             core(move |now, msg: ToTracker, out| {
-                see(out, now, told(&msg));
+                see(out, told(&msg));
                 if told(&msg) + 1 < ALL {
                     out.send(tell((id + 1) % 3, told(&msg) + 1));
                 }

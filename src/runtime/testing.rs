@@ -28,8 +28,8 @@ struct Scripted<M, F> {
 impl<M: Message, F: FnMut(SimTime, M, &mut Outbox) + Send> Core for Scripted<M, F> {
     type Msg = M;
 
-    fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
-        (self.script)(now, msg.clone(), out);
+    fn handle(&mut self, msg: &M, out: &mut Outbox) {
+        (self.script)(out.now, msg.clone(), out);
     }
 }
 
@@ -136,8 +136,8 @@ pub(super) fn told(msg: &ToTracker) -> u32 {
 // ---- what is seen ----
 
 /// Sees a number.
-pub(super) fn see(out: &mut Outbox, now: SimTime, number: u32) {
-    out.emit(now, Fact::Member(TrackerId(number), MemberFact::Forgiven));
+pub(super) fn see(out: &mut Outbox, number: u32) {
+    out.emit(Fact::Member(TrackerId(number), MemberFact::Forgiven));
 }
 
 /// Hands events on, until nobody receives them any more.

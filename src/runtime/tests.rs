@@ -38,7 +38,7 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         let mut play = Play { events, ..play(1) };
         // A call is told to the tracker, which waits and calls with the next number.
         play.cast.job_tracker = job_tracker(|now, msg, out| {
-            see(out, now, called(&msg));
+            see(out, called(&msg));
             if called(&msg) < 5 {
                 out.send_after(MS, tell(0, called(&msg) + 1));
             }
@@ -100,7 +100,7 @@ fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know(
         let mut play = calm(0);
         play.cast.trackers = vec![core(|now, _, out| {
             let slots = Default::default();
-            out.emit(now, Fact::Tracker(TrackerId(0), TrackerFact::Up(slots)));
+            out.emit(Fact::Tracker(TrackerId(0), TrackerFact::Up(slots)));
         })];
         play.opening.push((SimTime::ZERO, tell(0, 1)));
         let (_, ending) = run(play);
@@ -127,7 +127,7 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, called(&msg)));
         play.cast.injector = core(|_, _, out| {
             for number in ALL / 2..ALL {
                 out.send(call(number));
@@ -148,7 +148,7 @@ fn the_fabric_is_told_of_flows_and_tells_rates() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
         play.cast.trackers = vec![core(|now, msg, out| match msg {
-            ToTracker::Rates(rates) => see(out, now, rates[0].number),
+            ToTracker::Rates(rates) => see(out, rates[0].number),
             _ => out.affect(ToFabric::Settle),
         })];
         play.cast.fabric = Some(core(|_, _, out| {
@@ -167,7 +167,7 @@ fn links_take_their_time_and_plans_none() {
         let (events, facts) = witness();
         let links = Links { latency: Dist::Constant(MS * 2), ..links(1) };
         let mut play = Play { events, links, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, called(&msg)));
         play.cast.trackers = vec![core(|_, _, out| {
             out.send(call(2));
             out.affect(recall(0));
@@ -186,7 +186,7 @@ fn a_core_ends_the_run() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
         play.cast.job_tracker = job_tracker(|now, msg, out| {
-            see(out, now, called(&msg));
+            see(out, called(&msg));
             out.send_after(MS, call(called(&msg) + 1));
             out.stop = (called(&msg) == 3).then_some(StopReason::Done);
         });
@@ -214,7 +214,7 @@ fn a_run_ends_when_its_time_is_up() {
         let (events, facts) = witness();
         let mut play = Play { events, until: ms(11), ..play(1) };
         play.cast.job_tracker = job_tracker(|now, _, out| {
-            see(out, now, 0);
+            see(out, 0);
             out.plan(MS * 4, recall(0));
         });
         play.opening = vec![(ms(3), recall(0))];
@@ -240,7 +240,7 @@ fn the_job_tracker_is_heard_out_when_the_run_is_over() {
             play.cast.job_tracker = core(move |now, msg, out| {
                 let number = if let ToJobTracker::Over = msg { 100 } else { called(&msg) };
                 seen_at.lock().push(now);
-                see(out, now, number);
+                see(out, number);
                 out.send_after(MS, tell(0, 1));
             });
             play.cast.trackers = vec![core(move |_, _, out| end(out))];
@@ -266,7 +266,7 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
                 let (events, facts) = witness();
                 let mut play = Play { events, ..play(1) };
                 play.cast.trackers = vec![core(move |now, msg, out| {
-                    see(out, now, told(&msg));
+                    see(out, told(&msg));
                     if told(&msg) == 1 {
                         panic();
                     }
@@ -309,7 +309,7 @@ fn a_run_whose_facts_nobody_takes_ends() {
         play.cast.job_tracker = job_tracker(|now, msg, out| {
             out.send_after(MS, call(called(&msg) + 1));
             if called(&msg) == 3 {
-                see(out, now, 0);
+                see(out, 0);
             }
         });
         play.opening = vec![(ms(1), call(0))];

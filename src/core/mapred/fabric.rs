@@ -18,7 +18,7 @@ use self::page_cache::PageCache;
 use crate::cluster::{FlowIndex, Reread, Resources, SharedResources, Speeds, TrackerId};
 use crate::mapred::message::{FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToTracker};
 use crate::mapred::outbox::{Core, Outbox};
-use mumakil_base::units::{Bytes, SimSpan, SimTime};
+use mumakil_base::units::{Bytes, SimSpan};
 
 /// The fabric of a cluster.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Fabric {
 impl Core for Fabric {
     type Msg = ToFabric;
 
-    fn handle(&mut self, _: SimTime, msg: &ToFabric, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToFabric, out: &mut Outbox) {
         match msg {
             ToFabric::FlowBegins(flow) => self.begin(flow, out),
             ToFabric::FlowEnds { id, is_done } => self.end(*id, *is_done, out),

@@ -167,43 +167,43 @@ impl JobTracker {
 
     // ---- its process ----
 
-    fn pause(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+    fn pause(&mut self, span: SimSpan, out: &mut Outbox) {
         match self.process {
-            ProcessState::Works => self.note_process(now, ProcessState::Still, out),
+            ProcessState::Works => self.note_process(ProcessState::Still, out),
             ProcessState::Still => {}
             // There is nobody to stand still.
             ProcessState::Gone => return,
         }
-        self.stand_still(now, span, out);
+        self.stand_still(span, out);
     }
 
-    fn note_process(&mut self, now: SimTime, state: ProcessState, out: &mut Outbox) {
+    fn note_process(&mut self, state: ProcessState, out: &mut Outbox) {
         self.process = state;
         let incident = match state {
             ProcessState::Works => Incident::Back,
             ProcessState::Still => Incident::Pauses,
             ProcessState::Gone => Incident::Gone,
         };
-        out.emit(now, Fact::befell(None, incident));
+        out.emit(Fact::befell(None, incident));
     }
 
     /// Stands still for a while.
-    fn stand_still(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
-        self.stands_until = self.stands_until.max(now + span);
+    fn stand_still(&mut self, span: SimSpan, out: &mut Outbox) {
+        self.stands_until = self.stands_until.max(out.now + span);
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
     }
 
     /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
-    fn die(&mut self, now: SimTime, span: SimSpan, recovers: bool, out: &mut Outbox) {
+    fn die(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
             // Its books are as it left them; it is only back later, with the policy of its last start.
-            self.follow_policy(now, out);
-            return self.stand_still(now, span, out);
+            self.follow_policy(out);
+            return self.stand_still(span, out);
         }
         // Whoever stood still does so no more.
-        self.stands_until = now;
-        self.note_process(now, ProcessState::Gone, out);
+        self.stands_until = out.now;
+        self.note_process(ProcessState::Gone, out);
         for (_, heartbeat) in self.line.drain(..) {
             refuse(&heartbeat, out);
         }
@@ -211,17 +211,17 @@ impl JobTracker {
         self.reading = 0;
         self.deaths += 1;
         match self.ledger.hadoop.behaviour().recovery.filter(|_| recovers) {
-            Some(Recovery::Replay) => self.ledger.keep_history(now, out),
-            Some(Recovery::Resubmit) => self.ledger.keep_submissions(now, out),
-            None => self.ledger.fail_all(now, out),
+            Some(Recovery::Replay) => self.ledger.keep_history(out),
+            Some(Recovery::Resubmit) => self.ledger.keep_submissions(out),
+            None => self.ledger.fail_all(out),
         }
-        self.follow_policy(now, out);
-        self.busy_until = now;
-        self.stand_still(now, span, out);
+        self.follow_policy(out);
+        self.busy_until = out.now;
+        self.stand_still(span, out);
     }
 
     /// Goes on with the next policy, which knows nothing yet.
-    fn follow_policy(&mut self, now: SimTime, out: &mut Outbox) {
+    fn follow_policy(&mut self, out: &mut Outbox) {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
@@ -229,59 +229,60 @@ impl JobTracker {
         let halted = self.ledger.halted();
         if !halted.is_empty() && !self.scheduler.inherit(&halted) {
             for (attempt, _) in halted {
-                self.ledger.doom(now, attempt, Reason::PolicyChanged, out);
+                self.ledger.doom(attempt, Reason::PolicyChanged, out);
             }
         }
     }
 
     /// Lets another policy take over, which hears of all jobs.
-    fn change_policy(&mut self, now: SimTime, out: &mut Outbox) {
-        out.emit(now, Fact::World(WorldFact::PolicyChanged));
-        self.follow_policy(now, out);
+    fn change_policy(&mut self, out: &mut Outbox) {
+        out.emit(Fact::World(WorldFact::PolicyChanged));
+        self.follow_policy(out);
         // Who is gone hears of them when it is back.
         if self.process != ProcessState::Gone {
-            self.ledger.introduce_jobs(now);
+            self.ledger.introduce_jobs(out.now);
         }
-        self.ledger.moved_at = now;
+        self.ledger.moved_at = out.now;
         if !self.has_tick {
             self.plan_tick(out);
         }
     }
 
     /// Begins as a process that knows nothing but what is to be recovered.
-    fn recover(&mut self, now: SimTime, out: &mut Outbox) {
-        for job in self.ledger.recover(now) {
+    fn recover(&mut self, out: &mut Outbox) {
+        for job in self.ledger.recover(out.now) {
             if !self.reads_on_order {
                 self.unread.push_back(job);
             }
         }
-        self.read_splits(now, out);
+        self.read_splits(out);
     }
 
     /// Goes on with what has come meanwhile.
-    fn wake(&mut self, now: SimTime, out: &mut Outbox) {
+    fn wake(&mut self, out: &mut Outbox) {
+        let now = out.now;
         if now < self.stands_until || self.process == ProcessState::Works {
             return;
         }
         if self.process == ProcessState::Gone {
-            self.recover(now, out);
+            self.recover(out);
         }
-        self.note_process(now, ProcessState::Works, out);
+        self.note_process(ProcessState::Works, out);
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             self.tell_policy(now, None);
-            self.take(now, &msg, out);
+            self.take(&msg, out);
         }
     }
 
     // ---- jobs ----
 
-    fn read_splits(&mut self, now: SimTime, out: &mut Outbox) {
+    fn read_splits(&mut self, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
             if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
-                self.tell_policy(now, None);
-                self.ledger.initialise(now, job, out);
+                self.tell_policy(out.now, None);
+                self.ledger.initialise(job, out);
                 continue;
             }
             self.reading += 1;
@@ -306,10 +307,11 @@ impl JobTracker {
 
     /// Looks whether anything moves, and plans when to look again. Before everybody has spoken again
     /// after the last change there is nothing to see, so a busy cluster is hardly looked at.
-    fn review(&mut self, now: SimTime, out: &mut Outbox) {
+    fn review(&mut self, out: &mut Outbox) {
+        let now = out.now;
         let interval = self.ledger.heartbeat_interval();
         self.reviews_at = now + interval;
-        self.note_withheld(now, out);
+        self.note_withheld(out);
         if now < self.ledger.moved_at + interval {
             return;
         }
@@ -328,7 +330,8 @@ impl JobTracker {
     /// Notes which jobs are held back without being asked, if that is kept. Where a thousand jobs wait, to
     /// name them all costs more than the heartbeats in between, and none waits for seconds only: so the more
     /// there were, the later it asks again, though before they are forgotten.
-    fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
+    fn note_withheld(&mut self, out: &mut Outbox) {
+        let now = out.now;
         if now < self.asks_withheld_at {
             return;
         }
@@ -342,7 +345,7 @@ impl JobTracker {
                 refusals.note(now, job, kind, reason);
             }
         });
-        refusals.sweep(now, out);
+        refusals.sweep(out);
         self.ledger.refusals = Some(refusals);
         let rest = self.ledger.heartbeat_interval() * (named / WITHHELD_AT_ONCE);
         self.asks_withheld_at = now + rest.min(REMEMBERED_FOR);
@@ -372,31 +375,32 @@ impl JobTracker {
     }
 
     /// Gives up trackers that have been silent for too long, and launches that came to nothing.
-    fn expire(&mut self, now: SimTime, out: &mut Outbox) {
+    fn expire(&mut self, out: &mut Outbox) {
+        let now = out.now;
         let expiry = self.ledger.hadoop.expiry;
         for index in 0..self.ledger.trackers.len() {
             let tracker = &self.ledger.trackers[index];
             if tracker.is_registered && expiry < now.saturating_since(tracker.last_seen) {
-                self.ledger.lose_tracker(now, TrackerId(index as u32), out);
+                self.ledger.lose_tracker(TrackerId(index as u32), out);
             }
         }
-        self.ledger.expire_launches(now, out);
+        self.ledger.expire_launches(out);
         self.tell_policy(now, None);
         // With nobody left there are no heartbeats after which it would look.
-        self.review(now, out);
+        self.review(out);
         self.plan_expiry(out);
         if cfg!(debug_assertions) {
             self.ledger.assert_whole(now);
         }
     }
 
-    fn tick(&mut self, now: SimTime, out: &mut Outbox) {
-        let mut orders = Orders { now, ledger: &mut self.ledger, out };
+    fn tick(&mut self, out: &mut Outbox) {
+        let mut orders = Orders { ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {
             self.unread.extend(to_read);
-            self.read_splits(now, out);
+            self.read_splits(out);
         }
         self.plan_tick(out);
     }
@@ -428,13 +432,14 @@ fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
 impl Core for JobTracker {
     type Msg = ToJobTracker;
 
-    fn handle(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
+        let now = out.now;
         use ToJobTracker as M;
         self.wind_clockwork(out);
         let stands_still = now < self.stands_until;
         if !stands_still {
             // What waits was there before, be the message that wakes it first or last of this instant.
-            self.wake(now, out);
+            self.wake(out);
         }
         match msg {
             M::Heartbeat(heartbeat) if self.process == ProcessState::Gone => refuse(heartbeat, out),
@@ -446,9 +451,9 @@ impl Core for JobTracker {
             | M::RestartAndRecover(_)
             | M::ChangePolicy
             | M::Wake
-            | M::Over => self.take(now, msg, out),
+            | M::Over => self.take(msg, out),
             _ if stands_still => self.held.push(msg.clone()),
-            _ => self.take(now, msg, out),
+            _ => self.take(msg, out),
         }
         self.tell_policy(now, None);
         if cfg!(debug_assertions) {
@@ -458,51 +463,51 @@ impl Core for JobTracker {
 }
 
 impl JobTracker {
-    fn take(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
+    fn take(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         match msg {
-            ToJobTracker::Heartbeat(heartbeat) => self.queue_up(now, heartbeat, out),
+            ToJobTracker::Heartbeat(heartbeat) => self.queue_up(heartbeat, out),
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
                 if *life != self.deaths => {}
-            ToJobTracker::Serve(_) => self.serve_next(now, out),
+            ToJobTracker::Serve(_) => self.serve_next(out),
             ToJobTracker::Submit(spec) => {
                 let job = spec.id;
-                self.ledger.submit(now, spec.clone(), out);
+                self.ledger.submit(spec.clone(), out);
                 if !self.reads_on_order {
                     self.unread.push_back(job);
                 }
-                self.read_splits(now, out);
+                self.read_splits(out);
             }
             ToJobTracker::Initialised(job, _) => {
                 self.reading -= 1;
-                self.ledger.initialise(now, *job, out);
-                self.read_splits(now, out);
+                self.ledger.initialise(*job, out);
+                self.read_splits(out);
             }
             ToJobTracker::AskLoad(jobs) => {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(jobs))));
             }
             ToJobTracker::Replicas(files) => self.ledger.files = files.clone(),
-            ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, *tracker, out),
-            ToJobTracker::Include(tracker) => self.ledger.include(now, *tracker, out),
-            ToJobTracker::Pause(span) => self.pause(now, *span, out),
-            ToJobTracker::Restart(span) => self.die(now, *span, false, out),
-            ToJobTracker::RestartAndRecover(span) => self.die(now, *span, true, out),
-            ToJobTracker::ChangePolicy => self.change_policy(now, out),
-            ToJobTracker::Wake => self.wake(now, out),
-            ToJobTracker::KillJob(job) => self.ledger.condemn(now, *job, Outcome::Killed, out),
-            ToJobTracker::Expire => self.expire(now, out),
+            ToJobTracker::Exclude(tracker) => self.ledger.exclude(*tracker, out),
+            ToJobTracker::Include(tracker) => self.ledger.include(*tracker, out),
+            ToJobTracker::Pause(span) => self.pause(*span, out),
+            ToJobTracker::Restart(span) => self.die(*span, false, out),
+            ToJobTracker::RestartAndRecover(span) => self.die(*span, true, out),
+            ToJobTracker::ChangePolicy => self.change_policy(out),
+            ToJobTracker::Wake => self.wake(out),
+            ToJobTracker::KillJob(job) => self.ledger.condemn(*job, Outcome::Killed, out),
+            ToJobTracker::Expire => self.expire(out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
             // here one message more, and those that are due before the tick come before it.
             ToJobTracker::Tick if self.ledger.hadoop.behaviour().ticks_last => {
                 out.plan(SimSpan::ZERO, ToJobTracker::Tock);
             }
-            ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
+            ToJobTracker::Tick | ToJobTracker::Tock => self.tick(out),
             ToJobTracker::Start => {}
             ToJobTracker::Rest => {
                 out.stop = Some(StopReason::Stalled(Box::new(self.ledger.stall())))
             }
             ToJobTracker::Over => {
                 if let Some(refusals) = &mut self.ledger.refusals {
-                    refusals.close(now, out);
+                    refusals.close(out);
                 }
             }
         }

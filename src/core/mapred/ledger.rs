@@ -348,15 +348,14 @@ impl Ledger {
 
     fn learn(
         &mut self,
-        now: SimTime,
         attempt: AttemptId,
         tracker: TrackerId,
         state: AttemptState,
         out: &mut Outbox,
     ) {
         let counts = self.known(attempt.job()).counts(attempt.slot());
-        out.emit(now, Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }));
-        self.change(now, attempt.job(), JobChange::Attempt(attempt, state));
+        out.emit(Fact::Ledger(attempt, tracker, LedgerFact::Learned { state, counts }));
+        self.change(out.now, attempt.job(), JobChange::Attempt(attempt, state));
     }
 
     fn change(&mut self, now: SimTime, job: JobId, change: JobChange) {

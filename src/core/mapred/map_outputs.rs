@@ -21,7 +21,6 @@ use crate::mapred::heartbeat::{Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::message::{Mail, MapOutput, ToMapOutputs, ToTracker};
 use crate::mapred::outbox::{Core, Outbox};
-use mumakil_base::units::SimTime;
 
 /// Which outputs of maps can be fetched.
 #[derive(Debug, Default)]
@@ -93,14 +92,14 @@ impl MapOutputs {
 
     /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
     /// from the first that has it to the last.
-    fn cut(&mut self, now: SimTime, cut: &Arc<Cut>, out: &mut Outbox) {
-        let begins = cut.holds(now);
+    fn cut(&mut self, cut: &Arc<Cut>, out: &mut Outbox) {
+        let begins = cut.holds(out.now);
         let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
         // Each goes by its own message: of those that end at once the last one reconnects.
         self.cuts.retain(|other| !Arc::ptr_eq(other, cut));
         for node in &cut.nodes {
             if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
-                out.emit(now, Fact::befell(*node, incident));
+                out.emit(Fact::befell(*node, incident));
             }
         }
         if begins {
@@ -139,7 +138,7 @@ impl MapOutputs {
 impl Core for MapOutputs {
     type Msg = ToMapOutputs;
 
-    fn handle(&mut self, now: SimTime, msg: &ToMapOutputs, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToMapOutputs, out: &mut Outbox) {
         match msg {
             ToMapOutputs::Counts(output) => self.of(output.map.job()).count(**output),
             ToMapOutputs::Lost(map) => self.of(map.job()).lose(**map),
@@ -168,7 +167,7 @@ impl Core for MapOutputs {
                 self.jobs.values_mut().for_each(|job| job.spoil(*tracker));
             }
             ToMapOutputs::Spoilt(map) => _ = self.of(map.job()).unreadable.insert(**map),
-            ToMapOutputs::Cut(cut) => self.cut(now, cut, out),
+            ToMapOutputs::Cut(cut) => self.cut(cut, out),
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::Block;
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
-use mumakil_base::units::{Bytes, Rate, SimSpan, SimTime};
+use mumakil_base::units::{Bytes, Rate, SimSpan};
 
 /// How the NameNode goes about it.
 #[derive(Clone, Copy, Debug)]
@@ -253,54 +253,54 @@ impl NameNode {
 
     // ---- nodes ----
 
-    fn go_off(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+    fn go_off(&mut self, node: TrackerId, out: &mut Outbox) {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = Presence::Off;
         *switches += 1;
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
         // Nobody misses it yet, but what was being copied from it, or to it, does not arrive.
-        self.look_again(now, node, out);
+        self.look_again(node, out);
         self.tell(out);
     }
 
-    fn come_back(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+    fn come_back(&mut self, node: TrackerId, out: &mut Outbox) {
         let known = &mut self.nodes[node.index()];
         known.presence = Presence::On;
         known.switches += 1;
         let has_news = std::mem::take(&mut known.has_news);
         self.replicas.off.remove_mut(&node);
         if self.replicas.dead.remove_mut(&node) {
-            out.emit(now, Fact::befell(node, Incident::BackInHdfs));
+            out.emit(Fact::befell(node, Incident::BackInHdfs));
         }
         if has_news {
-            return self.lose_disk(now, node, out);
+            return self.lose_disk(node, out);
         }
         // Of what it has there may be too many copies now; or too few, while it was the last.
-        self.look_again(now, node, out);
+        self.look_again(node, out);
         self.tell(out);
     }
 
-    fn miss(&mut self, now: SimTime, node: TrackerId, switches: u32, out: &mut Outbox) {
+    fn miss(&mut self, node: TrackerId, switches: u32, out: &mut Outbox) {
         if switches != self.nodes[node.index()].switches {
             return;
         }
         self.replicas.dead.insert_mut(node);
-        out.emit(now, Fact::befell(node, Incident::DeadToHdfs));
-        self.look_after(now, node, false, out);
+        out.emit(Fact::befell(node, Incident::DeadToHdfs));
+        self.look_after(node, false, out);
         self.tell(out);
     }
 
-    fn lose_disk(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+    fn lose_disk(&mut self, node: TrackerId, out: &mut Outbox) {
         let known = &mut self.nodes[node.index()];
         if known.presence == Presence::On {
             self.replicas.wiped.insert_mut(node);
-            self.look_after(now, node, true, out);
+            self.look_after(node, true, out);
         } else {
             known.has_news = true;
             // Of a node that is not there yet, what it will have could be read.
             self.replicas.off.insert_mut(node);
-            self.look_again(now, node, out);
+            self.look_again(node, out);
         }
         self.tell(out);
     }
@@ -317,31 +317,31 @@ impl NameNode {
     }
 
     /// Looks after the blocks of a node if any block was ever looked after: else all have their copies.
-    fn look_again(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
+    fn look_again(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
-            self.look_after(now, node, false, out);
+            self.look_after(node, false, out);
         }
     }
 
     /// Looks what is to become of the blocks that a node has, or had, and of those that could be copied
     /// nowhere; what was copied to it may be gone.
-    fn look_after(&mut self, now: SimTime, node: TrackerId, is_gone: bool, out: &mut Outbox) {
+    fn look_after(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
         self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
-            self.remove(now, *place, &[node], out);
-            self.cancel(now, *place, out, |to| to == node);
+            self.remove(*place, &[node], out);
+            self.cancel(*place, out, |to| to == node);
         }
         if self.nodes[node.index()].presence == Presence::On {
             places.extend(&self.stuck);
         }
         for place in places {
-            self.look(now, place, number, out);
+            self.look(place, number, out);
         }
-        self.hand_out(now, out);
+        self.hand_out(out);
         let account = self.accounts.get_mut(&number).expect("it has just been opened");
         if account.left.blocks == 0 {
             self.accounts.remove(&number);
@@ -350,11 +350,11 @@ impl NameNode {
         account.is_told = true;
         let (blocks, bytes) = (account.left.blocks, account.left.bytes());
         let incident = Incident::CopyingBegins { blocks, bytes };
-        out.emit(now, Fact::befell(node, incident));
+        out.emit(Fact::befell(node, incident));
     }
 
     /// Lets a block have as many copies as it is to have; what is to be copied now is because of this.
-    fn look(&mut self, now: SimTime, place: u32, account: u32, out: &mut Outbox) {
+    fn look(&mut self, place: u32, account: u32, out: &mut Outbox) {
         let (replicas, nodes) = (&self.replicas, &self.nodes);
         let stored = &self.store.as_ref().expect("it has been found by now").blocks[place as usize];
         let (holders, wanted) = (stored.holders(replicas), stored.first.len());
@@ -373,8 +373,8 @@ impl NameNode {
         let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
         let kept: Vec<TrackerId> = coming.take(needed).collect();
         let missing = (needed - kept.len()) as u32;
-        self.remove(now, place, &last, out);
-        self.cancel(now, place, out, |to| !kept.contains(&to));
+        self.remove(place, &last, out);
+        self.cancel(place, out, |to| !kept.contains(&to));
 
         let stored = self.stored(place);
         let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
@@ -392,12 +392,12 @@ impl NameNode {
             account.left.add(missing, bytes);
         }
         if 0 < was {
-            self.settle(now, by, was, bytes, out);
+            self.settle(by, was, bytes, out);
         }
     }
 
     /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
-    fn hand_out(&mut self, now: SimTime, out: &mut Outbox) {
+    fn hand_out(&mut self, out: &mut Outbox) {
         let on = self.nodes.iter().filter(|node| node.presence == Presence::On).count();
         // Those that last alike end with one message.
         let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
@@ -416,7 +416,7 @@ impl NameNode {
             let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
                 let waiting = std::mem::take(&mut stored.waiting);
                 self.stuck.insert(place);
-                self.settle(now, account, waiting, bytes, out);
+                self.settle(account, waiting, bytes, out);
                 continue;
             };
             stored.waiting -= 1;
@@ -439,7 +439,7 @@ impl NameNode {
     }
 
     /// Takes copies for made that were under way.
-    fn finish(&mut self, now: SimTime, wave: u32, out: &mut Outbox) {
+    fn finish(&mut self, wave: u32, out: &mut Outbox) {
         // All of them may have come to nothing.
         let Some(copies) = self.under_way.remove(&wave) else { return };
         self.busy -= copies.len();
@@ -453,24 +453,18 @@ impl NameNode {
             later.push(LaterCopy { node: to, number: stored.made });
             stored.made += 1;
             replicas.later.insert_mut(block, later);
-            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
+            out.emit(Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
-            self.look(now, place, account, out);
-            self.settle(now, account, 1, bytes, out);
+            self.look(place, account, out);
+            self.settle(account, 1, bytes, out);
         }
-        self.hand_out(now, out);
+        self.hand_out(out);
         self.tell(out);
     }
 
     /// Ends copies of a block under way that come to nothing.
-    fn cancel(
-        &mut self,
-        now: SimTime,
-        place: u32,
-        out: &mut Outbox,
-        is_vain: impl Fn(TrackerId) -> bool,
-    ) {
+    fn cancel(&mut self, place: u32, out: &mut Outbox, is_vain: impl Fn(TrackerId) -> bool) {
         let stored = self.stored(place);
         let bytes = stored.bytes;
         let vain: Vec<_> = stored.coming.extract_if(.., |(to, _)| is_vain(*to)).collect();
@@ -484,19 +478,19 @@ impl NameNode {
                 self.under_way.remove(&wave);
             }
             self.busy -= 1;
-            self.settle(now, account, 1, bytes, out);
+            self.settle(account, 1, bytes, out);
         }
     }
 
     /// Removes copies of a block, of those that were made later, from these nodes.
-    fn remove(&mut self, now: SimTime, place: u32, from: &[TrackerId], out: &mut Outbox) {
+    fn remove(&mut self, place: u32, from: &[TrackerId], out: &mut Outbox) {
         let block = self.stored(place).block;
         let Some(copies) = self.replicas.later.get(&block) else { return };
         let goes = |copy: &LaterCopy| from.contains(&copy.node);
         let (gone, left): (Vec<LaterCopy>, Vec<LaterCopy>) = copies.iter().copied().partition(goes);
         for LaterCopy { node, .. } in &gone {
             self.store().drop(place, *node);
-            out.emit(now, Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
+            out.emit(Fact::World(WorldFact::Copy { block, tracker: *node, is_there: false }));
         }
         if left.is_empty() {
             self.replicas.later.remove_mut(&block);
@@ -506,14 +500,14 @@ impl NameNode {
     }
 
     /// Takes note that so many copies, which were to be made because of something, are made or will not be.
-    fn settle(&mut self, now: SimTime, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
+    fn settle(&mut self, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
         let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
         account.left.take(blocks, each);
         let CopyAccount { node, is_told, left, made } = *account;
         if is_told && left.blocks == 0 {
             self.accounts.remove(&number);
             let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
-            out.emit(now, Fact::befell(node, incident));
+            out.emit(Fact::befell(node, incident));
         }
     }
 
@@ -525,14 +519,14 @@ impl NameNode {
 impl Core for NameNode {
     type Msg = ToNameNode;
 
-    fn handle(&mut self, now: SimTime, msg: &ToNameNode, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
             ToNameNode::Off(node) if self.nodes[node.index()].presence == Presence::Absent => {}
-            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(now, node, out),
-            ToNameNode::On(node) => self.come_back(now, node, out),
-            ToNameNode::DiskLost(node) => self.lose_disk(now, node, out),
-            ToNameNode::Missed(node, switches) => self.miss(now, node, switches, out),
-            ToNameNode::Copied(wave) => self.finish(now, wave, out),
+            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(node, out),
+            ToNameNode::On(node) => self.come_back(node, out),
+            ToNameNode::DiskLost(node) => self.lose_disk(node, out),
+            ToNameNode::Missed(node, switches) => self.miss(node, switches, out),
+            ToNameNode::Copied(wave) => self.finish(wave, out),
         }
     }
 }

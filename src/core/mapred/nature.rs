@@ -166,20 +166,20 @@ impl Nature {
         self
     }
 
-    fn begin(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+    fn begin(&mut self, stroke: Stroke, out: &mut Outbox) {
         let number = stroke.number;
         let may_begin = self.may_begin(number);
         if let Some(rhythm) = &mut self.mishaps[number as usize].rhythm {
             let (lasts, pause) = rhythm.next();
             if !may_begin {
-                return self.missed.push((number, now + pause));
+                return self.missed.push((number, out.now + pause));
             }
             self.pauses[number as usize] = pause;
             if let Some(lasts) = lasts {
                 out.plan(lasts, Mail::Nature(ToNature::Ends(stroke)));
             }
         }
-        self.strike(now, number, true, out);
+        self.strike(number, true, out);
     }
 
     /// Returns whether a mishap finds its machines as it needs them: only what is on can crash.
@@ -191,31 +191,31 @@ impl Nature {
 
     /// Plans the next time of what was missed and could begin now; all times that have passed
     /// meanwhile were missed as well.
-    fn plan_missed(&mut self, now: SimTime, out: &mut Outbox) {
+    fn plan_missed(&mut self, out: &mut Outbox) {
         for (number, mut next) in std::mem::take(&mut self.missed) {
             if !self.may_begin(number) {
                 self.missed.push((number, next));
                 continue;
             }
             let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
-            while let Some(rhythm) = rhythm.as_mut().filter(|_| next < now) {
+            while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
             let begins = ToNature::Begins(harm.stroke(number));
-            out.plan(next.saturating_since(now), Mail::Nature(begins));
+            out.plan(next.saturating_since(out.now), Mail::Nature(begins));
         }
     }
 
-    fn end(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+    fn end(&mut self, stroke: Stroke, out: &mut Outbox) {
         let number = stroke.number;
-        self.strike(now, number, false, out);
+        self.strike(number, false, out);
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
             out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
         }
     }
 
-    fn strike(&mut self, now: SimTime, number: u32, begins: bool, out: &mut Outbox) {
+    fn strike(&mut self, number: u32, begins: bool, out: &mut Outbox) {
         let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
         for node in nodes {
             let machine = &mut self.machines[node.index()];
@@ -230,23 +230,23 @@ impl Nature {
                 Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
                 Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
             }
-            switch(now, *node, [state, machine.state()], out);
+            switch(*node, [state, machine.state()], out);
             if self.has_name_node {
                 tell_name_node(*node, [state, machine.state()], out);
             }
             if machine.speeds() != speeds {
-                slow_down(now, *node, machine.speeds(), self.has_fabric, out);
+                slow_down(*node, machine.speeds(), self.has_fabric, out);
             }
         }
         if !self.missed.is_empty() {
-            self.plan_missed(now, out);
+            self.plan_missed(out);
         }
     }
 }
 
 /// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
 /// that it has joined.
-fn switch(now: SimTime, node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
+fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use Incident as I;
     let (incidents, message): (&[I], _) = match (was, is) {
         (MachineState::On, MachineState::On)
@@ -274,7 +274,7 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [MachineState; 2], out: &mut
         }
     };
     for incident in incidents {
-        out.emit(now, Fact::befell(node, *incident));
+        out.emit(Fact::befell(node, *incident));
     }
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
@@ -303,8 +303,8 @@ fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbo
 }
 
 /// Lets a machine have other speeds.
-fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
-    out.emit(now, Fact::befell(node, Incident::Speeds(speeds)));
+fn slow_down(node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
+    out.emit(Fact::befell(node, Incident::Speeds(speeds)));
     let speeds = Arc::new(speeds);
     out.affect(Mail::Tracker(node, ToTracker::Speeds(speeds.clone())));
     if has_fabric {
@@ -315,10 +315,10 @@ fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, ou
 impl Core for Nature {
     type Msg = ToNature;
 
-    fn handle(&mut self, now: SimTime, msg: &ToNature, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToNature, out: &mut Outbox) {
         match *msg {
-            ToNature::Begins(stroke) => self.begin(now, stroke, out),
-            ToNature::Ends(stroke) => self.end(now, stroke, out),
+            ToNature::Begins(stroke) => self.begin(stroke, out),
+            ToNature::Ends(stroke) => self.end(stroke, out),
         }
     }
 }
@@ -350,7 +350,7 @@ mod tests {
         let mut out = Outbox::default();
         for (number, begins) in steps {
             let step = if *begins { ToNature::Begins } else { ToNature::Ends };
-            nature.handle(at(0), &step(power(*number)), &mut out);
+            nature.handle(&step(power(*number)), &mut out);
         }
         let incident = |event: Event| match event.fact {
             Fact::World(WorldFact::Incident { incident, .. }) => incident.words(),
@@ -387,7 +387,7 @@ mod tests {
         let mut out = Outbox::default();
         for (number, begins) in steps {
             let step = if begins { ToNature::Begins } else { ToNature::Ends };
-            nature.handle(at(0), &step(power(number)), &mut out);
+            nature.handle(&step(power(number)), &mut out);
         }
         let told = out.letters.iter().filter_map(|letter| match letter.mail {
             Mail::NameNode(ToNameNode::Off(_)) => Some("off"),
@@ -419,7 +419,7 @@ mod tests {
             ToNature::Ends(power(0)),
             ToNature::Ends(power(1)),
         ] {
-            nature.handle(at(0), &step, &mut out);
+            nature.handle(&step, &mut out);
         }
         let cpu = |letter: &Letter| match &letter.mail {
             Mail::Tracker(_, ToTracker::Speeds(speeds)) => Some(speeds.cpu),
@@ -445,8 +445,8 @@ mod tests {
         assert!(first < SimSpan::from_secs(10), "the first time is a part of the others");
         let mut nature = Nature::new(1, vec![crashing], false);
         let mut hear = |now, msg| {
-            let mut out = Outbox::default();
-            nature.handle(now, &msg, &mut out);
+            let mut out = Outbox::at(now);
+            nature.handle(&msg, &mut out);
             let own = |letter: Letter| match letter.mail {
                 Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
                 Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
@@ -463,12 +463,14 @@ mod tests {
         let mishaps = vec![crashing().0, mishap(Harm::Stop), mishap(Harm::Start)];
         let mut nature = Nature::new(1, mishaps, false);
         let mut out = Outbox::default();
-        nature.handle(at(0), &ToNature::Begins(power(1)), &mut out);
+        nature.handle(&ToNature::Begins(power(1)), &mut out);
         let before = out.letters.len();
-        nature.handle(at(5), &ToNature::Begins(power(0)), &mut out);
+        out.now = at(5);
+        nature.handle(&ToNature::Begins(power(0)), &mut out);
         assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
         // It would have come at 15 and 25 s, and not; it will at 35 s.
-        nature.handle(at(28), &ToNature::Begins(power(2)), &mut out);
+        out.now = at(28);
+        nature.handle(&ToNature::Begins(power(2)), &mut out);
         let letter = out.letters.back().expect("the machine is on again");
         assert_eq!(letter.after, SimSpan::from_secs(7));
         assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));

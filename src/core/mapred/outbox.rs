@@ -1,7 +1,7 @@
 //! How a core works, and how it tells the world what it wants.
 //!
-//! A core is a state machine with one entry, [`Core::handle`]. It gets the instant and a message
-//! and leaves letters and events in an [`Outbox`]: it neither knows who carries them nor when.
+//! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters and
+//! events in an [`Outbox`], which tells it the instant: it neither knows who carries them nor when.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,15 @@ pub trait Core: Send {
     /// What it is told.
     type Msg: Message;
 
-    /// Takes a message; answers, later wishes and events go to `out`.
-    fn handle(&mut self, now: SimTime, msg: &Self::Msg, out: &mut Outbox);
+    /// Takes a message at the outbox's instant; answers, later wishes and events go there.
+    fn handle(&mut self, msg: &Self::Msg, out: &mut Outbox);
 }
 
 /// What a core wants of the world.
 #[derive(Debug, Default)]
 pub struct Outbox {
+    /// The instant.
+    pub now: SimTime,
     /// What it says and plans.
     pub letters: VecDeque<Letter>,
     /// What it has seen.
@@ -79,6 +81,11 @@ impl StopReason {
 }
 
 impl Outbox {
+    /// Returns an empty one at an instant.
+    pub fn at(now: SimTime) -> Self {
+        Self { now, ..Self::default() }
+    }
+
     /// Sends a message now.
     pub fn send(&mut self, mail: impl Into<Mail>) {
         self.send_after(SimSpan::ZERO, mail);
@@ -100,7 +107,7 @@ impl Outbox {
     }
 
     /// Notes what has happened.
-    pub fn emit(&mut self, at: SimTime, fact: Fact) {
-        self.events.push(Event { at, fact });
+    pub fn emit(&mut self, fact: Fact) {
+        self.events.push(Event { at: self.now, fact });
     }
 }

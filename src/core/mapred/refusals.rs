@@ -73,52 +73,53 @@ impl Refusals {
     }
 
     /// Notes that a job got a slot: until now it has waited for a near one, if it did.
-    pub(super) fn launched(&mut self, now: SimTime, job: JobId, kind: SlotKind, out: &mut Outbox) {
+    pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for one in open[kind].drain(..) {
-            let to = if matches!(one.reason, Reason::Delay(_)) { now } else { one.last };
-            tell(now, job, kind, one, to, out);
+            let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
+            tell(job, kind, one, to, out);
         }
     }
 
     /// Notes that a job has ended.
-    pub(super) fn ended(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
+    pub(super) fn ended(&mut self, job: JobId, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for kind in SlotKind::BOTH {
             for one in mem::take(&mut open[kind]) {
-                tell(now, job, kind, one, one.last, out);
+                tell(job, kind, one, one.last, out);
             }
         }
     }
 
     /// Tells what has not happened for long, once in a while.
-    pub(super) fn sweep(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(super) fn sweep(&mut self, out: &mut Outbox) {
+        let now = out.now;
         if now < self.swept_at + FORGOTTEN_AFTER {
             return;
         }
         self.swept_at = now;
-        self.tell_those(now, out, |one| one.last + FORGOTTEN_AFTER <= now);
+        self.tell_those(out, |one| one.last + FORGOTTEN_AFTER <= now);
     }
 
     /// Tells all that is open when the run is over.
-    pub(super) fn close(&mut self, now: SimTime, out: &mut Outbox) {
-        self.tell_those(now, out, |_| true);
+    pub(super) fn close(&mut self, out: &mut Outbox) {
+        self.tell_those(out, |_| true);
     }
 
-    fn tell_those(&mut self, now: SimTime, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
+    fn tell_those(&mut self, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
         for (job, open) in (0..).map(JobId).zip(&mut self.open) {
             for kind in SlotKind::BOTH {
                 for one in open[kind].extract_if(.., |one| is_told(one)) {
-                    tell(now, job, kind, one, one.last, out);
+                    tell(job, kind, one, one.last, out);
                 }
             }
         }
     }
 }
 
-fn tell(now: SimTime, job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {
+fn tell(job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {
     let Refusal { reason, from, times, holders, .. } = one;
-    out.emit(now, Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }));
+    out.emit(Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }));
 }
 
 #[cfg(test)]
@@ -150,11 +151,14 @@ mod tests {
             refusals.note(at(secs), job, SlotKind::Reduce, Reason::UserLimit);
         }
         refusals.note(at(17), job, map, Reason::BadTracker);
-        refusals.launched(at(20), job, map, &mut out);
+        out.now = at(20);
+        refusals.launched(job, map, &mut out);
         assert_eq!(told(&out), [("delay", 10, 20, 3), ("bad-tracker", 17, 17, 1)]);
-        refusals.ended(at(40), job, &mut out);
+        out.now = at(40);
+        refusals.ended(job, &mut out);
         assert_eq!(told(&out)[2..], [("user-limit", 10, 16, 3)]);
-        refusals.launched(at(50), job, map, &mut out);
+        out.now = at(50);
+        refusals.launched(job, map, &mut out);
         assert_eq!(told(&out).len(), 3, "nothing is told twice");
     }
 
@@ -163,11 +167,14 @@ mod tests {
         let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
         refusals.note(at(100), JobId(0), SlotKind::Map, Reason::UserLimit);
         refusals.note(at(150), JobId(1), SlotKind::Map, Reason::UserLimit);
-        refusals.sweep(at(165), &mut out);
+        out.now = at(165);
+        refusals.sweep(&mut out);
         assert_eq!(told(&out), [("user-limit", 100, 100, 1)]);
-        refusals.sweep(at(215), &mut out);
+        out.now = at(215);
+        refusals.sweep(&mut out);
         assert_eq!(told(&out).len(), 1, "it has looked less than a minute ago");
-        refusals.sweep(at(230), &mut out);
+        out.now = at(230);
+        refusals.sweep(&mut out);
         assert_eq!(told(&out)[1..], [("user-limit", 150, 150, 1)]);
     }
 
@@ -176,9 +183,10 @@ mod tests {
         let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
         refusals.note(at(100), JobId(2), SlotKind::Map, Reason::UserLimit);
         refusals.note(at(130), JobId(2), SlotKind::Map, Reason::UserLimit);
-        refusals.close(at(140), &mut out);
+        out.now = at(140);
+        refusals.close(&mut out);
         assert_eq!(told(&out), [("user-limit", 100, 130, 2)]);
-        refusals.close(at(140), &mut out);
+        refusals.close(&mut out);
         assert_eq!(told(&out).len(), 1, "nothing is told twice");
     }
 
@@ -193,7 +201,8 @@ mod tests {
         refusals.holds(JobId(0), map, -1);
         refusals.note(at(110), JobId(1), map, Reason::UserLimit);
         refusals.holds(JobId(0), map, -3);
-        refusals.close(at(200), &mut out);
+        out.now = at(200);
+        refusals.close(&mut out);
         let Fact::Job(_, JobFact::Refused { holders, .. }) = &out.events[0].fact else {
             panic!("{out:?}")
         };

@@ -246,6 +246,19 @@ pub struct Complaint {
     pub is_warning: bool,
 }
 
+impl Complaint {
+    /// Returns what is wrong with the option to which these keys lead.
+    pub fn error(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let path = path.iter().map(|key| (*key).to_owned()).collect();
+        Self { path, message: message.into(), hint: hint.into(), is_warning: false }
+    }
+
+    /// Returns what seems wrong with an option that can be used all the same.
+    pub fn warning(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { is_warning: true, ..Self::error(path, message, hint) }
+    }
+}
+
 /// What a policy may know.
 pub struct View<'a> {
     pub(super) now: SimTime,
@@ -334,7 +347,6 @@ impl<'a> View<'a> {
 
 /// What a policy may know, and the power to stop what runs.
 pub struct Orders<'a> {
-    pub(super) now: SimTime,
     pub(super) ledger: &'a mut Ledger,
     pub(super) out: &'a mut Outbox,
 }
@@ -342,14 +354,14 @@ pub struct Orders<'a> {
 impl Orders<'_> {
     /// Returns what the policy may know.
     pub fn view(&self) -> View<'_> {
-        View { now: self.now, heard: None, ledger: self.ledger }
+        View { now: self.out.now, heard: None, ledger: self.ledger }
     }
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
     pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
         // A policy may name what has ended since it looked.
         if self.ledger.attempt(attempt).is_some() {
-            self.ledger.doom(self.now, attempt, reason, self.out);
+            self.ledger.doom(attempt, reason, self.out);
         }
     }
 
@@ -381,17 +393,13 @@ impl Orders<'_> {
                 refusals.holds(attempt.job(), attempt.slot(), more);
             }
             self.ledger.trackers[tracker.index()].orders.push(directive);
-            self.out.emit(
-                self.now,
-                Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }),
-            );
+            self.out.emit(Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }));
         }
     }
 }
 
 /// A tracker's heartbeat, at which tasks can be launched.
 pub struct Offer<'a> {
-    pub(super) now: SimTime,
     pub(super) ledger: &'a mut Ledger,
     pub(super) tracker: TrackerId,
     pub(super) out: &'a mut Outbox,
@@ -408,12 +416,12 @@ pub struct Offer<'a> {
 impl Offer<'_> {
     /// Returns what the policy may know.
     pub fn view(&self) -> View<'_> {
-        View { now: self.now, heard: Some(self.tracker), ledger: self.ledger }
+        View { now: self.out.now, heard: Some(self.tracker), ledger: self.ledger }
     }
 
     /// Returns the power to stop what runs, on any tracker.
     pub fn orders(&mut self) -> Orders<'_> {
-        Orders { now: self.now, ledger: self.ledger, out: self.out }
+        Orders { ledger: self.ledger, out: self.out }
     }
 
     /// Returns the tracker that has sent the heartbeat.
@@ -468,7 +476,7 @@ impl Offer<'_> {
             return None;
         }
         let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
-        match self.ledger.launch_map(self.now, wish, reach, self.out) {
+        match self.ledger.launch_map(wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
                 // What has reach left to gain is not refused by the tracker.
@@ -495,7 +503,7 @@ impl Offer<'_> {
         step();
         self.looks += 1;
         let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
-        match self.ledger.launch_reduce(self.now, wish, self.out) {
+        match self.ledger.launch_reduce(wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
                 self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
@@ -527,7 +535,7 @@ impl Offer<'_> {
             && has_pending(self.ledger)
             && let Some(refusals) = &mut self.ledger.refusals
         {
-            refusals.note(self.now, job, kind, reason);
+            refusals.note(self.out.now, job, kind, reason);
         }
     }
 
@@ -595,7 +603,7 @@ impl Offer<'_> {
 
     /// Leaves a note on this tracker among the events of the run.
     pub fn note(&mut self, note: &'static str) {
-        self.out.emit(self.now, Fact::Member(self.tracker, MemberFact::Noted(note)));
+        self.out.emit(Fact::Member(self.tracker, MemberFact::Noted(note)));
     }
 
     /// Asserts in debug builds that what was decided fits into the tracker's slots. Whoever calls
@@ -606,7 +614,7 @@ impl Offer<'_> {
             // before, and then it keeps its slot until it has committed.
             let free = self.slots(kind).saturating_sub(self.occupied(kind));
             let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
-            let Self { now, tracker, .. } = self;
+            let (now, tracker) = (self.out.now, self.tracker);
             debug_assert!(
                 taken <= room,
                 "{now}: it fills {taken} {word} slots of {tracker}, and {room} are free"

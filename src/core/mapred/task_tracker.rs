@@ -152,16 +152,16 @@ impl TaskTracker {
 
     // ---- power ----
 
-    fn power_on(&mut self, now: SimTime, out: &mut Outbox) {
+    fn power_on(&mut self, out: &mut Outbox) {
         if self.pulse.is_up {
             return;
         }
-        if self.pulse.is_new() && SimTime::ZERO < now {
-            self.note(now, Incident::Joined, out);
+        if self.pulse.is_new() && SimTime::ZERO < out.now {
+            self.note(Incident::Joined, out);
         }
         self.pulse.start();
         self.restarted = true;
-        out.emit(now, Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
+        out.emit(Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
         // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
@@ -169,51 +169,51 @@ impl TaskTracker {
         self.phase = self.costs.hadoop.first_wait();
     }
 
-    fn power_off(&mut self, now: SimTime, out: &mut Outbox) {
-        self.crash(now, out);
+    fn power_off(&mut self, out: &mut Outbox) {
+        self.crash(out);
         self.clockwork.tell_memory(Bytes::ZERO, out);
     }
 
     /// Ends the process; what the machine has read stays in its memory.
-    fn crash(&mut self, now: SimTime, out: &mut Outbox) {
+    fn crash(&mut self, out: &mut Outbox) {
         if !self.pulse.is_up {
             return;
         }
-        self.drop_everything(now, out);
+        self.drop_everything(out);
         self.pulse.stop();
-        out.emit(now, Fact::Tracker(self.id, TrackerFact::Down));
+        out.emit(Fact::Tracker(self.id, TrackerFact::Down));
     }
 
-    fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
-        out.emit(now, Fact::befell(self.id, incident));
+    fn note(&self, incident: Incident, out: &mut Outbox) {
+        out.emit(Fact::befell(self.id, incident));
     }
 
     /// Takes note of what its node's health script says, of several ailments of one.
-    fn take_health(&mut self, now: SimTime, is_well: bool, out: &mut Outbox) {
+    fn take_health(&mut self, is_well: bool, out: &mut Outbox) {
         self.pulse.has_news = true;
         match (is_well, self.ailments) {
-            (false, 0) => self.note(now, Incident::Unhealthy, out),
-            (true, 1) => self.note(now, Incident::Healthy, out),
+            (false, 0) => self.note(Incident::Unhealthy, out),
+            (true, 1) => self.note(Incident::Healthy, out),
             _ => {}
         }
         if is_well { self.ailments -= 1 } else { self.ailments += 1 }
     }
 
-    fn take_speeds(&mut self, now: SimTime, speeds: &Arc<Speeds>, out: &mut Outbox) {
+    fn take_speeds(&mut self, speeds: &Arc<Speeds>, out: &mut Outbox) {
         self.speeds = Some(speeds.clone());
         for attempt in &mut self.attempts {
-            let next = attempt.take_speeds(now, speeds.clone());
+            let next = attempt.take_speeds(out.now, speeds.clone());
             self.clockwork.plan(next, attempt, out);
         }
     }
 
     /// Ends every attempt without a report: the process is gone, or starts anew.
-    fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
+    fn drop_everything(&mut self, out: &mut Outbox) {
         self.pulse.has_news = true;
         for mut attempt in std::mem::take(&mut self.attempts) {
             self.clockwork.end_flow(&mut attempt, false, out);
             if !attempt.has_ended() {
-                self.note_end(&attempt, now, Outcome::Killed, out);
+                self.note_end(&attempt, Outcome::Killed, out);
             }
         }
         self.failed_fetches.clear();
@@ -225,9 +225,9 @@ impl TaskTracker {
 
     /// Fails the maps and reduces that work: what they have left on the disks is gone. So is the
     /// output of maps that have ended, of which the JobTracker may not have heard.
-    fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
+    fn lose_disk(&mut self, out: &mut Outbox) {
         use AttemptState as S;
-        self.note(now, Incident::DiskLost, out);
+        self.note(Incident::DiskLost, out);
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
             out.affect(ToMapOutputs::Spoilt(map.id().into()));
         }
@@ -240,27 +240,27 @@ impl TaskTracker {
         // What gets their slots begins with empty disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
-                self.fail(index, now, out);
+                self.fail(index, out);
             }
         }
     }
 
     // ---- heartbeats ----
 
-    fn send_heartbeat(&mut self, now: SimTime, out: &mut Outbox) {
-        if !self.pulse.send(now) {
-            self.fill_status(now, out);
+    fn send_heartbeat(&mut self, out: &mut Outbox) {
+        if !self.pulse.send(out.now) {
+            self.fill_status(out);
         }
         self.post_heartbeat(out);
     }
 
-    fn fill_status(&mut self, now: SimTime, out: &mut Outbox) {
-        self.try_fetches(now, out);
+    fn fill_status(&mut self, out: &mut Outbox) {
+        self.try_fetches(out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let call = self.pulse.call();
         let told_every =
             (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
-        let asks_for_maps = self.asks_for_maps(now);
+        let asks_for_maps = self.asks_for_maps(out.now);
         let mut occupied = PerSlot::default();
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
         // Filled in place unless a copy is still on its way.
@@ -271,7 +271,7 @@ impl TaskTracker {
                 occupied[attempt.slot()] += attempt.slots();
             }
             has_news |= !attempt.goes_on_by_itself();
-            let mut report = attempt.report(now, told_every);
+            let mut report = attempt.report(out.now, told_every);
             report.wants_maps &= asks_for_maps;
             status.reports.push(report);
         }
@@ -310,25 +310,25 @@ impl TaskTracker {
     }
 
     /// Tries a call again in a while that nobody has taken. A second copy of it is refused as well.
-    fn take_refusal(&mut self, now: SimTime, out: &mut Outbox) {
+    fn take_refusal(&mut self, out: &mut Outbox) {
         let number = self.pulse.call().number;
         let (call, at) = self.tries;
         // Of a process that has died since, another heartbeat may have been refused in the same second.
-        if call != number || at <= now {
-            self.tries = (number, now + REFUSED);
+        if call != number || at <= out.now {
+            self.tries = (number, out.now + REFUSED);
             out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
         }
     }
 
-    fn hear(&mut self, now: SimTime, reply: &Arc<Reply>, out: &mut Outbox) {
-        if !self.pulse.is_answered(now, reply.call, reply.queued, out) {
+    fn hear(&mut self, reply: &Arc<Reply>, out: &mut Outbox) {
+        if !self.pulse.is_answered(reply.call, reply.queued, out) {
             return;
         }
         if reply.disallowed {
-            return self.power_off(now, out);
+            return self.power_off(out);
         }
         if reply.reinit {
-            self.drop_everything(now, out);
+            self.drop_everything(out);
             self.pulse.last_reply = None;
             self.pulse.plan(SimSpan::ZERO, out);
             return;
@@ -337,18 +337,18 @@ impl TaskTracker {
         self.pulse.interval = reply.interval;
         self.pulse.has_news |= !reply.directives.is_empty() || !reply.maps.is_empty();
         if self.costs.hadoop.out_of_band && !reply.maps.is_empty() {
-            self.told_of_maps = now;
+            self.told_of_maps = out.now;
         }
         self.lay_aside_what_was_heard();
         let reported = self.attempts.len();
         for directive in &reply.directives {
-            self.obey(now, directive, out);
+            self.obey(directive, out);
         }
         // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
         // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
         let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
         if !asks_at_once {
-            self.fill_slots(now, out);
+            self.fill_slots(out);
         }
         let hearing = if asks_at_once { self.attempts.len() } else { reported };
         if self.pulse.manner.asks_outputs && !reply.maps.is_empty() {
@@ -359,29 +359,22 @@ impl TaskTracker {
             self.asked = Some(AskedReply { reply: reply.clone(), hearing });
             return;
         }
-        self.hear_of_maps(now, &reply.maps, &reply.missing, hearing, out);
+        self.hear_of_maps(&reply.maps, &reply.missing, hearing, out);
     }
 
     /// Hears which outputs reduces cannot fetch, of those that a reply counts, and goes on with that.
-    fn hear_out_of_reach(
-        &mut self,
-        now: SimTime,
-        call: u32,
-        missing: &[Missing],
-        out: &mut Outbox,
-    ) {
+    fn hear_out_of_reach(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
         // Its process may have died since it asked, and asked again.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
         {
             let missing = [&reply.missing, missing].concat();
-            self.hear_of_maps(now, &reply.maps, &missing, hearing, out);
+            self.hear_of_maps(&reply.maps, &missing, hearing, out);
         }
     }
 
     /// Lets the first so many attempts know how far maps are and what of it is missing.
     fn hear_of_maps(
         &mut self,
-        now: SimTime,
         maps: &[MapsDone],
         missing: &[Missing],
         hearing: usize,
@@ -391,16 +384,16 @@ impl TaskTracker {
             let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
                 let poll = self.costs.hadoop.poll;
-                let next = attempt.learn_maps(now, *maps, missing, poll);
+                let next = attempt.learn_maps(out.now, *maps, missing, poll);
                 self.clockwork.plan(next, attempt, out);
             }
         }
-        self.go_on(now, out);
+        self.go_on(out);
     }
 
     /// Hears that nothing follows of a heartbeat.
-    fn hear_noted(&mut self, now: SimTime, call: u32, queued: SimSpan, out: &mut Outbox) {
-        if !self.pulse.is_answered(now, call, queued, out) {
+    fn hear_noted(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) {
+        if !self.pulse.is_answered(call, queued, out) {
             return;
         }
         self.pulse.count_answer();
@@ -409,7 +402,7 @@ impl TaskTracker {
             self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
             self.lay_aside_what_was_heard();
-            self.go_on(now, out);
+            self.go_on(out);
         }
     }
 
@@ -425,9 +418,9 @@ impl TaskTracker {
         }
     }
 
-    fn go_on(&mut self, now: SimTime, out: &mut Outbox) {
-        self.fill_slots(now, out);
-        self.fail_unresponsive(now, out);
+    fn go_on(&mut self, out: &mut Outbox) {
+        self.fill_slots(out);
+        self.fail_unresponsive(out);
         self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
     }
 
@@ -439,14 +432,15 @@ impl TaskTracker {
     }
 
     /// Loses patience with attempts that hang. In Hadoop, too, a tracker looks after each heartbeat.
-    fn fail_unresponsive(&mut self, now: SimTime, out: &mut Outbox) {
+    fn fail_unresponsive(&mut self, out: &mut Outbox) {
         let timeout = self.costs.hadoop.task_timeout;
         if timeout.is_zero() {
             return;
         }
-        while let Some(index) = self.attempts.iter().position(|a| a.hangs_for_longer(now, timeout))
+        while let Some(index) =
+            self.attempts.iter().position(|a| a.hangs_for_longer(out.now, timeout))
         {
-            self.end(index, now, self.broken(), out);
+            self.end(index, self.broken(), out);
         }
     }
 
@@ -463,11 +457,11 @@ impl TaskTracker {
 
     /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
     /// nobody: its end is on its way.
-    fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
+    fn obey(&mut self, directive: &Directive, out: &mut Outbox) {
         match directive {
-            Directive::Launch(launch) => self.accept(now, launch, out),
-            Directive::Kill(id) => self.kill(now, *id, out),
-            Directive::Suspend(id) => self.suspend(now, *id, out),
+            Directive::Launch(launch) => self.accept(launch, out),
+            Directive::Kill(id) => self.kill(*id, out),
+            Directive::Suspend(id) => self.suspend(*id, out),
             Directive::Resume(id) => {
                 if let Some(attempt) = self.find(*id) {
                     attempt.ask_to_resume();
@@ -477,7 +471,7 @@ impl TaskTracker {
             Directive::Commit(id) => {
                 let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
-                    let next = attempt.commit(now, poll, span);
+                    let next = attempt.commit(out.now, poll, span);
                     self.clockwork.plan(next, attempt, out);
                 }
             }
@@ -488,14 +482,14 @@ impl TaskTracker {
         self.attempts.iter_mut().find(|attempt| attempt.is(id)).map(|it| &mut **it)
     }
 
-    fn accept(&mut self, now: SimTime, launch: &LaunchOrder, out: &mut Outbox) {
+    fn accept(&mut self, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
         if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             if let Some(reading) = reading {
                 let (attempt, from) = (launch.attempt, reading.from.map(|copy| copy.node));
-                out.emit(now, Fact::Attempt(attempt, self.id, AttemptFact::Opened { from }));
+                out.emit(Fact::Attempt(attempt, self.id, AttemptFact::Opened { from }));
             }
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Box::new(Attempt::new(launch, plan, self.speeds.clone())));
@@ -503,7 +497,7 @@ impl TaskTracker {
         }
     }
 
-    fn kill(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+    fn kill(&mut self, id: AttemptId, out: &mut Outbox) {
         let cleans = self.costs.hadoop.task_cleanup;
         if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
             let attempt = &self.attempts[index];
@@ -513,26 +507,26 @@ impl TaskTracker {
             } else {
                 AttemptState::Killed
             };
-            self.end(index, now, state, out);
+            self.end(index, state, out);
         }
     }
 
-    fn suspend(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+    fn suspend(&mut self, id: AttemptId, out: &mut Outbox) {
         let tracker = self.id;
         let runs = |a: &&mut Box<Attempt>| a.is(id) && a.state() == AttemptState::Running;
         if let Some(attempt) = self.attempts.iter_mut().find(runs) {
-            attempt.suspend(now);
+            attempt.suspend(out.now);
             self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
             self.memory.stop(id);
-            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Suspended));
+            out.emit(Fact::Attempt(id, tracker, AttemptFact::Suspended));
         }
     }
 
     // ---- slots ----
 
     /// Starts or resumes, in the order of launching, what waits for a slot that is free.
-    fn fill_slots(&mut self, now: SimTime, out: &mut Outbox) {
+    fn fill_slots(&mut self, out: &mut Outbox) {
         if !self.may_wait {
             return;
         }
@@ -547,24 +541,24 @@ impl TaskTracker {
                     break;
                 }
                 self.free[kind] -= slots;
-                self.give_slot(index, now, out);
+                self.give_slot(index, out);
             }
         }
         self.may_wait = self.attempts.iter().any(|a| a.waits_for_slot());
     }
 
-    fn give_slot(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+    fn give_slot(&mut self, index: usize, out: &mut Outbox) {
         let (attempt, tracker) = (&mut self.attempts[index], self.id);
         let id = attempt.id();
         let next = if attempt.state() == AttemptState::Suspended {
-            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Resumed));
+            out.emit(Fact::Attempt(id, tracker, AttemptFact::Resumed));
             let swapping = self.memory.go_on(id);
-            attempt.resume(now, swapping)
+            attempt.resume(out.now, swapping)
         } else {
             let (role, slots) = (attempt.role(), attempt.slots());
-            out.emit(now, Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
+            out.emit(Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
-            attempt.start(now, swapping)
+            attempt.start(out.now, swapping)
         };
         self.clockwork.tell_memory(self.memory.left(), out);
         self.clockwork.plan(next, attempt, out);
@@ -572,64 +566,65 @@ impl TaskTracker {
 
     // ---- the life of an attempt ----
 
-    fn phase_ends(&mut self, now: SimTime, timer: u64, out: &mut Outbox) {
+    fn phase_ends(&mut self, timer: u64, out: &mut Outbox) {
         // A timer of a phase that was cut short finds nobody.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         self.clockwork.end_flow(attempt, true, out);
-        match attempt.finish_part(now) {
+        match attempt.finish_part(out.now) {
             Next::Nothing => {}
             Next::Hangs => {
                 let hangs = Incident::Hangs(attempt.id());
                 self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
-                self.note(now, hangs, out);
+                self.note(hangs, out);
             }
             Next::Commit => {
-                out.emit(now, Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
+                out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
                 self.hurry(out);
             }
-            Next::Done => self.end(index, now, AttemptState::Succeeded, out),
-            Next::Broken => self.fail(index, now, out),
+            Next::Done => self.end(index, AttemptState::Succeeded, out),
+            Next::Broken => self.fail(index, out),
             next @ (Next::After(_) | Next::Flow) => {
                 self.clockwork.plan(next, attempt, out);
             }
         }
     }
 
-    fn fail(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
-        self.end(index, now, self.broken(), out);
+    fn fail(&mut self, index: usize, out: &mut Outbox) {
+        self.end(index, self.broken(), out);
     }
 
     /// Lets reduces try again what they could not fetch.
-    fn try_fetches(&mut self, now: SimTime, out: &mut Outbox) {
+    fn try_fetches(&mut self, out: &mut Outbox) {
         if !self.costs.hadoop.behaviour().complains {
             return;
         }
         for index in 0..self.attempts.len() {
             let reduce = self.attempts[index].id();
-            let (maps, gives_up) = self.attempts[index].try_fetches(now);
+            let (maps, gives_up) = self.attempts[index].try_fetches(out.now);
             for map in maps {
                 self.failed_fetches.push(FailedFetch { reduce, map });
-                out.emit(now, Fact::Attempt(reduce, self.id, AttemptFact::FetchFailed { map }));
+                out.emit(Fact::Attempt(reduce, self.id, AttemptFact::FetchFailed { map }));
             }
             if gives_up {
-                self.fail(index, now, out);
+                self.fail(index, out);
             }
         }
     }
 
     /// Lets flows go on at the rates that they have now; those that have ended meanwhile are nobody's.
-    fn take_rates(&mut self, now: SimTime, rates: &[FlowRate], out: &mut Outbox) {
+    fn take_rates(&mut self, rates: &[FlowRate], out: &mut Outbox) {
         for FlowRate { number, rate } in rates {
             if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
-                let next = attempt.take_rate(now, *rate);
+                let next = attempt.take_rate(out.now, *rate);
                 self.clockwork.plan(next, attempt, out);
             }
         }
     }
 
-    fn end(&mut self, index: usize, now: SimTime, state: AttemptState, out: &mut Outbox) {
+    fn end(&mut self, index: usize, state: AttemptState, out: &mut Outbox) {
+        let now = out.now;
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
@@ -648,25 +643,22 @@ impl TaskTracker {
             }
         };
         let id = attempt.id();
-        self.note_end(&self.attempts[index], now, outcome, out);
+        self.note_end(&self.attempts[index], outcome, out);
         self.memory.end(id);
         self.clockwork.tell_memory(self.memory.left(), out);
         if held_slot {
             self.free[slot] += slots;
-            self.fill_slots(now, out);
+            self.fill_slots(out);
         }
         self.hurry(out);
     }
 
-    fn note_end(&self, attempt: &Attempt, now: SimTime, outcome: Outcome, out: &mut Outbox) {
-        out.emit(
-            now,
-            Fact::Attempt(
-                attempt.id(),
-                self.id,
-                AttemptFact::Ended { role: attempt.role(), outcome, phases: attempt.phases(now) },
-            ),
-        );
+    fn note_end(&self, attempt: &Attempt, outcome: Outcome, out: &mut Outbox) {
+        out.emit(Fact::Attempt(
+            attempt.id(),
+            self.id,
+            AttemptFact::Ended { role: attempt.role(), outcome, phases: attempt.phases(out.now) },
+        ));
     }
 
     /// Asserts what must hold between two messages.
@@ -747,40 +739,40 @@ impl Clockwork {
 impl Core for TaskTracker {
     type Msg = ToTracker;
 
-    fn handle(&mut self, now: SimTime, msg: &ToTracker, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToTracker, out: &mut Outbox) {
         match msg {
-            ToTracker::PowerOn => self.power_on(now, out),
-            ToTracker::PowerOff => self.power_off(now, out),
-            ToTracker::Crash => self.crash(now, out),
-            ToTracker::Speeds(speeds) => self.take_speeds(now, speeds, out),
-            ToTracker::DiskLost => self.lose_disk(now, out),
-            ToTracker::Health(is_well) => self.take_health(now, *is_well, out),
+            ToTracker::PowerOn => self.power_on(out),
+            ToTracker::PowerOff => self.power_off(out),
+            ToTracker::Crash => self.crash(out),
+            ToTracker::Speeds(speeds) => self.take_speeds(speeds, out),
+            ToTracker::DiskLost => self.lose_disk(out),
+            ToTracker::Health(is_well) => self.take_health(*is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if !self.pulse.is_due(*number) => {}
-            ToTracker::Beat(_) => self.send_heartbeat(now, out),
+            ToTracker::Beat(_) => self.send_heartbeat(out),
             // The reply has come in time.
             ToTracker::NoReply(number) | ToTracker::Refused(number) | ToTracker::Again(number)
                 if !self.pulse.awaits(*number) => {}
             ToTracker::NoReply(_) => self.post_heartbeat(out),
-            ToTracker::Refused(_) => self.take_refusal(now, out),
+            ToTracker::Refused(_) => self.take_refusal(out),
             // The time-out of the call goes on.
             ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
             // The machine has died while the reply was on its way.
             ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
-            ToTracker::Reply(reply) => self.hear(now, reply, out),
-            ToTracker::Noted { call, queued } => self.hear_noted(now, *call, *queued, out),
+            ToTracker::Reply(reply) => self.hear(reply, out),
+            ToTracker::Noted { call, queued } => self.hear_noted(*call, *queued, out),
             ToTracker::OutOfReach { call, missing, .. } => {
-                self.hear_out_of_reach(now, *call, missing, out);
+                self.hear_out_of_reach(*call, missing, out);
             }
             ToTracker::Impatient => {}
-            ToTracker::Rates(rates) => self.take_rates(now, rates, out),
+            ToTracker::Rates(rates) => self.take_rates(rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
-                self.phase_ends(now, *timer, out);
-                self.fill_slots(now, out);
+                self.phase_ends(*timer, out);
+                self.fill_slots(out);
             }
         }
         if cfg!(debug_assertions) {
-            self.assert_sound(now);
+            self.assert_sound(out.now);
         }
     }
 }

@@ -199,7 +199,8 @@ impl JobInjector {
 impl Core for JobInjector {
     type Msg = ToInjector;
 
-    fn handle(&mut self, now: SimTime, msg: &ToInjector, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToInjector, out: &mut Outbox) {
+        let now = out.now;
         match msg {
             ToInjector::Arrive | ToInjector::Probe => self.arrive(now, out),
             ToInjector::Submit(id) => self.submit_aside(*id, out),
@@ -251,8 +252,8 @@ mod tests {
     impl Bench {
         /// Returns the names of the jobs that a message makes it submit.
         fn hear(&mut self, now: SimTime, msg: ToInjector) -> Vec<String> {
-            let mut out = Outbox::default();
-            self.injector.handle(now, &msg, &mut out);
+            let mut out = Outbox::at(now);
+            self.injector.handle(&msg, &mut out);
             let mut submitted = Vec::new();
             for letter in out.letters {
                 match letter.mail {

@@ -175,10 +175,10 @@ impl World {
     }
 
     fn deliver(&mut self, now: SimTime, mail: Mail) {
-        let mut out = Outbox::default();
+        let mut out = Outbox::at(now);
         match mail {
-            Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, &msg, &mut out),
-            Mail::Fabric(msg) => self.fabric.handle(now, &msg, &mut out),
+            Mail::Tracker(id, msg) => self.trackers[id.index()].handle(&msg, &mut out),
+            Mail::Fabric(msg) => self.fabric.handle(&msg, &mut out),
             Mail::JobTracker(_)
             | Mail::Injector(_)
             | Mail::Nature(_)

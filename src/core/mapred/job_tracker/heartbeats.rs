@@ -16,26 +16,28 @@ use crate::mapred::scheduler::Offer;
 use mumakil_base::units::{SimSpan, SimTime};
 
 impl JobTracker {
-    pub(super) fn queue_up(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) {
+    pub(super) fn queue_up(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) {
+        let now = out.now;
         if self.line.is_empty() && self.busy_until <= now {
-            return self.serve(now, now, now, heartbeat, out);
+            return self.serve(now, now, heartbeat, out);
         }
         if self.line.is_empty() {
-            self.plan_next(now, out);
+            self.plan_next(out);
         }
         self.line.push_back((now, heartbeat.clone()));
     }
 
-    fn plan_next(&self, now: SimTime, out: &mut Outbox) {
-        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve(self.deaths));
+    fn plan_next(&self, out: &mut Outbox) {
+        out.plan(self.busy_until.saturating_since(out.now), ToJobTracker::Serve(self.deaths));
     }
 
-    pub(super) fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(super) fn serve_next(&mut self, out: &mut Outbox) {
+        let now = out.now;
         while let Some((arrived, heartbeat)) = self.line.pop_front() {
             // On a scaled clock the message that it is free comes late. It has worked since it was free, or
             // every service would be longer by that, and heartbeats would queue for no reason of theirs.
             let begins = self.busy_until.max(arrived).min(now);
-            self.serve(now, begins, arrived, &heartbeat, out);
+            self.serve(begins, arrived, &heartbeat, out);
             // For the same reason it has begun with the next one, if it has been free since.
             if now <= self.busy_until {
                 break;
@@ -43,22 +45,22 @@ impl JobTracker {
             self.tell_policy(now, None);
         }
         if !self.line.is_empty() {
-            self.plan_next(now, out);
+            self.plan_next(out);
         }
     }
 
     /// Serves a heartbeat; its service `begins` now or has begun already.
     fn serve(
         &mut self,
-        now: SimTime,
         begins: SimTime,
         arrived: SimTime,
         heartbeat: &Heartbeat,
         out: &mut Outbox,
     ) {
+        let now = out.now;
         let Call { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        let Some(last_id) = self.admit(now, heartbeat, out) else {
+        let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
             let answer = if tracker.is_registered {
@@ -76,10 +78,10 @@ impl JobTracker {
 
         let tracker = &mut self.ledger.trackers[id.index()];
         tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
-        self.ledger.forgive_in_time(now, id, out);
+        self.ledger.forgive_in_time(id, out);
         let mut commits = Vec::new();
         if let Heartbeat::Full(status) = heartbeat {
-            self.take_status(now, status, &mut commits, out);
+            self.take_status(status, &mut commits, out);
         }
         self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
@@ -90,7 +92,7 @@ impl JobTracker {
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
         let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
         let (mut directives, looks) = if is_offered && may_get_tasks {
-            self.launch(now, id, has_room, out)
+            self.launch(id, has_room, out)
         } else {
             (Vec::new(), 0)
         };
@@ -140,20 +142,20 @@ impl JobTracker {
         let mail = Mail::Tracker(id, message);
         out.send_after(self.busy_until.saturating_since(now), mail);
         if self.reviews_at <= now {
-            self.review(now, out);
+            self.review(out);
         }
     }
 
     /// Takes what a tracker says of its slots and its attempts; notes who asks for leave to commit.
     fn take_status(
         &mut self,
-        now: SimTime,
         status: &TrackerStatus,
         commits: &mut Vec<AttemptId>,
         out: &mut Outbox,
     ) {
+        let now = out.now;
         let id = status.call.tracker;
-        self.ledger.set_health(now, id, status.is_unhealthy, out);
+        self.ledger.set_health(id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
         if known.len() != status.reports.len() {
@@ -168,7 +170,7 @@ impl JobTracker {
                 if !known.iter().any(is_known) {
                     self.ledger.moved_at = now;
                 }
-                self.take_report(now, id, report, commits, out);
+                self.take_report(id, report, commits, out);
             }
             if self.reads_progress && report.attempt.task.is_work() {
                 self.ledger.note_progress(now, report.attempt, report.progress);
@@ -178,14 +180,14 @@ impl JobTracker {
             }
         }
         for failed in &status.failed_fetches {
-            self.ledger.complain(now, *failed, out);
+            self.ledger.complain(*failed, out);
         }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
-    fn admit(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
+    fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
         let Call { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
@@ -196,18 +198,18 @@ impl JobTracker {
         }
         match (last_reply, heartbeat) {
             (Some(last), Heartbeat::Full(status)) if tracker.rejoins && tracker.is_registered => {
-                self.ledger.rejoin(now, id, &status.reports, out);
+                self.ledger.rejoin(id, &status.reports, out);
                 Some(last)
             }
             (None, Heartbeat::Full(status)) => {
                 if tracker.is_registered {
                     // It has started anew before it was missed: what it ran is gone.
-                    self.ledger.lose_tracker(now, id, out);
+                    self.ledger.lose_tracker(id, out);
                 }
                 if status.restarted {
-                    self.ledger.forgive_all(now, id, out);
+                    self.ledger.forgive_all(id, out);
                 }
-                self.ledger.register(now, id, status.slots, out);
+                self.ledger.register(id, status.slots, out);
                 Some(u16::MAX)
             }
             (Some(last), _)
@@ -222,7 +224,6 @@ impl JobTracker {
     /// Applies what a tracker says of an attempt.
     fn take_report(
         &mut self,
-        now: SimTime,
         tracker: TrackerId,
         report: &Report,
         commits: &mut Vec<AttemptId>,
@@ -248,7 +249,7 @@ impl JobTracker {
             }
             S::CommitPending => {
                 let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
-                if self.ledger.wait_for_commit(now, attempt, still_counts, out) {
+                if self.ledger.wait_for_commit(attempt, still_counts, out) {
                     commits.push(attempt);
                 }
             }
@@ -258,17 +259,17 @@ impl JobTracker {
             {
                 let outcome =
                     if was == S::FailedUnclean { Outcome::Failed } else { Outcome::Killed };
-                self.ledger.lose(now, attempt, outcome, out);
+                self.ledger.lose(attempt, outcome, out);
             }
-            S::Succeeded => self.ledger.succeed(now, attempt, out),
+            S::Succeeded => self.ledger.succeed(attempt, out),
             S::FailedUnclean | S::KilledUnclean if self.ledger.cleans_up_after(attempt) => {
-                self.ledger.leave_unclean(now, attempt, report.state, out);
+                self.ledger.leave_unclean(attempt, report.state, out);
             }
             S::Failed | S::FailedUnclean => {
-                self.ledger.lose(now, attempt, Outcome::Failed, out);
+                self.ledger.lose(attempt, Outcome::Failed, out);
             }
             S::Killed | S::KilledUnclean => {
-                self.ledger.lose(now, attempt, Outcome::Killed, out);
+                self.ledger.lose(attempt, Outcome::Killed, out);
             }
         }
     }
@@ -277,20 +278,18 @@ impl JobTracker {
     /// policy looked at a job.
     fn launch(
         &mut self,
-        now: SimTime,
         tracker: TrackerId,
         has_room: PerSlot<bool>,
         out: &mut Outbox,
     ) -> (Vec<Directive>, u32) {
         for kind in SlotKind::BOTH {
             if has_room[kind]
-                && let Some(launch) = self.ledger.launch_service(now, tracker, kind, out)
+                && let Some(launch) = self.ledger.launch_service(tracker, kind, out)
             {
                 return (vec![Directive::Launch(launch)], 0);
             }
         }
         let mut offer = Offer {
-            now,
             ledger: &mut self.ledger,
             tracker,
             out,

@@ -129,8 +129,8 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
 
 impl Bench {
     fn hear(&mut self, msg: ToJobTracker) -> &mut Self {
-        let mut out = Outbox::default();
-        self.tracker.handle(self.now, &msg, &mut out);
+        let mut out = Outbox::at(self.now);
+        self.tracker.handle(&msg, &mut out);
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
         for letter in out.letters {
             match letter.mail {
@@ -165,8 +165,8 @@ impl Bench {
 
     /// Lets the outputs of maps hear of something; returns the answer, if it was a question.
     fn befall(&mut self, msg: ToMapOutputs) -> Option<Vec<Missing>> {
-        let mut out = Outbox::default();
-        self.outputs.handle(self.now, &msg, &mut out);
+        let mut out = Outbox::at(self.now);
+        self.outputs.handle(&msg, &mut out);
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
         out.letters.pop_front().map(|letter| match letter.mail {
             Mail::Tracker(_, ToTracker::OutOfReach { missing, .. }) => missing.to_vec(),

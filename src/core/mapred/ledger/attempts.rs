@@ -17,49 +17,43 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
-    pub(crate) fn doom(
-        &mut self,
-        now: SimTime,
-        attempt: AttemptId,
-        reason: Reason,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn doom(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
         if !record.is_active() || record.is_doomed {
             return;
         }
         record.is_doomed = true;
         let tracker = record.tracker;
-        self.unlist(now, attempt.task);
+        self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
-            out.emit(
-                now,
-                Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order: Order::Kill, reason }),
-            );
+            out.emit(Fact::Ledger(
+                attempt,
+                tracker,
+                LedgerFact::Ordered { order: Order::Kill, reason },
+            ));
         }
     }
 
     /// Ends an attempt of a job that needs it no more.
-    pub(super) fn wind_up(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+    pub(super) fn wind_up(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The end of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if !record.waits_for_cleaner() {
-            return self.doom(now, attempt, Reason::JobOver, out);
+            return self.doom(attempt, Reason::JobOver, out);
         }
         let outcome = unclean_outcome(record.state);
         let unclean = &mut self.known_mut(attempt.job()).unclean[attempt.slot()];
         unclean.retain(|other| *other != attempt);
         self.wants_task_cleanup[attempt.slot()].remove(&attempt.job());
-        self.lose(now, attempt, outcome, out);
+        self.lose(attempt, outcome, out);
     }
 
     /// Notes that an attempt waits for its commit; returns whether it may.
     pub(crate) fn wait_for_commit(
         &mut self,
-        now: SimTime,
         attempt: AttemptId,
         still_counts: bool,
         out: &mut Outbox,
@@ -75,8 +69,8 @@ impl Ledger {
             if !still_counts {
                 self.stop_counting(attempt);
             }
-            self.unlist(now, attempt.task);
-            self.learn(now, attempt, tracker, AttemptState::CommitPending, out);
+            self.unlist(out.now, attempt.task);
+            self.learn(attempt, tracker, AttemptState::CommitPending, out);
         }
         // The first of a task's attempts to ask has its leave, whichever was launched first; the others lose
         // the race.
@@ -84,7 +78,7 @@ impl Ledger {
         let has_leave = |t: &&Try| t.may_commit && t.is_active() && !t.is_doomed;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
             if first != attempt.number {
-                self.doom(now, attempt, Reason::LostRace(attempt.task.attempt(first)), out);
+                self.doom(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
                 return false;
             }
         } else {
@@ -172,10 +166,11 @@ impl Ledger {
     }
 
     /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
-    pub(crate) fn succeed(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+    pub(crate) fn succeed(&mut self, attempt: AttemptId, out: &mut Outbox) {
+        let now = out.now;
         if self.known_try(attempt).is_doomed {
             // Its kill crossed its success on the way: the output is not taken.
-            return self.lose(now, attempt, Outcome::Killed, out);
+            return self.lose(attempt, Outcome::Killed, out);
         }
         let record = self.close_try(now, attempt);
         let id = attempt.job();
@@ -194,7 +189,7 @@ impl Ledger {
         let task = self.known_mut(id).known_task(attempt.task);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
-            self.doom(now, attempt.task.attempt(number), Reason::LostRace(attempt), out);
+            self.doom(attempt.task.attempt(number), Reason::LostRace(attempt), out);
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
@@ -204,39 +199,38 @@ impl Ledger {
                     job.map_progress = 1.0;
                 }
                 self.recount(now, id);
-                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
-                self.note_maps_done(now, attempt, out);
-                self.close_if_worked_off(now, id, out);
+                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
+                self.note_maps_done(attempt, out);
+                self.close_if_worked_off(id, out);
             }
             TaskKind::Setup => {
-                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
-                self.start_job(now, id, out);
+                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
+                self.start_job(id, out);
             }
             TaskKind::Cleanup => {
-                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
-                self.end_job(now, id, out);
+                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
+                self.end_job(id, out);
             }
         }
         self.forget_if_drained(id);
     }
 
-    fn note_maps_done(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+    fn note_maps_done(&mut self, attempt: AttemptId, out: &mut Outbox) {
         let job = self.known(attempt.job());
         let is_map = attempt.task.kind == TaskKind::Map;
         if is_map && job.maps_over() == job.maps.total && job.state == JobState::Running {
-            out.emit(now, Fact::Job(attempt.job(), JobFact::MapsDone));
+            out.emit(Fact::Job(attempt.job(), JobFact::MapsDone));
         }
     }
 
     /// Notes that an attempt is over but has left output behind, which is removed first.
     pub(crate) fn leave_unclean(
         &mut self,
-        now: SimTime,
         attempt: AttemptId,
         state: AttemptState,
         out: &mut Outbox,
     ) {
-        self.unlist(now, attempt.task);
+        self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
         let tracker = record.tracker;
         let is_new = record.state != state;
@@ -245,7 +239,7 @@ impl Ledger {
         self.known_mut(attempt.job()).unclean[attempt.slot()].push_back(attempt);
         self.wants_task_cleanup[attempt.slot()].insert(attempt.job());
         if is_new {
-            self.learn(now, attempt, tracker, state, out);
+            self.learn(attempt, tracker, state, out);
         }
     }
 
@@ -255,13 +249,8 @@ impl Ledger {
     }
 
     /// Notes that an attempt has failed or was killed; its task waits again if it is needed.
-    pub(crate) fn lose(
-        &mut self,
-        now: SimTime,
-        attempt: AttemptId,
-        outcome: Outcome,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn lose(&mut self, attempt: AttemptId, outcome: Outcome, out: &mut Outbox) {
+        let now = out.now;
         let record = self.close_try(now, attempt);
         let failed = outcome == Outcome::Failed;
         if failed {
@@ -288,11 +277,11 @@ impl Ledger {
         }
         self.recount(now, id);
         for rival in rivals {
-            self.doom(now, attempt.task.attempt(rival), Reason::TaskGivenUp, out);
+            self.doom(attempt.task.attempt(rival), Reason::TaskGivenUp, out);
         }
-        self.learn(now, attempt, record.tracker, state, out);
+        self.learn(attempt, record.tracker, state, out);
         if is_last && is_exhausted && may_go_on {
-            self.give_up(now, attempt.task, out);
+            self.give_up(attempt.task, out);
         }
         self.forget_if_drained(id);
     }
@@ -364,7 +353,7 @@ impl Ledger {
     }
 
     /// Gives a task up for good; its job fails if it may not do without.
-    pub(super) fn give_up(&mut self, now: SimTime, task: TaskId, out: &mut Outbox) {
+    pub(super) fn give_up(&mut self, task: TaskId, out: &mut Outbox) {
         let allowed = match task.slot() {
             SlotKind::Map => self.hadoop.map_failures,
             SlotKind::Reduce => self.hadoop.reduce_failures,
@@ -372,7 +361,7 @@ impl Ledger {
         let job = self.known_mut(task.job);
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);
-            return self.end_job(now, task.job, out);
+            return self.end_job(task.job, out);
         }
         let is_fatal = if task.is_work() {
             if task.kind == TaskKind::Map {
@@ -385,11 +374,11 @@ impl Ledger {
             true
         };
         if is_fatal {
-            self.condemn(now, task.job, Outcome::Failed, out);
+            self.condemn(task.job, Outcome::Failed, out);
         } else {
-            self.recount(now, task.job);
-            self.note_maps_done(now, task.attempt(0), out);
-            self.close_if_worked_off(now, task.job, out);
+            self.recount(out.now, task.job);
+            self.note_maps_done(task.attempt(0), out);
+            self.close_if_worked_off(task.job, out);
         }
     }
 }

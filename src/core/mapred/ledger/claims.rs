@@ -217,13 +217,13 @@ mod tests {
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut books, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
         for id in [0, 1].map(TrackerId) {
-            books.register(NOW, id, slots, &mut out);
+            books.register(id, slots, &mut out);
         }
-        books.submit(NOW, Arc::new(JobSpec::bare(0, 3, 1)), &mut out);
-        books.initialise(NOW, JobId(0), &mut out);
+        books.submit(Arc::new(JobSpec::bare(0, 3, 1)), &mut out);
+        books.initialise(JobId(0), &mut out);
         let (job, tracker, reason) = (JobId(0), TrackerId(0), Reason::Other("test"));
         let wish = LaunchWish { job, tracker, slots: 1, reason };
-        assert!(books.launch_map(NOW, wish, Reach::Any, &mut out).is_some());
+        assert!(books.launch_map(wish, Reach::Any, &mut out).is_some());
         books
     }
 

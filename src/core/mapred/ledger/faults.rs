@@ -56,7 +56,7 @@ impl RecentFaults {
 
 impl Ledger {
     /// Adds a fault to each tracker that a job which has succeeded avoided.
-    pub(super) fn count_faults(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
+    pub(super) fn count_faults(&mut self, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
         if !self.hadoop.behaviour().counts_faults {
             return;
@@ -65,23 +65,23 @@ impl Ledger {
         let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
         for id in avoided {
             if !self.hadoop.blacklist {
-                self.add_recent_fault(now, id, out);
+                self.add_recent_fault(id, out);
                 continue;
             }
             let tracker = &mut self.trackers[id.index()];
             tracker.faults += 1;
-            tracker.faults_changed_at = now;
+            tracker.faults_changed_at = out.now;
             let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
             if !is_listed && self.is_too_much(faults) {
-                self.change_shunning(now, id, |tracker| tracker.is_blacklisted = true, out);
+                self.change_shunning(id, |tracker| tracker.is_blacklisted = true, out);
             }
         }
     }
 
     /// Adds a fault that is only noted.
-    fn add_recent_fault(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
-        self.trackers[id.index()].recent_faults.add(now);
-        let counts = |tracker: &mut Tracker| tracker.recent_faults.count(now);
+    fn add_recent_fault(&mut self, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].recent_faults.add(out.now);
+        let counts = |tracker: &mut Tracker| tracker.recent_faults.count(out.now);
         let faults = counts(&mut self.trackers[id.index()]);
         let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
         let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
@@ -90,29 +90,29 @@ impl Ledger {
         let is_listed = self.trackers[id.index()].is_graylisted;
         if !is_listed && !is_half && self.stands_out(faults, all) {
             self.trackers[id.index()].is_graylisted = true;
-            out.emit(now, Fact::Member(id, MemberFact::Graylisted));
+            out.emit(Fact::Member(id, MemberFact::Graylisted));
         }
     }
 
     /// Takes a tracker off the graylist that has too few recent faults.
-    fn look_at_graylist(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    fn look_at_graylist(&mut self, id: TrackerId, out: &mut Outbox) {
         let least = self.hadoop.tracker_faults.get();
         let tracker = &mut self.trackers[id.index()];
-        if tracker.is_graylisted && tracker.recent_faults.count(now) < least {
+        if tracker.is_graylisted && tracker.recent_faults.count(out.now) < least {
             tracker.is_graylisted = false;
-            out.emit(now, Fact::Member(id, MemberFact::OffGraylist));
+            out.emit(Fact::Member(id, MemberFact::OffGraylist));
         }
     }
 
     /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
-    fn end_suspended(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    fn end_suspended(&mut self, id: TrackerId, out: &mut Outbox) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
         let is_suspended = |attempt: &AttemptId| {
             self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
         };
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
         for attempt in suspended {
-            self.doom(now, attempt, Reason::TrackerShunned, out);
+            self.doom(attempt, Reason::TrackerShunned, out);
         }
     }
 
@@ -136,47 +136,40 @@ impl Ledger {
     }
 
     /// Forgives a tracker a fault, if its last one is long ago.
-    pub(crate) fn forgive_in_time(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
-        self.look_at_graylist(now, id, out);
+    pub(crate) fn forgive_in_time(&mut self, id: TrackerId, out: &mut Outbox) {
+        self.look_at_graylist(id, out);
         let tracker = &mut self.trackers[id.index()];
-        if 0 < tracker.faults && GRUDGE < now.saturating_since(tracker.faults_changed_at) {
+        if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
-            tracker.faults_changed_at = now;
-            self.lift_blacklisting(now, id, out);
+            tracker.faults_changed_at = out.now;
+            self.lift_blacklisting(id, out);
         }
     }
 
     /// Forgives a tracker that has started anew all its faults.
-    pub(crate) fn forgive_all(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn forgive_all(&mut self, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].faults = 0;
         self.trackers[id.index()].recent_faults.buckets.clear();
-        self.look_at_graylist(now, id, out);
-        self.lift_blacklisting(now, id, out);
+        self.look_at_graylist(id, out);
+        self.lift_blacklisting(id, out);
     }
 
-    fn lift_blacklisting(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    fn lift_blacklisting(&mut self, id: TrackerId, out: &mut Outbox) {
         if self.trackers[id.index()].is_blacklisted {
-            self.change_shunning(now, id, |tracker| tracker.is_blacklisted = false, out);
+            self.change_shunning(id, |tracker| tracker.is_blacklisted = false, out);
         }
     }
 
     /// Notes whether a node's health script finds the node unfit.
-    pub(crate) fn set_health(
-        &mut self,
-        now: SimTime,
-        id: TrackerId,
-        is_unhealthy: bool,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn set_health(&mut self, id: TrackerId, is_unhealthy: bool, out: &mut Outbox) {
         if self.trackers[id.index()].is_unhealthy != is_unhealthy {
-            self.change_shunning(now, id, |tracker| tracker.is_unhealthy = is_unhealthy, out);
+            self.change_shunning(id, |tracker| tracker.is_unhealthy = is_unhealthy, out);
         }
     }
 
     /// Changes what keeps a tracker from getting tasks; tells if it gets none from now on, or again.
     fn change_shunning(
         &mut self,
-        now: SimTime,
         id: TrackerId,
         change: impl FnOnce(&mut Tracker),
         out: &mut Outbox,
@@ -185,12 +178,12 @@ impl Ledger {
         self.change_tracker(id, change);
         match (was_shunned, self.trackers[id.index()].is_shunned()) {
             (false, true) => {
-                out.emit(now, Fact::Member(id, MemberFact::Blacklisted));
-                self.end_suspended(now, id, out);
+                out.emit(Fact::Member(id, MemberFact::Blacklisted));
+                self.end_suspended(id, out);
             }
             (true, false) => {
-                self.moved_at = now;
-                out.emit(now, Fact::Member(id, MemberFact::Forgiven));
+                self.moved_at = out.now;
+                out.emit(Fact::Member(id, MemberFact::Forgiven));
             }
             (true, true) | (false, false) => {}
         }

@@ -13,7 +13,6 @@ use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::job::TaskStage;
 use crate::mapred::message::{MapOutput, ToMapOutputs};
 use crate::mapred::outbox::Outbox;
-use mumakil_base::units::SimTime;
 
 /// A map has failed only after so many complaints of its output: Hadoop's constant.
 const LEAST_COMPLAINTS: u32 = 3;
@@ -45,12 +44,8 @@ impl Ledger {
 
     /// Notes that a reduce complains of a map's output: after three complaints, and one for every two
     /// reduces that run, the map has failed.
-    pub(crate) fn complain(
-        &mut self,
-        now: SimTime,
-        FailedFetch { reduce, map }: FailedFetch,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn complain(&mut self, FailedFetch { reduce, map }: FailedFetch, out: &mut Outbox) {
+        let now = out.now;
         let job = self.known_mut(map.job());
         // The job may have ended, or the map may run again already.
         let is_there = |stage| matches!(stage, TaskStage::Done(number, _) if number == map.number);
@@ -62,18 +57,13 @@ impl Ledger {
         let complaints = job.failed_fetches.entry(map).or_default();
         *complaints += 1;
         if LEAST_COMPLAINTS <= *complaints && job.reduces.running <= 2 * *complaints {
-            self.lose_output(now, map, Outcome::Failed, out);
+            self.lose_output(map, Outcome::Failed, out);
         }
     }
 
     /// Makes a completed map run again, since its output is lost; unless it has failed too often.
-    pub(super) fn lose_output(
-        &mut self,
-        now: SimTime,
-        map: AttemptId,
-        outcome: Outcome,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn lose_output(&mut self, map: AttemptId, outcome: Outcome, out: &mut Outbox) {
+        let now = out.now;
         let most = self.hadoop.max_attempts.get();
         let failed = outcome == Outcome::Failed;
         let id = map.job();
@@ -104,9 +94,9 @@ impl Ledger {
         }
         self.recount(now, id);
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
-        self.learn(now, map, at, state, out);
+        self.learn(map, at, state, out);
         if is_exhausted {
-            self.give_up(now, map.task, out);
+            self.give_up(map.task, out);
         }
     }
 }

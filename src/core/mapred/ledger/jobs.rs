@@ -16,20 +16,19 @@ use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::spec::{Input, JobSpec, Split};
 use mumakil_base::random::mumak::Stories;
-use mumakil_base::units::SimTime;
 
 impl Ledger {
-    pub(crate) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
+    pub(crate) fn submit(&mut self, spec: Arc<JobSpec>, out: &mut Outbox) {
         let spec = self.heat(spec);
         let id = spec.id;
         if self.jobs.len() <= id.index() {
             self.jobs.resize_with(id.index() + 1, || None);
         }
-        out.emit(now, Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
-        self.jobs[id.index()] = Some(Box::new(Job::new(spec, now, self.files.clone())));
+        out.emit(Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
+        self.jobs[id.index()] = Some(Box::new(Job::new(spec, out.now, self.files.clone())));
         self.arrived += 1;
         self.open.insert(id);
-        self.change(now, id, JobChange::Submitted);
+        self.change(out.now, id, JobChange::Submitted);
     }
 
     /// Counts a job among the readers of its file, and lets it find more copies if these are many.
@@ -71,14 +70,14 @@ impl Ledger {
     }
 
     /// Reads a job's splits; its setup task, or its tasks, may then be launched.
-    pub(crate) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    pub(crate) fn initialise(&mut self, id: JobId, out: &mut Outbox) {
         let job = entry(&mut self.jobs, id);
         // It may have been killed while its splits were read.
         if job.state != JobState::Submitted {
             return;
         }
         if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
-            return self.condemn(now, id, Outcome::Failed, out);
+            return self.condemn(id, Outcome::Failed, out);
         }
         if let Some(stories) = &mut self.stories {
             place(&mut job.spec, stories);
@@ -93,30 +92,31 @@ impl Ledger {
         job.reduces.waiting = spec.reduces;
         job.waiting_reduces = (0..spec.reduces).collect();
         job.state = JobState::Preparing;
-        out.emit(now, Fact::Job(id, JobFact::Initialised));
-        self.change(now, id, JobChange::Initialised);
+        out.emit(Fact::Job(id, JobFact::Initialised));
+        self.change(out.now, id, JobChange::Initialised);
         if self.hadoop.setup_cleanup {
             self.wants_setup.insert(id);
         } else {
-            self.start_job(now, id, out);
+            self.start_job(id, out);
         }
     }
 
-    pub(super) fn start_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    pub(super) fn start_job(&mut self, id: JobId, out: &mut Outbox) {
+        let now = out.now;
         let job = self.known_mut(id);
         let was = job.state;
         assert!(was == JobState::Preparing, "{now}: {id} begins to run, but was {was:?}");
         job.state = JobState::Running;
         job.running_at = now;
         self.running.insert(id);
-        out.emit(now, Fact::Job(id, JobFact::Running));
+        out.emit(Fact::Job(id, JobFact::Running));
         self.change(now, id, JobChange::Running);
         self.recount(now, id);
-        self.close_if_worked_off(now, id, out);
+        self.close_if_worked_off(id, out);
     }
 
     /// Moves a job whose tasks are over on to its cleanup, or to its end.
-    pub(super) fn close_if_worked_off(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    pub(super) fn close_if_worked_off(&mut self, id: JobId, out: &mut Outbox) {
         let job = self.known_mut(id);
         let is_over = match job.state {
             JobState::Running => job.verdict.is_some() || job.is_worked_off(),
@@ -130,15 +130,16 @@ impl Ledger {
         job.state = JobState::Cleaning;
         self.running.remove(&id);
         self.wants_setup.remove(&id);
-        self.recount(now, id);
+        self.recount(out.now, id);
         if self.hadoop.setup_cleanup {
             self.wants_cleanup.insert(id);
         } else {
-            self.end_job(now, id, out);
+            self.end_job(id, out);
         }
     }
 
-    pub(super) fn end_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    pub(super) fn end_job(&mut self, id: JobId, out: &mut Outbox) {
+        let now = out.now;
         let job = self.known_mut(id);
         let was = job.state;
         assert!(!matches!(was, JobState::Ended(_)), "{now}: {id} ends, but was {was:?}");
@@ -158,15 +159,15 @@ impl Ledger {
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
         for attempt in self.attempts_on(id, None) {
-            self.wind_up(now, attempt, out);
+            self.wind_up(attempt, out);
         }
         self.recount(now, id);
         if let Some(refusals) = &mut self.refusals {
-            refusals.ended(now, id, out);
+            refusals.ended(id, out);
         }
-        out.emit(now, Fact::Job(id, JobFact::Ended(outcome)));
+        out.emit(Fact::Job(id, JobFact::Ended(outcome)));
         if outcome == Outcome::Succeeded {
-            self.count_faults(now, id, out);
+            self.count_faults(id, out);
         }
         out.send(ToInjector::JobEnded(id, outcome));
         self.change(now, id, JobChange::Ended(outcome));
@@ -174,7 +175,7 @@ impl Ledger {
     }
 
     /// Ends a job early: nothing more is launched, and what runs is killed.
-    pub(crate) fn condemn(&mut self, now: SimTime, id: JobId, verdict: Outcome, out: &mut Outbox) {
+    pub(crate) fn condemn(&mut self, id: JobId, verdict: Outcome, out: &mut Outbox) {
         // A client may kill a job before it arrives, after it has ended, or twice.
         let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
             return;
@@ -184,7 +185,7 @@ impl Ledger {
         }
         job.verdict = Some(verdict);
         if job.state == JobState::Submitted {
-            return self.end_job(now, id, out);
+            return self.end_job(id, out);
         }
         for kind in SlotKind::BOTH {
             let tasks = job.tasks_mut(kind);
@@ -195,10 +196,10 @@ impl Ledger {
         }
         for attempt in self.attempts_on(id, None) {
             if attempt.task.kind != TaskKind::Cleanup {
-                self.wind_up(now, attempt, out);
+                self.wind_up(attempt, out);
             }
         }
-        self.close_if_worked_off(now, id, out);
+        self.close_if_worked_off(id, out);
     }
 
     /// Drops the tasks of an ended job once no tracker has anything of it.
@@ -248,8 +249,6 @@ mod tests {
     use crate::mapred::replicas::Replicas;
     use mumakil_base::units::Bytes;
 
-    const NOW: SimTime = SimTime::ZERO;
-
     /// Six nodes with one copy of each block, or three of files that two jobs read.
     fn ledger() -> Ledger {
         let node = Node::plain(0, PerSlot { map: 1, reduce: 1 });
@@ -269,7 +268,7 @@ mod tests {
         let input =
             Input::File { file: FileId(0), split, last_split: split, more_copies: 0, barren };
         let spec = JobSpec { input: Some(input), ..JobSpec::bare(id, maps, 0) };
-        ledger.submit(NOW, Arc::new(spec), &mut Outbox::default());
+        ledger.submit(Arc::new(spec), &mut Outbox::default());
         let input = ledger.known(JobId(id)).spec.input.clone().unwrap();
         let locate = |map| {
             let mut holders = Vec::new();
@@ -300,7 +299,7 @@ mod tests {
         assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);
         // When it has been cold it begins anew.
         for id in [0, 1, 2] {
-            ledger.condemn(NOW, JobId(id), Outcome::Killed, &mut Outbox::default());
+            ledger.condemn(JobId(id), Outcome::Killed, &mut Outbox::default());
         }
         assert_eq!(counts(&submit(&mut ledger, 3, 2)), [1, 1]);
         assert_eq!(counts(&submit(&mut ledger, 4, 2)), [3, 1]);

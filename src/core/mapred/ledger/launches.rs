@@ -15,7 +15,7 @@ use crate::mapred::locality::Locality;
 use crate::mapred::map_cache::{MapVerdict, Reach};
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::SimSpan;
 
 /// A decision to launch.
 struct Handout {
@@ -41,7 +41,7 @@ pub(crate) struct LaunchWish {
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
-    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> LaunchOrder {
+    fn hand_out(&mut self, handout: Handout, out: &mut Outbox) -> LaunchOrder {
         let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
             handout;
         let job = self.known(attempt.job());
@@ -53,15 +53,12 @@ impl Ledger {
             }
             _ => None,
         };
-        self.moved_at = now;
-        out.emit(
-            now,
-            Fact::Ledger(
-                attempt,
-                tracker,
-                LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
-            ),
-        );
+        self.moved_at = out.now;
+        out.emit(Fact::Ledger(
+            attempt,
+            tracker,
+            LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
+        ));
         let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
         // Splits may tell of copies that are gone though nothing is the matter any more.
         let files =
@@ -72,15 +69,15 @@ impl Ledger {
     /// Begins an attempt of a task.
     pub(super) fn assign(
         &mut self,
-        now: SimTime,
         task: TaskId,
         wish: LaunchWish,
         locality: Option<Locality>,
         out: &mut Outbox,
     ) -> LaunchOrder {
+        let now = out.now;
         let LaunchWish { tracker, slots, reason, .. } = wish;
         if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
-            refusals.launched(now, task.job, task.slot(), out);
+            refusals.launched(task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
         }
         let job = entry(&mut self.jobs, task.job);
@@ -133,7 +130,7 @@ impl Ledger {
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
             slots,
         };
-        self.hand_out(now, handout, out)
+        self.hand_out(handout, out)
     }
 
     /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
@@ -142,10 +139,10 @@ impl Ledger {
     /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
     /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
     /// here. Walks what was assigned since the last call.
-    pub(crate) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
         while let Some((assigned, attempt)) = self.launches.front().copied()
-            && expiry < now.saturating_since(assigned)
+            && expiry < out.now.saturating_since(assigned)
         {
             self.launches.pop_front();
             let waiting = self.find_try(attempt).filter(|t| t.state == AttemptState::Unassigned);
@@ -157,7 +154,7 @@ impl Ledger {
             }
             // It may start yet: what it says then is not listened to.
             tracker.orders.push(Directive::Kill(attempt));
-            self.lose(now, attempt, Outcome::Failed, out);
+            self.lose(attempt, Outcome::Failed, out);
         }
     }
 
@@ -187,7 +184,6 @@ impl Ledger {
     /// anywhere, a second attempt of a slow one.
     pub(crate) fn launch_map(
         &mut self,
-        now: SimTime,
         wish: LaunchWish,
         reach: Reach,
         out: &mut Outbox,
@@ -200,10 +196,10 @@ impl Ledger {
         }
         if let Some((index, locality)) = self.best_map(id, tracker, reach) {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
-            return Some(self.assign(now, task, wish, locality, out));
+            return Some(self.assign(task, wish, locality, out));
         }
         let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
-        if looks_anywhere { self.launch_second(now, wish, SlotKind::Map, out) } else { None }
+        if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
 
     /// Returns whether a job would have a tracker, and could ever have so many slots there.
@@ -264,7 +260,6 @@ impl Ledger {
     /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
     pub(crate) fn launch_reduce(
         &mut self,
-        now: SimTime,
         wish: LaunchWish,
         out: &mut Outbox,
     ) -> Option<LaunchOrder> {
@@ -278,11 +273,11 @@ impl Ledger {
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
         let fits = |index: &u32| self.may_run(job, *index, tracker);
         let Some(position) = job.waiting_reduces.iter().position(fits) else {
-            return self.launch_second(now, wish, SlotKind::Reduce, out);
+            return self.launch_second(wish, SlotKind::Reduce, out);
         };
         let waiting = &mut self.known_mut(id).waiting_reduces;
         let index = waiting.remove(position).expect("it has just been found there");
-        Some(self.assign(now, task(index), wish, None, out))
+        Some(self.assign(task(index), wish, None, out))
     }
 
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
@@ -290,7 +285,6 @@ impl Ledger {
     /// Such a launch comes before any policy is asked and is the only one of its heartbeat.
     pub(crate) fn launch_service(
         &mut self,
-        now: SimTime,
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
@@ -308,22 +302,21 @@ impl Ledger {
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
-            return Some(self.assign(now, task, service(job), None, out));
+            return Some(self.assign(task, service(job), None, out));
         }
         if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
-            return Some(self.launch_task_cleanup(now, job, tracker, kind, out));
+            return Some(self.launch_task_cleanup(job, tracker, kind, out));
         }
         if let Some(job) = accepts(&self.wants_setup) {
             self.wants_setup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Setup, index };
-            return Some(self.assign(now, task, service(job), None, out));
+            return Some(self.assign(task, service(job), None, out));
         }
         None
     }
 
     fn launch_task_cleanup(
         &mut self,
-        now: SimTime,
         id: JobId,
         tracker: TrackerId,
         kind: SlotKind,
@@ -346,7 +339,7 @@ impl Ledger {
             waited: SimSpan::ZERO,
             slots: 1,
         };
-        self.hand_out(now, handout, out)
+        self.hand_out(handout, out)
     }
 }
 

@@ -24,7 +24,7 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Forgets all jobs, which fail, and all trackers.
-    pub(crate) fn fail_all(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn fail_all(&mut self, out: &mut Outbox) {
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
@@ -35,25 +35,25 @@ impl Ledger {
                     task.stage = TaskStage::Dead;
                 }
             }
-            self.end_job(now, id, out);
+            self.end_job(id, out);
         }
-        self.forget_trackers(now, |_| true, out);
+        self.forget_trackers(|_| true, out);
     }
 
     /// Keeps of jobs that they were submitted, and forgets all trackers.
-    pub(crate) fn keep_submissions(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn keep_submissions(&mut self, out: &mut Outbox) {
         for id in self.open.clone() {
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
-            self.begin_anew(now, id, out);
+            self.begin_anew(id, out);
             if is_killed {
-                self.condemn(now, id, Outcome::Killed, out);
+                self.condemn(id, Outcome::Killed, out);
             }
         }
-        self.forget_trackers(now, |_| true, out);
+        self.forget_trackers(|_| true, out);
     }
 
     /// Keeps what the history of jobs has, and the trackers that are named in it.
-    pub(crate) fn keep_history(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(crate) fn keep_history(&mut self, out: &mut Outbox) {
         let mut named = vec![false; self.trackers.len()];
         for id in self.open.clone() {
             let job = self.known_mut(id);
@@ -70,11 +70,11 @@ impl Ledger {
                 // The loss of another one may have ended the job, and with it what was left of this one.
                 if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {
                     self.take_off_cleaning(attempt);
-                    self.lose(now, attempt, Outcome::Killed, out);
+                    self.lose(attempt, Outcome::Killed, out);
                 }
             }
         }
-        self.forget_trackers(now, |tracker| !named[tracker.index()], out);
+        self.forget_trackers(|tracker| !named[tracker.index()], out);
         self.launches.clear();
         for index in 0..self.trackers.len() {
             let tracker = &mut self.trackers[index];
@@ -145,24 +145,18 @@ impl Ledger {
 
     /// Hears from a tracker for the first time since the process is back: what it does not have any
     /// more is lost, and what nobody needs is to end.
-    pub(crate) fn rejoin(
-        &mut self,
-        now: SimTime,
-        id: TrackerId,
-        reports: &[Report],
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn rejoin(&mut self, id: TrackerId, reports: &[Report], out: &mut Outbox) {
         self.expect_no_more(id);
         for attempt in self.all_attempts_on(id) {
             let Some(record) = self.find_try(attempt) else { continue };
             if !reports.iter().any(|report| report.attempt == attempt) {
-                self.lose(now, attempt, Outcome::Killed, out);
+                self.lose(attempt, Outcome::Killed, out);
                 continue;
             }
             let was_doomed = std::mem::take(&mut record.is_doomed);
             // Nobody remembers when it was assigned.
             if record.state == AttemptState::Unassigned {
-                self.launches.push_back((now, attempt));
+                self.launches.push_back((out.now, attempt));
             }
             if was_doomed && self.is_in_vain(attempt) {
                 self.known_try(attempt).is_doomed = true;
@@ -180,24 +174,19 @@ impl Ledger {
 
     /// Forgets some trackers, and all that trackers are accused of. What ran on them is killed, and no
     /// fault of theirs.
-    fn forget_trackers(
-        &mut self,
-        now: SimTime,
-        is_unknown: impl Fn(TrackerId) -> bool,
-        out: &mut Outbox,
-    ) {
+    fn forget_trackers(&mut self, is_unknown: impl Fn(TrackerId) -> bool, out: &mut Outbox) {
         for index in 0..self.trackers.len() {
             let id = TrackerId(index as u32);
             if self.trackers[index].is_registered && is_unknown(id) {
-                self.strike_off(now, id, out);
+                self.strike_off(id, out);
                 for attempt in self.all_attempts_on(id) {
                     if self.find_try(attempt).is_some() {
-                        self.lose(now, attempt, Outcome::Killed, out);
+                        self.lose(attempt, Outcome::Killed, out);
                     }
                 }
                 self.trackers[id.index()].work = 0;
             }
-            self.forgive_all(now, id, out);
+            self.forgive_all(id, out);
         }
     }
 
@@ -219,7 +208,7 @@ impl Ledger {
 
     /// Forgets of a job all but its submission. Its attempts have higher numbers than those before, as
     /// Hadoop's have by a thousand for each restart, so that no two bear the same name.
-    fn begin_anew(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+    fn begin_anew(&mut self, id: JobId, out: &mut Outbox) {
         if self.known(id).state == JobState::Submitted {
             return;
         }
@@ -229,14 +218,14 @@ impl Ledger {
         self.forget_outputs(id, out);
         SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
         self.known_mut(id).state = JobState::Submitted;
-        self.recount(now, id);
-        out.emit(now, Fact::Job(id, JobFact::BegunAnew));
+        self.recount(out.now, id);
+        out.emit(Fact::Job(id, JobFact::BegunAnew));
         for attempt in self.attempts_on(id, None) {
-            let record = self.close_try(now, attempt);
-            self.learn(now, attempt, record.tracker, AttemptState::Killed, out);
+            let record = self.close_try(out.now, attempt);
+            self.learn(attempt, record.tracker, AttemptState::Killed, out);
         }
         for (attempt, at) in self.successes(id) {
-            self.learn(now, attempt, at, AttemptState::Killed, out);
+            self.learn(attempt, at, AttemptState::Killed, out);
         }
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);

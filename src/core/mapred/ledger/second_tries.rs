@@ -83,7 +83,6 @@ impl Ledger {
     /// Launches a second attempt of one of a job's slow tasks, if the tracker may have one.
     pub(super) fn launch_second(
         &mut self,
-        now: SimTime,
         wish: LaunchWish,
         kind: SlotKind,
         out: &mut Outbox,
@@ -93,7 +92,7 @@ impl Ledger {
             return None;
         }
         let (task, locality) = self.slow_task_for(rule, wish, kind)?;
-        Some(self.assign(now, task, wish, locality, out))
+        Some(self.assign(task, wish, locality, out))
     }
 
     /// Returns whether a job has slow tasks, and may have second attempts of them on this tracker.

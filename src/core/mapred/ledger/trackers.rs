@@ -8,26 +8,19 @@ use crate::mapred::job::TaskStage;
 use crate::mapred::message::ToMapOutputs;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
-use mumakil_base::units::SimTime;
 
 impl Ledger {
-    pub(crate) fn register(
-        &mut self,
-        now: SimTime,
-        id: TrackerId,
-        slots: PerSlot<u32>,
-        out: &mut Outbox,
-    ) {
+    pub(crate) fn register(&mut self, id: TrackerId, slots: PerSlot<u32>, out: &mut Outbox) {
         self.change_tracker(id, |tracker| {
             tracker.is_registered = true;
             tracker.slots = slots;
             tracker.reports.clear();
             tracker.orders.clear();
         });
-        self.moved_at = now;
+        self.moved_at = out.now;
         self.racks.meet(self.topology.rack(id).0);
         self.tell_outputs(ToMapOutputs::Joined(id), out);
-        out.emit(now, Fact::Member(id, MemberFact::Joined));
+        out.emit(Fact::Member(id, MemberFact::Joined));
     }
 
     /// Changes what decides whether a tracker may get tasks; the sums over all trackers follow.
@@ -59,16 +52,16 @@ impl Ledger {
     }
 
     /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
-    pub(crate) fn lose_tracker(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
-        self.strike_off(now, id, out);
+    pub(crate) fn lose_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
+        self.strike_off(id, out);
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
             for attempt in self.attempts_on(job, Some(id)) {
                 has_failed = true;
-                self.lose_with_tracker(now, attempt, out);
+                self.lose_with_tracker(attempt, out);
             }
-            has_failed |= self.lose_map_outputs(now, job, id, out);
+            has_failed |= self.lose_map_outputs(job, id, out);
             if has_failed {
                 self.blame(job, id);
             }
@@ -77,66 +70,60 @@ impl Ledger {
     }
 
     /// Takes a tracker that is given up off the list.
-    pub(super) fn strike_off(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(super) fn strike_off(&mut self, id: TrackerId, out: &mut Outbox) {
         self.set_occupied(id, PerSlot::default());
         self.change_tracker(id, |tracker| {
             tracker.is_registered = false;
             tracker.orders.clear();
         });
         self.tell_outputs(ToMapOutputs::Left(id), out);
-        self.moved_at = now;
-        out.emit(now, Fact::Member(id, MemberFact::Lost));
+        self.moved_at = out.now;
+        out.emit(Fact::Member(id, MemberFact::Lost));
         self.expect_no_more(id);
     }
 
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
     /// told to end with its next heartbeat.
-    pub(crate) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn exclude(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
-            out.emit(now, Fact::befell(id, Incident::Excluded));
+            out.emit(Fact::befell(id, Incident::Excluded));
         }
         if self.trackers[id.index()].is_registered {
-            self.lose_tracker(now, id, out);
+            self.lose_tracker(id, out);
         }
     }
 
     /// Takes a node off that list.
-    pub(crate) fn include(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn include(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
         tracker.exclusions -= 1;
         if tracker.exclusions == 0 {
-            out.emit(now, Fact::befell(id, Incident::Included));
+            out.emit(Fact::befell(id, Incident::Included));
         }
     }
 
-    fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+    fn lose_with_tracker(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The loss of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if record.waits_for_cleaner() {
             return;
         }
         let (order, reason) = (Order::Kill, Reason::TrackerLost);
-        out.emit(now, Fact::Ledger(attempt, record.tracker, LedgerFact::Ordered { order, reason }));
+        out.emit(Fact::Ledger(attempt, record.tracker, LedgerFact::Ordered { order, reason }));
         let was_at_work = matches!(record.state, AttemptState::Running | AttemptState::Suspended);
         // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
         if was_at_work && self.cleans_up_after(attempt) {
-            self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out);
+            self.leave_unclean(attempt, AttemptState::KilledUnclean, out);
         } else {
-            self.lose(now, attempt, Outcome::Killed, out);
+            self.lose(attempt, Outcome::Killed, out);
         }
     }
 
     /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;
     /// returns whether there were any.
-    fn lose_map_outputs(
-        &mut self,
-        now: SimTime,
-        id: JobId,
-        tracker: TrackerId,
-        out: &mut Outbox,
-    ) -> bool {
+    fn lose_map_outputs(&mut self, id: JobId, tracker: TrackerId, out: &mut Outbox) -> bool {
         let job = self.known(id);
         if job.reduces.total == 0 || !job.is_running() {
             return false;
@@ -153,7 +140,7 @@ impl Ledger {
             })
             .collect();
         for attempt in &lost {
-            self.lose_output(now, *attempt, Outcome::Killed, out);
+            self.lose_output(*attempt, Outcome::Killed, out);
         }
         !lost.is_empty()
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::cluster::{Node, PerSlot, Placement, Topology};
 use crate::mapred::message::Mail;
 use crate::mapred::spec::Split;
+use mumakil_base::units::SimTime;
 
 const PATIENCE: SimSpan = SimSpan::from_secs(630);
 
@@ -59,8 +60,8 @@ impl Bench {
     }
 
     fn take(&mut self, now: SimTime, msg: ToNameNode) -> &mut Self {
-        let mut out = Outbox::default();
-        self.node.handle(now, &msg, &mut out);
+        let mut out = Outbox::at(now);
+        self.node.handle(&msg, &mut out);
         self.facts.extend(out.events.into_iter().filter_map(|event| match event.fact {
             Fact::World(WorldFact::Incident { incident, .. }) => Some(incident),
             Fact::World(WorldFact::Copy { .. }) => None,

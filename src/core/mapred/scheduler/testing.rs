@@ -23,7 +23,6 @@ use mumakil_base::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
 pub struct Bench<P> {
     pub policy: P,
     ledger: Ledger,
-    now: SimTime,
     jobs: u32,
     out: Outbox,
     /// What runs on each tracker.
@@ -51,21 +50,21 @@ impl<P: Scheduler> Bench<P> {
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut ledger, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
         for id in 0..racks.len() as u32 {
-            ledger.register(SimTime::ZERO, TrackerId(id), slots, &mut out);
+            ledger.register(TrackerId(id), slots, &mut out);
         }
         let running = vec![Vec::new(); racks.len()];
-        Self { policy, ledger, now: SimTime::ZERO, jobs: 0, out, running }
+        Self { policy, ledger, jobs: 0, out, running }
     }
 
     /// Lets it be so late.
     pub fn at(&mut self, secs: f64) -> &mut Self {
-        self.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
+        self.out.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
         self
     }
 
     fn tell(&mut self) {
         for event in std::mem::take(&mut self.ledger.changes) {
-            let view = View { now: self.now, heard: None, ledger: &self.ledger };
+            let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
             self.policy.job_changed(&view, &event);
         }
     }
@@ -76,9 +75,9 @@ impl<P: Scheduler> Bench<P> {
         tell(&mut spec);
         let id = spec.id;
         self.jobs += 1;
-        self.ledger.submit(self.now, Arc::new(spec), &mut self.out);
+        self.ledger.submit(Arc::new(spec), &mut self.out);
         self.tell();
-        self.ledger.initialise(self.now, id, &mut self.out);
+        self.ledger.initialise(id, &mut self.out);
         self.tell();
         id
     }
@@ -90,8 +89,8 @@ impl<P: Scheduler> Bench<P> {
 
     /// Lets the policy's time pass: what it does now and then, it does now.
     pub fn tick(&mut self) -> &mut Self {
-        let Self { now, ledger, out, .. } = self;
-        self.policy.tick(&mut Orders { now: *now, ledger, out });
+        let Self { ledger, out, .. } = self;
+        self.policy.tick(&mut Orders { ledger, out });
         self.tell();
         self
     }
@@ -99,7 +98,7 @@ impl<P: Scheduler> Bench<P> {
     /// Returns how the policy says that its pools stand, each as `pool: held of share, at least so many`.
     pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
         let mut told = Vec::new();
-        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        let view = View { now: self.out.now, ledger: &self.ledger, heard: None };
         self.policy.holdings(&view, kind, &mut |name, Holding { held, share, min_share }| {
             let share = share.map_or(f64::NAN, SlotShare::slots);
             told.push(format!("{name}: {held} of {share}, at least {min_share}"));
@@ -110,7 +109,7 @@ impl<P: Scheduler> Bench<P> {
     /// Returns which jobs with something to launch the policy says that it does not ask, and why.
     pub fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
         let mut told = Vec::new();
-        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        let view = View { now: self.out.now, ledger: &self.ledger, heard: None };
         self.policy.withheld(&view, &mut |job, kind, reason| {
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
                 told.push((job, kind, reason));
@@ -121,8 +120,8 @@ impl<P: Scheduler> Bench<P> {
 
     /// Returns what was refused since somebody asked for the first time, each by its code.
     pub fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
-        let mut out = Outbox::default();
-        self.ledger.refusals.get_or_insert_default().close(self.now, &mut out);
+        let mut out = Outbox::at(self.out.now);
+        self.ledger.refusals.get_or_insert_default().close(&mut out);
         let told = out.events.into_iter().filter_map(|event| match event.fact {
             Fact::Job(job, JobFact::Refused { kind, reason, .. }) => {
                 Some((job, kind, reason.code()))
@@ -145,7 +144,6 @@ impl<P: Scheduler> Bench<P> {
         }
         self.ledger.set_occupied(id, occupied);
         let mut offer = Offer {
-            now: self.now,
             ledger: &mut self.ledger,
             tracker: id,
             out: &mut self.out,
@@ -180,8 +178,8 @@ impl<P: Scheduler> Bench<P> {
     pub fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
         self.running.iter_mut().for_each(|own| own.retain(|other| *other != attempt));
         match outcome {
-            Outcome::Succeeded => self.ledger.succeed(self.now, attempt, &mut self.out),
-            _ => self.ledger.lose(self.now, attempt, outcome, &mut self.out),
+            Outcome::Succeeded => self.ledger.succeed(attempt, &mut self.out),
+            _ => self.ledger.lose(attempt, outcome, &mut self.out),
         }
         self.tell();
     }
@@ -219,14 +217,14 @@ impl<P: Scheduler> Bench<P> {
     /// Lets a job fail, as if the client knew; it is then to be cleaned up.
     pub fn fail(&mut self, job: JobId) {
         self.ledger.hadoop.setup_cleanup = true;
-        self.ledger.condemn(self.now, job, Outcome::Failed, &mut self.out);
+        self.ledger.condemn(job, Outcome::Failed, &mut self.out);
         self.tell();
     }
 
     /// Lets the first job that is to be cleaned up have that done, and so end.
     pub fn clean_up(&mut self) {
         let (tracker, kind) = (TrackerId(0), SlotKind::Map);
-        let launch = self.ledger.launch_service(self.now, tracker, kind, &mut self.out);
+        let launch = self.ledger.launch_service(tracker, kind, &mut self.out);
         self.end(launch.expect("a job has failed").attempt, Outcome::Succeeded);
     }
 

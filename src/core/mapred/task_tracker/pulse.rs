@@ -180,19 +180,13 @@ impl Pulse {
 
     /// Returns whether this answers the heartbeat that is under way, and notes how long that took. The
     /// reply to an earlier one, or a second copy, is nobody's.
-    pub(super) fn is_answered(
-        &mut self,
-        now: SimTime,
-        call: u32,
-        queued: SimSpan,
-        out: &mut Outbox,
-    ) -> bool {
+    pub(super) fn is_answered(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) -> bool {
         if call != self.number || !mem::take(&mut self.is_under_way) {
             return false;
         }
         self.is_planned = false;
-        let rtt = now - self.sent_at;
-        out.emit(now, Fact::Tracker(self.tracker, TrackerFact::Heartbeat { rtt, queued }));
+        let rtt = out.now - self.sent_at;
+        out.emit(Fact::Tracker(self.tracker, TrackerFact::Heartbeat { rtt, queued }));
         true
     }
 

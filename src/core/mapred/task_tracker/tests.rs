@@ -110,8 +110,8 @@ fn tracker_of(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>, manner: Manner
 
 impl Bench {
     fn hear(&mut self, msg: ToTracker) {
-        let mut out = Outbox::default();
-        self.tracker.handle(self.now, &msg, &mut out);
+        let mut out = Outbox::at(self.now);
+        self.tracker.handle(&msg, &mut out);
         for letter in out.letters {
             match letter.mail {
                 Mail::JobTracker(ToJobTracker::Heartbeat(heartbeat)) => {

@@ -38,11 +38,11 @@ struct Mistaken<M, W> {
 impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
     type Msg = M;
 
-    fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+    fn handle(&mut self, msg: &M, out: &mut Outbox) {
         let mut heard = msg.clone();
         self.mistake.hear(&mut heard);
-        let mut said = Outbox::default();
-        self.core.handle(now, &heard, &mut said);
+        let mut said = Outbox::at(out.now);
+        self.core.handle(&heard, &mut said);
         self.mistake.say(&mut said);
         out.letters.append(&mut said.letters);
         out.events.append(&mut said.events);
