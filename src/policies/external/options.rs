@@ -15,6 +15,7 @@ use super::policy::External;
 use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Complaint, Policy as _};
+use mumakil_core::trace::hex;
 
 /// A policy that is another process, spoken to in lines of JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,23 +52,26 @@ impl Default for ExternalOptions {
 impl ExternalOptions {
     /// Notes what the command's files are, or says that they are others than was said.
     pub(super) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
-        let wrong = |path: &[&str], message: String, hint: &str| Complaint {
-            path: path.iter().map(|key| (*key).to_owned()).collect(),
-            message,
-            hint: hint.to_owned(),
-            is_warning: false,
-        };
         if self.command.first().is_none_or(String::is_empty) {
-            let message = "there is no command".to_owned();
-            return vec![wrong(&["command"], message, "say one, such as `[python3, mine.py]`")];
+            return vec![Complaint::error(
+                &["command"],
+                "there is no command",
+                "say one, such as `[python3, mine.py]`",
+            )];
         }
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            let message = "the name is empty".to_owned();
-            return vec![wrong(&["name"], message, "leave it out: the file's name is taken then")];
+            return vec![Complaint::error(
+                &["name"],
+                "the name is empty",
+                "leave it out: the file's name is taken then",
+            )];
         }
         if self.timeout.is_zero() {
-            let message = "nobody answers at once".to_owned();
-            return vec![wrong(&["timeout"], message, "`10s` is usual")];
+            return vec![Complaint::error(
+                &["timeout"],
+                "nobody answers at once",
+                "`10s` is usual",
+            )];
         }
         let mut complaints = Vec::new();
         let mut files = BTreeMap::new();
@@ -77,7 +81,7 @@ impl ExternalOptions {
                 Ok(digest) => _ = files.insert(word.clone(), digest),
                 Err(error) => {
                     let message = format!("cannot read `{word}`: {error}");
-                    complaints.push(wrong(&["command"], message, "make it readable"));
+                    complaints.push(Complaint::error(&["command"], message, "make it readable"));
                 }
             }
         }
@@ -88,18 +92,13 @@ impl ExternalOptions {
                 None => format!("`{word}` is not there"),
             };
             let hint = "use the file that was there, or leave `files` out to take this one";
-            complaints.push(wrong(&["files"], message, hint));
+            complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
         // Whoever has a scenario from somebody else is to know it before it runs.
-        complaints.push(Complaint {
-            is_warning: true,
-            ..wrong(
-                &["command"],
-                format!("the policy is a program: `{}`", self.command.join(" ")),
-                "`--no-external` forbids to start it",
-            )
-        });
+        let message = format!("the policy is a program: `{}`", self.command.join(" "));
+        let hint = "`--no-external` forbids to start it";
+        complaints.push(Complaint::warning(&["command"], message, hint));
         complaints
     }
 
@@ -155,12 +154,7 @@ pub fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBu
 }
 
 fn digest(path: &Path) -> io::Result<String> {
-    use std::fmt::Write as _;
-    let digest = Sha256::digest(fs::read(path)?);
-    Ok(digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hex(&Sha256::digest(fs::read(path)?)))
 }
 
 #[cfg(test)]

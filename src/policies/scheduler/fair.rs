@@ -123,14 +123,10 @@ impl FairOptions {
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
             || pools.pools.values().any(Pool::is_ever_starved);
-        (self.preemption && !has_time).then(|| Complaint {
-            path: vec!["preemption".to_owned()],
-            message: "no pool is ever starved, so no task is killed".to_owned(),
-            hint:
-                "say after how long with `fair_share_after` or `min_share_after` in `allocations`"
-                    .to_owned(),
-            is_warning: true,
-        })
+        let message = "no pool is ever starved, so no task is killed";
+        let hint =
+            "say after how long with `fair_share_after` or `min_share_after` in `allocations`";
+        (self.preemption && !has_time).then(|| Complaint::warning(&["preemption"], message, hint))
     }
 }
 

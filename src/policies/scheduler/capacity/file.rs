@@ -11,7 +11,8 @@ use indexmap::IndexMap;
 use roxmltree::Node;
 use rustc_hash::FxHashSet;
 
-use super::queues::{Limit, Queue, Queues, check};
+use super::queues::{Limit, Queue, Queues};
+use crate::scheduler::part::file_or::Filed as _;
 use crate::scheduler::part::names::DEEPEST;
 use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
 use mumakil_base::nearest::nearest;
@@ -198,7 +199,7 @@ pub(super) fn parse(text: &str) -> Result<Told<Queues>, Vec<Fault>> {
     xml::parse(text, &kind, |root, findings| {
         let properties = properties(root, findings);
         let queues = Reader::default().read(&properties, findings);
-        check(&queues).into_iter().for_each(|complaint| findings.complain(complaint));
+        queues.check().into_iter().for_each(|complaint| findings.complain(complaint));
         queues
     })
 }

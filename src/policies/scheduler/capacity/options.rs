@@ -1,13 +1,10 @@
 //! What can be said of `capacity`, and what is wrong with it.
 
-use std::collections::BTreeSet;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file::parse;
 use super::node::{Node, ROUNDING};
-use super::queues::{QueueBy, Queues, check, strangers};
+use super::queues::{QueueBy, Queues, strangers};
 use super::rules::Rules;
 use super::tree::Tree;
 use crate::scheduler::part::delay::DelaySpec;
@@ -68,7 +65,11 @@ impl CapacityOptions {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
         }
-        let mut complaints = self.settle_queues(site);
+        let queue_by = self.queue_by;
+        let mut complaints = self.allocations.read_and_check(site.folder, |queues| {
+            let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
+            strangers(&queues.queues, &names.collect())
+        });
         let no_memory = no_memory(self);
         if no_memory.is_empty() {
             complaints.extend(self.too_wide(site));
@@ -76,24 +77,6 @@ impl CapacityOptions {
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(slotless(&self.allocations.given(), self.rules, site));
-        }
-        complaints
-    }
-
-    /// Reads the file of the queues, if it is one, and returns what is wrong with them.
-    fn settle_queues(&mut self, site: &Site<'_>) -> Vec<Complaint> {
-        let mut complaints = match self.allocations.settle_file(site.folder, parse) {
-            Ok(Some(warnings)) => warnings,
-            Ok(None) => check(&self.allocations.given()),
-            Err(complaints) => complaints,
-        };
-        if complaints.iter().all(|complaint| complaint.is_warning) {
-            let names = site.jobs.iter().map(|job| self.queue_by.choose(job.pool, job.user));
-            let names: BTreeSet<&str> = names.collect();
-            complaints.extend(strangers(&self.allocations.given().queues, &names));
-        }
-        for complaint in &mut complaints {
-            complaint.path.insert(0, "allocations".to_owned());
         }
         complaints
     }
@@ -117,15 +100,14 @@ impl CapacityOptions {
                 site.jobs.iter().map(|job| job.memory).max_by_key(|memory| memory[kind])?;
             let (most, word) = (site.most_slots[kind], kind.word());
             let width = self.width(largest)[kind];
-            (most < width && 0 < most).then(|| Complaint {
-                path: vec![format!("{word}_slot")],
-                message: format!(
-                    "a {word} of {} takes {width} slots, and no node has more than {most}",
-                    largest[kind]
-                ),
-                hint: format!("give a slot more memory, a node more {word} slots, or the job less"),
-                is_warning: false,
-            })
+            let message = format!(
+                "a {word} of {} takes {width} slots, and no node has more than {most}",
+                largest[kind]
+            );
+            let hint =
+                format!("give a slot more memory, a node more {word} slots, or the job less");
+            let key = format!("{word}_slot");
+            (most < width && 0 < most).then(|| Complaint::error(&[&key], message, hint))
         };
         SlotKind::BOTH.into_iter().filter_map(complaint).collect()
     }
@@ -135,11 +117,9 @@ impl CapacityOptions {
 fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
     let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
-    let complaint = |(key, _): (&str, _)| Complaint {
-        path: vec![key.to_owned()],
-        message: "a slot has some memory".to_owned(),
-        hint: "leave it out, and every task takes one slot".to_owned(),
-        is_warning: false,
+    let complaint = |(key, _): (&str, _)| {
+        let hint = "leave it out, and every task takes one slot";
+        Complaint::error(&[key], "a slot has some memory", hint)
     };
     empty.map(complaint).collect()
 }
@@ -152,12 +132,9 @@ fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
         let node = tree.node(id);
         let Node { name, share, most_share, .. } = node;
         if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
-            complaints.push(Complaint {
-                path: vec!["allocations".to_owned(), "queues".to_owned()],
-                message: format!("`{name}` may initialise no job"),
-                hint: "by the rules of 1.x it has its share of all jobs: give it one".to_owned(),
-                is_warning: true,
-            });
+            let message = format!("`{name}` may initialise no job");
+            let hint = "by the rules of 1.x it has its share of all jobs: give it one";
+            complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
             continue;
         }
         // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
@@ -175,12 +152,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
             } else {
                 continue;
             };
-            complaints.push(Complaint {
-                path: vec!["allocations".to_owned(), "queues".to_owned()],
-                message,
-                hint: hint.to_owned(),
-                is_warning: true,
-            });
+            complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
         }
     }
     complaints

@@ -1,6 +1,6 @@
 //! Queues as operators write them: a tree of names with shares and limits.
 //!
-//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`check`] says what is
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`Filed::check`] says what is
 //! wrong with them in either case.
 //!
 //! What a queue does not say itself holds as for the queue around it. A job names its queue by the
@@ -12,8 +12,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::file;
 use crate::scheduler::part::file_or::Filed;
-use crate::scheduler::part::names::{DEEPEST, Names, listed};
+use crate::scheduler::part::names::{TreeCheck, listed};
+use crate::scheduler::part::xml::{Fault, Told};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Auto, Complaint, JobSpec};
 
@@ -124,6 +126,22 @@ impl Default for Queues {
 
 impl Filed for Queues {
     const FILE: &'static str = "the path of a capacity-scheduler.xml";
+
+    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>> {
+        file::parse(text)
+    }
+
+    /// What a single value may be is its type's affair; this is about values together. Queues too deep in
+    /// others are not looked at.
+    fn check(&self) -> Vec<Complaint> {
+        let mut check = TreeCheck::of("queue");
+        check_all(&mut check, None, &self.queues);
+        if self.init_poll == Auto::Fixed(SimSpan::ZERO) {
+            let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
+            check.complain(Some("init_poll"), message, "Hadoop's is 5s");
+        }
+        check.complaints()
+    }
 }
 
 impl Queue {
@@ -148,112 +166,71 @@ pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
 }
 
-/// Returns what is wrong with the queues, in their order.
-///
-/// What a single value may be is its type's affair; this is about values together. Queues too deep in
-/// others are not looked at.
-pub(super) fn check(queues: &Queues) -> Vec<Complaint> {
-    let names = Names::of("queue");
-    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
-    checker.all(&queues.queues);
-    if queues.init_poll == Auto::Fixed(SimSpan::ZERO) {
-        let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
-        checker.complain(Some("init_poll"), message, "Hadoop's is 5s");
+fn check_all<'q>(
+    check: &mut TreeCheck<'q>,
+    around: Option<&str>,
+    queues: &'q IndexMap<String, Queue>,
+) {
+    if queues.is_empty() {
+        return;
     }
-    checker.complaints
-}
-
-struct Checker<'q> {
-    /// The keys that lead to what is looked at.
-    path: Vec<&'q str>,
-    names: Names<'q>,
-    complaints: Vec<Complaint>,
-}
-
-impl<'q> Checker<'q> {
-    fn all(&mut self, queues: &'q IndexMap<String, Queue>) {
-        if queues.is_empty() {
-            return;
+    check.inside("queues", |check| {
+        check_sum(check, around, queues);
+        let even = even(queues);
+        for (name, queue) in queues {
+            check.at(name, |check| check_one(check, name, queue, even));
         }
-        let around = self.path.last().copied();
-        self.path.push("queues");
-        // Each queue has two keys on the path.
-        if 2 * DEEPEST < self.path.len() {
-            let message = format!("queues lie in each other more than {DEEPEST} deep");
-            self.complain(None, message, "make the tree flatter");
-        } else {
-            self.sum(around, queues);
-            let even = even(queues);
-            for (name, queue) in queues {
-                self.path.push(name);
-                self.one(name, queue, even);
-                self.path.pop();
+    });
+}
+
+/// Looks whether the shares of queues side by side make a whole.
+fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
+    let said = queues.values().filter_map(|queue| queue.capacity);
+    let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+    let whose = around.map_or("the outermost queues".to_owned(), |around| {
+        format!("the queues inside of `{around}`")
+    });
+    let percent = (sum * 1e6).round() / 1e4;
+    let all_say_it = number == queues.len();
+    if 1.0 + ROUNDING < sum {
+        let message = format!("{whose} have {percent} % together, and there is no more than 100 %");
+        check.complain(None, message, "lower some capacity");
+    } else if all_say_it && sum < 1.0 - ROUNDING {
+        let message = format!("{whose} have {percent} % together, not 100 %");
+        let hint = "raise a capacity, or leave one out: that queue gets what is left";
+        check.complain(None, message, hint);
+    } else if !all_say_it && 1.0 - ROUNDING < sum {
+        let message = format!("{whose} have 100 % without those that do not say theirs");
+        check.complain(None, message, "lower a capacity, or say that the others have 0 %");
+    }
+}
+
+/// Looks at a queue that gets so much if it does not say its share.
+fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, even: f64) {
+    let share = queue.capacity.map_or(even, Fraction::get);
+    if let Some(most) = queue.maximum_capacity.map(Fraction::get)
+        && most + ROUNDING < share
+    {
+        let percent = |share: f64| (share * 1e6).round() / 1e4;
+        let (least, most) = (percent(share), percent(most));
+        let message = match queue.capacity {
+            Some(_) => format!("`{name}` has {least} %, but gets {most} % at most"),
+            None => {
+                format!("`{name}` gets the {least} % that are left, but {most} % at most")
             }
-        }
-        self.path.pop();
+        };
+        let hint = "raise the maximum, or leave it out";
+        check.complain(Some("maximum_capacity"), message, hint);
     }
-
-    /// Looks whether the shares of queues side by side make a whole.
-    fn sum(&mut self, around: Option<&str>, queues: &IndexMap<String, Queue>) {
-        let said = queues.values().filter_map(|queue| queue.capacity);
-        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-        let whose = around.map_or("the outermost queues".to_owned(), |around| {
-            format!("the queues inside of `{around}`")
-        });
-        let percent = (sum * 1e6).round() / 1e4;
-        let all_say_it = number == queues.len();
-        if 1.0 + ROUNDING < sum {
-            let message =
-                format!("{whose} have {percent} % together, and there is no more than 100 %");
-            self.complain(None, message, "lower some capacity");
-        } else if all_say_it && sum < 1.0 - ROUNDING {
-            let message = format!("{whose} have {percent} % together, not 100 %");
-            let hint = "raise a capacity, or leave one out: that queue gets what is left";
-            self.complain(None, message, hint);
-        } else if !all_say_it && 1.0 - ROUNDING < sum {
-            let message = format!("{whose} have 100 % without those that do not say theirs");
-            self.complain(None, message, "lower a capacity, or say that the others have 0 %");
-        }
+    if queue.minimum_user_limit.is_some_and(|limit| limit.get() < 0.01) {
+        let message = format!("the users of `{name}` get 1 % of it at least");
+        check.complain(Some("minimum_user_limit"), message, "Hadoop counts whole per cents");
     }
-
-    /// Looks at a queue that gets so much if it does not say its share.
-    fn one(&mut self, name: &'q str, queue: &'q Queue, even: f64) {
-        if let Some((message, hint)) = self.names.take(name) {
-            self.complain(None, message, &hint);
-        }
-        let share = queue.capacity.map_or(even, Fraction::get);
-        if let Some(most) = queue.maximum_capacity.map(Fraction::get)
-            && most + ROUNDING < share
-        {
-            let percent = |share: f64| (share * 1e6).round() / 1e4;
-            let (least, most) = (percent(share), percent(most));
-            let message = match queue.capacity {
-                Some(_) => format!("`{name}` has {least} %, but gets {most} % at most"),
-                None => {
-                    format!("`{name}` gets the {least} % that are left, but {most} % at most")
-                }
-            };
-            let hint = "raise the maximum, or leave it out";
-            self.complain(Some("maximum_capacity"), message, hint);
-        }
-        if queue.minimum_user_limit.is_some_and(|limit| limit.get() < 0.01) {
-            let message = format!("the users of `{name}` get 1 % of it at least");
-            self.complain(Some("minimum_user_limit"), message, "Hadoop counts whole per cents");
-        }
-        if queue.user_limit_factor.is_some_and(|factor| factor.get() == 0.0) {
-            let message =
-                format!("the users of `{name}` would get nothing: a factor is above zero");
-            self.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
-        }
-        self.all(&queue.queues);
+    if queue.user_limit_factor.is_some_and(|factor| factor.get() == 0.0) {
+        let message = format!("the users of `{name}` would get nothing: a factor is above zero");
+        check.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
     }
-
-    /// Complains about an option of what is looked at, or about all of it.
-    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
-        let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
-        let hint = hint.to_owned();
-        self.complaints.push(Complaint { path, message, hint, is_warning: false });
-    }
+    check_all(check, Some(name), &queue.queues);
 }
 
 /// Returns a complaint for each name by which a job finds no place, and a warning of those that are
@@ -268,14 +245,12 @@ pub(super) fn strangers(
     let is_strange =
         |name: &&&str| has_default && !leaves.contains_key(**name) && **name != DEFAULT;
     let strange: Vec<&str> = names.iter().filter(is_strange).copied().collect();
-    let warning = (!strange.is_empty()).then(|| Complaint {
-        path: vec!["queues".to_owned()],
-        message: format!(
+    let warning = (!strange.is_empty()).then(|| {
+        let message = format!(
             "jobs of {} stand in the queue `{DEFAULT}`, since there is none of that name",
             listed(strange)
-        ),
-        hint: "declare them".to_owned(),
-        is_warning: true,
+        );
+        Complaint::warning(&["queues"], message, "declare them")
     });
     let complaint = |name: &str| {
         let (message, hint) = match leaves.get(name) {
@@ -294,7 +269,7 @@ pub(super) fn strangers(
                 "jobs stand in queues without others inside: name one of these".to_owned(),
             ),
         };
-        Some(Complaint { path: vec!["queues".to_owned()], message, hint, is_warning: false })
+        Some(Complaint::error(&["queues"], message, hint))
     };
     names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
@@ -310,6 +285,7 @@ fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::part::names::DEEPEST;
 
     fn read(yaml: &str) -> Queues {
         serde_yaml::from_str(yaml).unwrap()
@@ -319,7 +295,7 @@ mod tests {
     fn complaints(yaml: &str) -> Vec<String> {
         let line =
             |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
-        check(&read(yaml)).iter().map(line).collect()
+        read(yaml).check().iter().map(line).collect()
     }
 
     #[test]
@@ -328,7 +304,7 @@ mod tests {
                     queues: {b: {}, c: {capacity: 0.5}}}, d: {maximum_capacity: 40 %}}, \
                     init_poll: 3s}";
         let queues = read(yaml);
-        assert!(check(&queues).is_empty());
+        assert!(queues.check().is_empty());
         assert_eq!(read(&serde_yaml::to_string(&queues).unwrap()), queues);
         assert_eq!(queues.queues["a"].queues["c"].capacity, Some(Fraction::of(0.5)));
     }
@@ -399,8 +375,8 @@ mod tests {
             };
             (0..depth).fold(Queues::default(), queue)
         };
-        assert!(check(&nested(DEEPEST)).is_empty());
-        assert_eq!(check(&nested(DEEPEST + 9)).len(), 1);
+        assert!(nested(DEEPEST).check().is_empty());
+        assert_eq!(nested(DEEPEST + 9).check().len(), 1);
     }
 
     #[test]

@@ -199,12 +199,9 @@ impl Weights {
             site.jobs.iter().map(|job| PoolBy::Pool.of_expected(job)).collect();
         let idle = pools.keys().map(String::as_str).filter(|name| !found.contains(name));
         let strange = found.iter().copied().filter(|name| !pools.contains_key(*name));
-        misnamed(idle, strange).map(|message| Complaint {
-            path: vec!["weights".to_owned(), "pools".to_owned()],
-            message,
-            hint: "a pool that is not named here weighs 1".to_owned(),
-            is_warning: true,
-        })
+        let hint = "a pool that is not named here weighs 1";
+        misnamed(idle, strange)
+            .map(|message| Complaint::warning(&["weights", "pools"], message, hint))
     }
 
     /// Returns the weight of a job.
@@ -421,17 +418,11 @@ impl Rules {
 impl HfspOptions {
     /// Returns what is wrong with options that can be read.
     pub(super) fn complaints(&self) -> Vec<Complaint> {
-        let complain = |path: &[&str], message: &str, hint: &str| Complaint {
-            path: path.iter().map(|key| (*key).to_owned()).collect(),
-            message: message.to_owned(),
-            hint: hint.to_owned(),
-            is_warning: false,
-        };
         let mut complaints = Vec::new();
         if self.aging.is_some_and(|aging| aging.get() == 0.0) {
             let message =
                 "`aging` is above zero: at 0 nobody would ever be served first for having waited";
-            complaints.push(complain(&["aging"], message, "1 is as fast as time"));
+            complaints.push(Complaint::error(&["aging"], message, "1 is as fast as time"));
         }
         if let Some(Weights::Pools(pools)) = &self.weights {
             let extreme = |(_, weight): &(_, &Factor)| !WEIGHTS.contains(&weight.get());
@@ -448,13 +439,13 @@ impl HfspOptions {
                         "only the ratio of weights counts: 1 is as much as others",
                     )
                 };
-                complain(&["weights", "pools", pool], message, hint)
+                Complaint::error(&["weights", "pools", pool], message, hint)
             }));
         }
         if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
             let message =
                 "`few` is below `most`: with so few suspended attempts others may be again";
-            complaints.push(complain(
+            complaints.push(Complaint::error(
                 &["suspended", "few"],
                 message,
                 "one less than `most` is the most",
@@ -465,7 +456,7 @@ impl HfspOptions {
             let message =
                 "without a sample no size is ever measured, only guessed by the number of tasks";
             let hint = "`estimator: oracle` needs no sample";
-            complaints.push(Complaint { is_warning: true, ..complain(&["sample"], message, hint) });
+            complaints.push(Complaint::warning(&["sample"], message, hint));
         }
         complaints
     }

@@ -15,8 +15,9 @@
 use indexmap::IndexMap;
 use roxmltree::Node;
 
+use super::file_or::Filed as _;
 use super::names::{DEEPEST, LONGEST_NAME};
-use super::pools::{JobOrder, Number, Pool, Pools, User, check};
+use super::pools::{JobOrder, Number, Pool, Pools, User};
 use super::xml::{Fault, Findings, Kind, Told, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Factor, SimSpan};
@@ -30,7 +31,7 @@ pub fn parse(text: &str) -> Result<Told<Pools>, Vec<Fault>> {
     super::xml::parse(text, &kind, |root, findings| {
         let mut reader = Reader { path: Vec::new(), findings };
         let pools = reader.allocations(root);
-        check(&pools).into_iter().for_each(|complaint| findings.complain(complaint));
+        pools.check().into_iter().for_each(|complaint| findings.complain(complaint));
         pools
     })
 }

@@ -5,20 +5,15 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::allocation_file::parse;
-use super::file_or::{FileOr, Filed};
+use super::file_or::FileOr;
 use super::names::listed;
 use super::pool_tree::{PoolId, PoolTree};
-use super::pools::{Pool, Pools, check};
+use super::pools::{Pool, Pools};
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
 
 /// Pools, or the path of a Hadoop allocation file.
 pub type Allocations = FileOr<Pools>;
-
-impl Filed for Pools {
-    const FILE: &'static str = "the path of a Hadoop allocation file";
-}
 
 /// What a job's pool is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,11 +50,15 @@ impl Allocations {
     /// Reads the file, if it is one, and returns what is wrong with the pools: the option
     /// `allocations` of some policy.
     pub fn settle(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
-        let mut complaints = self.read_and_check(site, pool_by);
-        for complaint in &mut complaints {
-            complaint.path.insert(0, "allocations".to_owned());
-        }
-        complaints
+        self.read_and_check(site.folder, |pools| {
+            let tree = PoolTree::new(pools);
+            let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
+            let names: BTreeSet<&str> = names.collect();
+            let mut complaints = too_much(&tree, site);
+            complaints.extend(no_leaves(&tree, &names));
+            complaints.extend(strangers(&tree, &names));
+            complaints
+        })
     }
 
     /// Returns the minimum shares of pools that have one, if jobs name pools.
@@ -70,23 +69,6 @@ impl Allocations {
         let min = |of: PerSlot<u32>| PerSlot { map: of.map.into(), reduce: of.reduce.into() };
         pools.map(|pool| (pool.name.to_string(), min(pool.min))).collect()
     }
-
-    fn read_and_check(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
-        let mut complaints = match self.settle_file(site.folder, parse) {
-            Ok(Some(warnings)) => warnings,
-            Ok(None) => check(&self.given()),
-            Err(complaints) => return complaints,
-        };
-        if complaints.iter().all(|complaint| complaint.is_warning) {
-            let tree = PoolTree::new(&self.given());
-            complaints.extend(too_much(&tree, site));
-            let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
-            let names: BTreeSet<&str> = names.collect();
-            complaints.extend(no_leaves(&tree, &names));
-            complaints.extend(strangers(&tree, &names));
-        }
-        complaints
-    }
 }
 
 /// Warns if the pools are promised more than the cluster has.
@@ -95,16 +77,11 @@ fn too_much(tree: &PoolTree, site: &Site<'_>) -> Vec<Complaint> {
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();
         let (slots, word) = (site.slots[kind], kind.word());
-        (slots < promised).then(|| Complaint {
-            path: vec!["pools".to_owned()],
-            message: format!(
-                "the pools are promised {promised} {word} slots, but the cluster has {slots}"
-            ),
-            hint: "the paper's scheduler scales them down, Hadoop's keeps them; lower min_maps or \
-                   min_reduces"
-                .to_owned(),
-            is_warning: true,
-        })
+        let message =
+            format!("the pools are promised {promised} {word} slots, but the cluster has {slots}");
+        let hint = "the paper's scheduler scales them down, Hadoop's keeps them; lower min_maps or \
+                    min_reduces";
+        (slots < promised).then(|| Complaint::warning(&["pools"], message, hint))
     };
     SlotKind::BOTH.into_iter().filter_map(complaint).collect()
 }
@@ -112,11 +89,10 @@ fn too_much(tree: &PoolTree, site: &Site<'_>) -> Vec<Complaint> {
 /// Returns a complaint for each pool that jobs name and cannot stand in.
 fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
-    let complaint = |name: &&str| Complaint {
-        path: vec!["pools".to_owned()],
-        message: format!("a job names the pool `{name}`, which has pools inside of it"),
-        hint: "jobs stand in pools without others inside: name one of these".to_owned(),
-        is_warning: false,
+    let complaint = |name: &&str| {
+        let message = format!("a job names the pool `{name}`, which has pools inside of it");
+        let hint = "jobs stand in pools without others inside: name one of these";
+        Complaint::error(&["pools"], message, hint)
     };
     names.iter().filter(is_inner).map(complaint).collect()
 }
@@ -124,11 +100,11 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
 /// Refuses pools inside of others, for a policy that knows none.
 pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
-    let complaint = |(name, _): (&String, &Pool)| Complaint {
-        path: ["allocations", "pools", name, "pools"].map(str::to_owned).into(),
-        message: format!("`{name}` has pools inside of it, and `{policy}` knows no such pools"),
-        hint: "declare them beside it, or choose `fair`".to_owned(),
-        is_warning: false,
+    let complaint = |(name, _): (&String, &Pool)| {
+        let message =
+            format!("`{name}` has pools inside of it, and `{policy}` knows no such pools");
+        let hint = "declare them beside it, or choose `fair`";
+        Complaint::error(&["allocations", "pools", name, "pools"], message, hint)
     };
     nested.map(complaint).collect()
 }
@@ -137,12 +113,9 @@ pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
 fn strangers(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
     let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
-    misnamed(leaves.filter(|name| !names.contains(name)), strange).map(|message| Complaint {
-        path: vec!["pools".to_owned()],
-        message,
-        hint: "a pool that is not declared is promised nothing and weighs 1".to_owned(),
-        is_warning: true,
-    })
+    let hint = "a pool that is not declared is promised nothing and weighs 1";
+    misnamed(leaves.filter(|name| !names.contains(name)), strange)
+        .map(|message| Complaint::warning(&["pools"], message, hint))
 }
 
 /// Returns what to say of pools that are declared and have no job, and of those that have jobs and are

@@ -14,9 +14,18 @@ use super::xml::{self, Fault, Told};
 use mumakil_core::mapred::Complaint;
 
 /// What may stand in a file of its own.
-pub trait Filed {
+pub trait Filed: Sized {
     /// What is expected in its place: the path of such a file.
     const FILE: &'static str;
+
+    /// Returns what the text of such a file says.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>>;
+
+    /// Returns what is wrong with it, wherever it stands.
+    fn check(&self) -> Vec<Complaint>;
 }
 
 /// An option, or where it is written.
@@ -43,21 +52,35 @@ impl<T: Clone + Default> FileOr<T> {
             Self::Given(given) => given.clone(),
         }
     }
+}
 
-    /// Puts what the file says in the place of its path, if it is one; returns what seems wrong with
-    /// it then.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
-    pub fn settle_file(
+impl<T: Filed> FileOr<T> {
+    /// Puts what the file says in the place of its path, if it is one. Returns what is wrong with the
+    /// option, which is `allocations` of some policy; `more` says what else is, where it can be used.
+    pub fn read_and_check(
         &mut self,
         folder: &Path,
-        parse: impl FnOnce(&str) -> Result<Told<T>, Vec<Fault>>,
-    ) -> Result<Option<Vec<Complaint>>, Vec<Complaint>> {
-        let Self::File(file) = self else { return Ok(None) };
-        let (given, warnings) = xml::read(&folder.join(file), parse)?;
-        *self = Self::Given(given);
-        Ok(Some(warnings))
+        more: impl FnOnce(&T) -> Vec<Complaint>,
+    ) -> Vec<Complaint> {
+        let mut complaints = match self {
+            Self::Given(given) => given.check(),
+            Self::File(file) => match xml::read(&folder.join(file), T::parse) {
+                Ok((given, warnings)) => {
+                    *self = Self::Given(given);
+                    warnings
+                }
+                Err(complaints) => complaints,
+            },
+        };
+        if let Self::Given(given) = self
+            && complaints.iter().all(|complaint| complaint.is_warning)
+        {
+            complaints.extend(more(given));
+        }
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
     }
 }
 

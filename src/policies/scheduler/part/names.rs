@@ -1,9 +1,12 @@
-//! Names of pools and queues: jobs name them by these alone, so each means one in the whole tree.
+//! Names of pools and queues: jobs name them by these alone, so each means one in the whole tree, which
+//! [`TreeCheck`] sees to.
 
 use std::array;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+
+use mumakil_core::mapred::Complaint;
 
 /// How deep pools may lie in each other.
 pub const DEEPEST: usize = 64;
@@ -24,34 +27,68 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     }
 }
 
-/// The names that have come so far.
+/// A walk through a tree of pools or queues, which notes what is wrong with them on its way.
 #[derive(Debug)]
-pub struct Names<'n> {
-    /// What has these names.
+pub struct TreeCheck<'n> {
+    /// What the tree is made of.
     what: &'static str,
-    seen: FxHashSet<&'n str>,
+    /// The keys that lead to what is looked at.
+    path: Vec<&'n str>,
+    names: FxHashSet<&'n str>,
+    complaints: Vec<Complaint>,
 }
 
-impl<'n> Names<'n> {
-    /// Returns no names of such things.
+impl<'n> TreeCheck<'n> {
+    /// Begins at the outside of a tree of such things.
     pub fn of(what: &'static str) -> Self {
-        Self { what, seen: FxHashSet::default() }
+        Self { what, path: Vec::new(), names: FxHashSet::default(), complaints: Vec::new() }
     }
 
-    /// Takes a name; returns what is wrong with it, and what to do.
-    pub fn take(&mut self, name: &'n str) -> Option<(String, String)> {
+    /// Looks at what lies side by side under a key, unless that is too deep in others.
+    pub fn inside(&mut self, key: &'static str, look: impl FnOnce(&mut Self)) {
+        self.path.push(key);
+        // Each has two keys on the path.
+        if 2 * DEEPEST < self.path.len() {
+            let message = format!("{}s lie in each other more than {DEEPEST} deep", self.what);
+            self.complain(None, message, "make the tree flatter");
+        } else {
+            look(self);
+        }
+        self.path.pop();
+    }
+
+    /// Looks at one of those.
+    pub fn at(&mut self, name: &'n str, look: impl FnOnce(&mut Self)) {
+        self.path.push(name);
         let what = self.what;
         if name.trim().is_empty() {
-            Some((format!("a {what} has no name"), "give it one".to_owned()))
+            self.complain(None, format!("a {what} has no name"), "give it one");
         } else if name.chars().nth(LONGEST_NAME).is_some() {
             let message = format!("a {what}'s name is longer than {LONGEST_NAME} characters");
-            Some((message, "choose a shorter one".to_owned()))
-        } else if !self.seen.insert(name) {
+            self.complain(None, message, "choose a shorter one");
+        } else if !self.names.insert(name) {
             let hint = format!("jobs name their {what} by this alone: choose another name");
-            Some((format!("there is a {what} `{name}` already"), hint))
-        } else {
-            None
+            self.complain(None, format!("there is a {what} `{name}` already"), &hint);
         }
+        look(self);
+        self.path.pop();
+    }
+
+    /// Complains about an option of what is looked at, or about all of it.
+    pub fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
+        let path: Vec<&str> = self.path.iter().copied().chain(key).collect();
+        self.complaints.push(Complaint::error(&path, message, hint));
+    }
+
+    /// Warns of the same, as of something that can be used.
+    pub fn warn(&mut self, key: &str, message: String, hint: &str) {
+        let path: Vec<&str> = self.path.iter().copied().chain([key]).collect();
+        self.complaints.push(Complaint::warning(&path, message, hint));
+    }
+
+    /// Returns what is wrong, in the order of the tree.
+    pub fn complaints(self) -> Vec<Complaint> {
+        self.complaints
     }
 }
 

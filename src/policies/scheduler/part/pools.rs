@@ -1,6 +1,6 @@
 //! Pools as operators write them: a tree of names with weights, minimums and limits.
 //!
-//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`check`] says
+//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`Filed::check`] says
 //! what is wrong with them in either case, and a policy works with a [`super::pool_tree::PoolTree`].
 //!
 //! A job names its pool by the pool's name alone, so names are unique in the whole tree.
@@ -11,7 +11,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{DEEPEST, Names};
+use super::allocation_file;
+use super::file_or::Filed;
+use super::names::TreeCheck;
+use super::xml::{Fault, Told};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{By, Complaint};
 
@@ -131,22 +134,20 @@ impl Pools {
     }
 }
 
-/// Returns what is wrong with the pools, in their order.
-///
-/// What a single value may be is its type's affair; this is about values together. Pools too deep in
-/// others are not looked at.
-pub fn check(pools: &Pools) -> Vec<Complaint> {
-    let names = Names::of("pool");
-    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
-    checker.all(&pools.pools, [None; 2]);
-    checker.complaints
-}
+impl Filed for Pools {
+    const FILE: &'static str = "the path of a Hadoop allocation file";
 
-struct Checker<'p> {
-    /// The keys that lead to what is looked at.
-    path: Vec<&'p str>,
-    names: Names<'p>,
-    complaints: Vec<Complaint>,
+    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>> {
+        allocation_file::parse(text)
+    }
+
+    /// What a single value may be is its type's affair; this is about values together. Pools too deep in
+    /// others are not looked at.
+    fn check(&self) -> Vec<Complaint> {
+        let mut check = TreeCheck::of("pool");
+        check_all(&mut check, &self.pools, [None; 2]);
+        check.complaints()
+    }
 }
 
 /// What a pool says of one kind of slots.
@@ -162,68 +163,55 @@ struct Bounds {
 /// The tightest limit around a pool: whose it is, and how many slots.
 type Limit<'p> = Option<(&'p str, u32)>;
 
-impl<'p> Checker<'p> {
-    fn all(&mut self, pools: &'p IndexMap<String, Pool>, around: [Limit<'p>; 2]) {
-        if pools.is_empty() {
-            return;
-        }
-        self.path.push("pools");
-        // Each pool has two keys on the path.
-        if 2 * DEEPEST < self.path.len() {
-            let message = format!("pools lie in each other more than {DEEPEST} deep");
-            self.complain(None, message, "make the tree flatter");
-        } else {
-            for (name, pool) in pools {
-                self.path.push(name);
-                self.one(name, pool, around);
-                self.path.pop();
-            }
-        }
-        self.path.pop();
+fn check_all<'p>(
+    check: &mut TreeCheck<'p>,
+    pools: &'p IndexMap<String, Pool>,
+    around: [Limit<'p>; 2],
+) {
+    if pools.is_empty() {
+        return;
     }
+    check.inside("pools", |check| {
+        for (name, pool) in pools {
+            check.at(name, |check| check_one(check, name, pool, around));
+        }
+    });
+}
 
-    fn one(&mut self, name: &'p str, pool: &'p Pool, mut around: [Limit<'p>; 2]) {
-        if let Some((message, hint)) = self.names.take(name) {
-            self.complain(None, message, &hint);
-        }
-        if pool.weight.get() == 0.0 {
-            let message = format!("`{name}` would get nothing: a weight is above zero");
-            self.complain(Some("weight"), message, "choose a small one, such as 0.01");
-        }
-        for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
-            self.bounds(name, &bounds, *limit);
-            let own = bounds.max.map(|max| (name, max));
-            *limit = match (*limit, own) {
-                (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
-                (outer, inner) => inner.or(outer),
-            };
-        }
-        self.all(&pool.pools, around);
+fn check_one<'p>(
+    check: &mut TreeCheck<'p>,
+    name: &'p str,
+    pool: &'p Pool,
+    mut around: [Limit<'p>; 2],
+) {
+    if pool.weight.get() == 0.0 {
+        let message = format!("`{name}` would get nothing: a weight is above zero");
+        check.complain(Some("weight"), message, "choose a small one, such as 0.01");
     }
-
-    fn bounds(&mut self, name: &str, bounds: &Bounds, around: Limit<'_>) {
-        let Bounds { slots, min_key, min, max_key, max } = *bounds;
-        let hint = "lower the minimum, or raise the maximum";
-        if let Some(max) = max.filter(|max| *max < min) {
-            let message =
-                format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
-            self.complain(Some(max_key), message, hint);
-            // Hadoop lets the maximum win, and warns.
-            self.complaints.last_mut().expect("it was added").is_warning = true;
-        }
-        if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {
-            let message = format!(
-                "`{name}` is promised {min} {slots} slots, but `{parent}` around it gets {max} at most"
-            );
-            self.complain(Some(min_key), message, hint);
-        }
+    for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
+        check_bounds(check, name, &bounds, *limit);
+        let own = bounds.max.map(|max| (name, max));
+        *limit = match (*limit, own) {
+            (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
+            (outer, inner) => inner.or(outer),
+        };
     }
+    check_all(check, &pool.pools, around);
+}
 
-    /// Complains about an option of what is looked at, or about all of it.
-    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
-        let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
-        let hint = hint.to_owned();
-        self.complaints.push(Complaint { path, message, hint, is_warning: false });
+fn check_bounds(check: &mut TreeCheck<'_>, name: &str, bounds: &Bounds, around: Limit<'_>) {
+    let Bounds { slots, min_key, min, max_key, max } = *bounds;
+    let hint = "lower the minimum, or raise the maximum";
+    if let Some(max) = max.filter(|max| *max < min) {
+        let message = format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
+        // Hadoop lets the maximum win, and warns.
+        check.warn(max_key, message, hint);
+    }
+    if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {
+        let message = format!(
+            "`{name}` is promised {min} {slots} slots, but `{parent}` around it gets {max} at most"
+        );
+        check.complain(Some(min_key), message, hint);
     }
 }
 
@@ -251,6 +239,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::part::names::DEEPEST;
 
     const EXAMPLE: &str = "
 pools:
@@ -283,13 +272,13 @@ order: fair
             let word = if complaint.is_warning { "warning" } else { "error" };
             format!("{word}: {}: {}", complaint.path.join("."), complaint.message)
         };
-        check(&read(yaml)).iter().map(line).collect()
+        read(yaml).check().iter().map(line).collect()
     }
 
     #[test]
     fn pools_are_read_and_written_the_same() {
         let pools = read(EXAMPLE);
-        assert!(check(&pools).is_empty());
+        assert!(pools.check().is_empty());
         assert_eq!(read(&serde_yaml::to_string(&pools).unwrap()), pools);
         let research = &pools.pools["research"];
         assert_eq!(research.weight, Factor::of(2.0));
@@ -367,8 +356,8 @@ order: fair
             };
             (0..depth).fold(Pools::default(), pool)
         };
-        assert!(check(&nested(DEEPEST)).is_empty());
-        let complaints = check(&nested(DEEPEST + 9));
+        assert!(nested(DEEPEST).check().is_empty());
+        let complaints = nested(DEEPEST + 9).check();
         assert_eq!(complaints.len(), 1);
         assert_eq!(complaints[0].message, "pools lie in each other more than 64 deep");
     }

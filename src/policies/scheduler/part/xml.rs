@@ -118,9 +118,8 @@ pub fn read<T>(
     parse: impl FnOnce(&str) -> Result<Told<T>, Vec<Fault>>,
 ) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
-        let hint = "a relative path begins in the scenario's folder".to_owned();
         let message = format!("cannot read {}: {why}", path.display());
-        vec![Complaint { path: Vec::new(), message, hint, is_warning: false }]
+        vec![Complaint::error(&[], message, "a relative path begins in the scenario's folder")]
     })?;
     let placed = |faults: Vec<Fault>, is_warning| {
         let placed = |fault: Fault| {
