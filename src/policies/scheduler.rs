@@ -23,7 +23,7 @@ pub use hfsp::{
     Variant as HfspVariant, Victims, VirtualSlots, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
-pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
+pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };

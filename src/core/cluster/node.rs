@@ -83,6 +83,13 @@ impl SlotKind {
     }
 }
 
+impl<T> PerSlot<T> {
+    /// Returns what is said of each kind.
+    pub fn of(mut each: impl FnMut(SlotKind) -> T) -> Self {
+        Self { map: each(SlotKind::Map), reduce: each(SlotKind::Reduce) }
+    }
+}
+
 impl<T> std::ops::Index<SlotKind> for PerSlot<T> {
     type Output = T;
     fn index(&self, kind: SlotKind) -> &T {

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NodeName, PerSlot, SlotKind};
+use super::{NodeName, PerSlot};
 use crate::trace::TraceFile;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
@@ -66,14 +66,12 @@ pub struct ClusterSpec {
 impl ClusterSpec {
     /// Returns the slots of all nodes; of a cluster from a topology file, of as many as `nodes` says.
     pub fn slots(&self) -> PerSlot<u64> {
-        let of_all = |kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum();
-        PerSlot { map: of_all(SlotKind::Map), reduce: of_all(SlotKind::Reduce) }
+        PerSlot::of(|kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum())
     }
 
     /// Returns the slots of the node that has most.
     pub fn most_slots(&self) -> PerSlot<u32> {
-        let most = |kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default();
-        PerSlot { map: most(SlotKind::Map), reduce: most(SlotKind::Reduce) }
+        PerSlot::of(|kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default())
     }
 
     /// Returns how many nodes have so many slots, kind by kind.

@@ -234,18 +234,13 @@ impl Topology {
 
     /// Returns the slots of the whole cluster.
     pub fn slots(&self) -> PerSlot<u32> {
-        self.nodes.iter().fold(PerSlot::default(), |sum, node| PerSlot {
-            map: sum.map + node.slots.map,
-            reduce: sum.reduce + node.slots.reduce,
-        })
+        PerSlot::of(|kind| self.nodes.iter().map(|node| node.slots[kind]).sum())
     }
 
     /// Returns the slots of the node that has most.
     pub fn most_slots(&self) -> PerSlot<u32> {
-        self.nodes.iter().fold(PerSlot::default(), |most, node| PerSlot {
-            map: most.map.max(node.slots.map),
-            reduce: most.reduce.max(node.slots.reduce),
-        })
+        let most = |kind| self.nodes.iter().map(|node| node.slots[kind]).max();
+        PerSlot::of(|kind| most(kind).unwrap_or_default())
     }
 }
 

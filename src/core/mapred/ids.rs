@@ -43,6 +43,16 @@ pub struct AttemptId {
     pub number: u32,
 }
 
+/// What a slot is for.
+impl From<SlotKind> for TaskKind {
+    fn from(kind: SlotKind) -> Self {
+        match kind {
+            SlotKind::Map => Self::Map,
+            SlotKind::Reduce => Self::Reduce,
+        }
+    }
+}
+
 impl JobId {
     /// Returns the position in a vector of jobs.
     pub const fn index(self) -> usize {

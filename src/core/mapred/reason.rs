@@ -143,38 +143,48 @@ pub struct Weighed {
 impl Reason {
     /// Returns the code, as tables have it.
     pub const fn code(&self) -> &'static str {
+        self.said().0
+    }
+
+    /// Returns the code, and the sentence with braces where what was weighed stands.
+    const fn said(&self) -> (&'static str, &'static str) {
         match self {
-            Self::JobService => "service",
-            Self::TaskCleanup => "task-cleanup",
-            Self::InLine(_) => "in-line",
-            Self::InLineFar(_) => "in-line-far",
-            Self::Waited(_) => "waited",
-            Self::Share(_) => "share",
-            Self::Sample => "sample",
-            Self::EndsFirst => "ends-first",
-            Self::Reserved => "reserved",
-            Self::Lent(_) => "lent",
-            Self::LimitsAside => "limits-aside",
-            Self::PreemptedFor(_) => "preempted",
-            Self::OverShare(_) => "over-share",
-            Self::Reclaimed(_) => "reclaimed",
-            Self::LostRace(_) => "lost-race",
-            Self::JobOver => "job-over",
-            Self::TaskGivenUp => "task-given-up",
-            Self::TrackerLost => "tracker-lost",
-            Self::TrackerShunned => "tracker-shunned",
-            Self::PolicyChanged => "policy-changed",
-            Self::Delay(_) => "delay",
-            Self::LongTasks => "long-tasks",
-            Self::BadTracker => "bad-tracker",
-            Self::TrackerLoad => "tracker-load",
-            Self::GroupLimit(_) => "group-limit",
-            Self::UserLimit => "user-limit",
-            Self::JobLimit => "job-limit",
-            Self::KeptFor(_) => "kept-for",
-            Self::NotCounted => "not-counted",
-            Self::NotAdmitted => "not-admitted",
-            Self::Measured(..) | Self::Other(_) => "other",
+            Self::JobService => ("service", "before any policy"),
+            Self::TaskCleanup => ("task-cleanup", "cleaning up after an attempt"),
+            Self::InLine(0) => ("in-line", "head of line"),
+            Self::InLine(_) => ("in-line", "place {} in line"),
+            Self::InLineFar(0) => ("in-line-far", "head of line, no local input"),
+            Self::InLineFar(_) => ("in-line-far", "place {} in line, no local input"),
+            Self::Waited(_) => ("waited", "after {} of waiting for a place near its input"),
+            Self::Share(_) => ("share", "furthest below its share{}"),
+            Self::Sample => ("sample", "its time tells the job's size"),
+            Self::EndsFirst => ("ends-first", "would end first under equal sharing"),
+            Self::Reserved => ("reserved", "the tracker was kept for it"),
+            Self::Lent(_) => ("lent", "lent to its queue{}"),
+            Self::LimitsAside => ("limits-aside", "all users are at their limits"),
+            Self::PreemptedFor(_) => ("preempted", "preempted for {}"),
+            Self::OverShare(_) => ("over-share", "above its share{}, and others starve"),
+            Self::Reclaimed(_) => ("reclaimed", "what its queue had lent{} is claimed"),
+            Self::LostRace(_) => ("lost-race", "another attempt was first"),
+            Self::JobOver => ("job-over", "the job has ended"),
+            Self::TaskGivenUp => ("task-given-up", "the task has failed too often"),
+            Self::TrackerLost => ("tracker-lost", "the tracker was given up"),
+            Self::TrackerShunned => {
+                ("tracker-shunned", "stopped on a tracker that gets no more tasks")
+            }
+            Self::PolicyChanged => ("policy-changed", "stopped by a policy that has given way"),
+            Self::Delay(_) => ("delay", "waits for a place near its input, {} now"),
+            Self::LongTasks => ("long-tasks", "the node has its part of the long tasks"),
+            Self::BadTracker => ("bad-tracker", "nothing that this node may run"),
+            Self::TrackerLoad => ("tracker-load", "the node has its part of the work"),
+            Self::GroupLimit(_) => ("group-limit", "at its maximum{}"),
+            Self::UserLimit => ("user-limit", "its user is at the limit"),
+            Self::JobLimit => ("job-limit", "as many jobs run as may"),
+            Self::KeptFor(_) => ("kept-for", "the node is kept for {}"),
+            Self::NotCounted => ("not-counted", "what it could run is not counted yet"),
+            Self::NotAdmitted => ("not-admitted", "not let in yet"),
+            Self::Measured(words, _) => ("other", words),
+            Self::Other(words) => ("other", words),
         }
     }
 
@@ -199,73 +209,31 @@ impl Reason {
                 Weighed { for_job: Some(by.job()), ..none }
             }
             Self::KeptFor(job) => Weighed { for_job: Some(job), ..none },
-            Self::JobService
-            | Self::TaskCleanup
-            | Self::Sample
-            | Self::EndsFirst
-            | Self::Reserved
-            | Self::LimitsAside
-            | Self::JobOver
-            | Self::TaskGivenUp
-            | Self::TrackerLost
-            | Self::TrackerShunned
-            | Self::PolicyChanged
-            | Self::LongTasks
-            | Self::BadTracker
-            | Self::TrackerLoad
-            | Self::UserLimit
-            | Self::JobLimit
-            | Self::NotCounted
-            | Self::NotAdmitted
-            | Self::Other(_) => none,
+            _ => none,
         }
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::JobService => f.write_str("before any policy"),
-            Self::TaskCleanup => f.write_str("cleaning up after an attempt"),
-            Self::InLine(0) => f.write_str("head of line"),
-            Self::InLine(place) => write!(f, "place {} in line", u64::from(*place) + 1),
-            Self::InLineFar(0) => f.write_str("head of line, no local input"),
-            Self::InLineFar(place) => {
-                write!(f, "place {} in line, no local input", u64::from(*place) + 1)
-            }
-            Self::Waited(wait) => {
-                write!(f, "after {} of waiting for a place near its input", seconds(*wait))
-            }
-            Self::Share(holding) => write!(f, "furthest below its share{holding}"),
-            Self::Sample => f.write_str("its time tells the job's size"),
-            Self::EndsFirst => f.write_str("would end first under equal sharing"),
-            Self::Reserved => f.write_str("the tracker was kept for it"),
-            Self::Lent(holding) => write!(f, "lent to its queue{holding}"),
-            Self::LimitsAside => f.write_str("all users are at their limits"),
-            Self::PreemptedFor(by) => write!(f, "preempted for {}", by.job()),
-            Self::OverShare(holding) => write!(f, "above its share{holding}, and others starve"),
-            Self::Reclaimed(holding) => write!(f, "what its queue had lent{holding} is claimed"),
-            Self::LostRace(_) => f.write_str("another attempt was first"),
-            Self::JobOver => f.write_str("the job has ended"),
-            Self::TaskGivenUp => f.write_str("the task has failed too often"),
-            Self::TrackerLost => f.write_str("the tracker was given up"),
-            Self::TrackerShunned => f.write_str("stopped on a tracker that gets no more tasks"),
-            Self::PolicyChanged => f.write_str("stopped by a policy that has given way"),
-            Self::Delay(wait) => {
-                write!(f, "waits for a place near its input, {} now", seconds(*wait))
-            }
-            Self::LongTasks => f.write_str("the node has its part of the long tasks"),
-            Self::BadTracker => f.write_str("nothing that this node may run"),
-            Self::TrackerLoad => f.write_str("the node has its part of the work"),
-            Self::GroupLimit(holding) => write!(f, "at its maximum{holding}"),
-            Self::UserLimit => f.write_str("its user is at the limit"),
-            Self::JobLimit => f.write_str("as many jobs run as may"),
-            Self::KeptFor(job) => write!(f, "the node is kept for {job}"),
-            Self::NotCounted => f.write_str("what it could run is not counted yet"),
-            Self::NotAdmitted => f.write_str("not let in yet"),
-            Self::Measured(words, _) => f.write_str(words),
-            Self::Other(words) => f.write_str(words),
+        const GAP: &str = "{}";
+        let (_, words) = self.said();
+        let Some((before, after)) = words.split_once(GAP) else { return f.write_str(words) };
+        f.write_str(before)?;
+        match *self {
+            Self::InLine(place) | Self::InLineFar(place) => write!(f, "{}", u64::from(place) + 1)?,
+            Self::Waited(wait) | Self::Delay(wait) => f.write_str(&seconds(wait))?,
+            Self::Share(holding)
+            | Self::Lent(holding)
+            | Self::OverShare(holding)
+            | Self::Reclaimed(holding)
+            | Self::GroupLimit(holding) => write!(f, "{holding}")?,
+            Self::PreemptedFor(by) => write!(f, "{}", by.job())?,
+            Self::KeptFor(job) => write!(f, "{job}")?,
+            // Words of one's own may have braces.
+            _ => f.write_str(GAP)?,
         }
+        f.write_str(after)
     }
 }
 

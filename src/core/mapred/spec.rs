@@ -14,7 +14,7 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, SlotKind, TrackerId};
+use crate::cluster::{BlockId, FileId, Hdfs, PerSlot, TrackerId};
 use crate::mapred::ids::JobId;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::Dist;
@@ -75,11 +75,7 @@ impl<'s> Expected<'s> {
         memory: PerSlot<Bytes>,
     ) -> Self {
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
-        Self {
-            user,
-            pool,
-            memory: PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) },
-        }
+        Self { user, pool, memory: PerSlot::of(of) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cluster::{Node, SlotKind, TrackerId};
 use crate::mapred::cost::Costs;
 use crate::mapred::heartbeat::LaunchOrder;
-use crate::mapred::ids::{TaskId, TaskKind};
+use crate::mapred::ids::TaskId;
 use crate::mapred::job::Job;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Factor, SimSpan};
@@ -36,11 +36,7 @@ impl Truth {
 
     /// Returns how long one task takes so.
     pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
-        let kind = match kind {
-            SlotKind::Map => TaskKind::Map,
-            SlotKind::Reduce => TaskKind::Reduce,
-        };
-        let attempt = TaskId { job: job.id(), kind, index }.attempt(0);
+        let attempt = TaskId { job: job.id(), kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.spec.clone());
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone

@@ -79,8 +79,7 @@ impl Policy for Capacity {
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
         let promise = |id| {
             let Node { name, share, .. } = tree.node(id);
-            let [map, reduce] = [slots.map, slots.reduce].map(|slots| whole(*share, slots));
-            (name.to_string(), PerSlot { map, reduce })
+            (name.to_string(), PerSlot::of(|kind| whole(*share, slots[kind])))
         };
         tree.ids().filter(|id| *id != QueueId::ROOT).map(promise).collect()
     }
@@ -236,18 +235,6 @@ impl Scheduler for Capacity {
     }
 }
 
-/// What is to be done with a job whose turn it is.
-enum Verdict {
-    /// A task of it is to be launched, for this reason, if it has one for this tracker.
-    Launch(Reason),
-    /// Nothing.
-    Pass(Reason),
-    /// The tracker's slots are to stay free for it.
-    Keep,
-    /// The tracker is to be kept for it.
-    Reserve,
-}
-
 /// What became of a job that was asked for a task.
 enum Answer {
     /// Here it is.
@@ -381,55 +368,37 @@ impl Capacity {
         kind: SlotKind,
         limits_users: bool,
     ) -> Answer {
-        match self.judge(offer, job, kind, limits_users) {
-            Verdict::Pass(why) => {
-                // Limits are told for the whole queue.
-                if why == Reason::BadTracker {
-                    offer.refuse(job, kind, why);
-                }
-                Answer::No
-            }
-            Verdict::Launch(why) => {
-                let anywhere = self.goes_anywhere(job, kind);
-                let launched = self.launch(offer, job, kind, anywhere, why);
-                launched.map_or(Answer::No, Answer::Launched)
-            }
-            Verdict::Keep => {
-                self.refuse_others(offer, job, kind);
-                Answer::Keep
-            }
-            Verdict::Reserve => {
-                self.refuse_others(offer, job, kind);
-                self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
-                Answer::Keep
-            }
+        let Some(member) = self.tree.member(job) else { return Answer::No };
+        let (node, free, width) =
+            (self.tree.node(member.queue), offer.free(kind), member.width[kind]);
+        // Whose users are at their limits is not asked, as long as these count. Limits are told for the
+        // whole queue.
+        if self.limit(member, kind, false).is_some() {
+            return Answer::No;
         }
-    }
-
-    /// Says what is to be done with a job whose turn it is.
-    fn judge(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind, limits_users: bool) -> Verdict {
-        let Some(member) = self.tree.member(job) else { return Verdict::Pass(Reason::BadTracker) };
-        let width = member.width[kind];
-        let (node, free) = (self.tree.node(member.queue), offer.free(kind));
-        let standing = node.standing(kind);
-        // Whose users are at their limits is not asked, as long as these count.
-        if let Some(why) = self.limit(member, kind, false) {
-            Verdict::Pass(why)
-        } else if !offer.suits(job, kind, width) {
-            Verdict::Pass(Reason::BadTracker)
-        } else if width <= free && !limits_users {
-            Verdict::Launch(Reason::LimitsAside)
-        } else if width <= free && standing.held < node.slots[kind] {
-            Verdict::Launch(Reason::Share(standing))
-        } else if width <= free {
-            Verdict::Launch(Reason::Lent(standing))
-        } else if self.rules == Rules::V20 || !limits_users {
-            Verdict::Keep
-        } else if member.pending[kind] <= member.reserved[kind] {
-            Verdict::Pass(Reason::BadTracker)
-        } else {
-            Verdict::Reserve
+        let reserves = self.rules != Rules::V20 && limits_users;
+        let has_enough = free < width && reserves && member.pending[kind] <= member.reserved[kind];
+        if has_enough || !offer.suits(job, kind, width) {
+            offer.refuse(job, kind, Reason::BadTracker);
+            return Answer::No;
         }
+        if width <= free {
+            let standing = node.standing(kind);
+            let why = match standing.held < node.slots[kind] {
+                _ if !limits_users => Reason::LimitsAside,
+                true => Reason::Share(standing),
+                false => Reason::Lent(standing),
+            };
+            // By the rules of 1.x, tasks of several slots do not wait for local ones.
+            let anywhere = self.options.delay.is_none() && 1 < width;
+            let launched = self.launch(offer, job, kind, anywhere, why);
+            return launched.map_or(Answer::No, Answer::Launched);
+        }
+        self.refuse_others(offer, job, kind);
+        if reserves {
+            self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
+        }
+        Answer::Keep
     }
 
     /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its
@@ -439,12 +408,6 @@ impl Capacity {
         let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
         let of_queue = self.tree.limit(member.queue, kind, width).map(Reason::GroupLimit);
         of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
-    }
-
-    /// By the rules of 1.x, tasks of several slots do not wait for local ones.
-    fn goes_anywhere(&self, job: JobId, kind: SlotKind) -> bool {
-        let width = self.tree.member(job).map_or(1, |member| member.width[kind]);
-        self.options.delay.is_none() && 1 < width
     }
 
     /// Launches a task of a job, a map as near to its input as it has to be.

@@ -345,8 +345,7 @@ impl Fair {
     fn update(&mut self, view: &View<'_>) {
         self.wants_update = false;
         self.tree.update(view, &mut self.delay);
-        let slots =
-            PerSlot { map: view.capacity(SlotKind::Map), reduce: view.capacity(SlotKind::Reduce) };
+        let slots = PerSlot::of(|kind| view.capacity(kind));
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
         if has_changed && self.options.variant == Variant::Paper {
             self.tree.scale_promises(slots);

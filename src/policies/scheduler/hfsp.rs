@@ -36,7 +36,6 @@ use self::phase::{Claim, Phase, What};
 use self::ranking::{Giver, Place, Rank};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
-use super::part::estimator::Estimator;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
@@ -77,30 +76,18 @@ impl Policy for Hfsp {
     }
 
     fn new(options: HfspOptions) -> Self {
-        let family = options.estimator;
-        Self::with_estimator(&options, || Box::new(family))
-    }
-}
-
-impl Hfsp {
-    /// Returns the policy with an estimator of one's own.
-    pub fn with_estimator(
-        options: &HfspOptions,
-        estimator: impl Fn() -> Box<dyn Estimator>,
-    ) -> Self {
         let rules = options.rules();
         Self {
-            phases: PerSlot {
-                map: Phase::new(SlotKind::Map, &rules, estimator()),
-                reduce: Phase::new(SlotKind::Reduce, &rules, estimator()),
-            },
+            phases: PerSlot::of(|kind| Phase::new(kind, &rules)),
             delay: Delay::new(&rules.delay),
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
             rules,
         }
     }
+}
 
+impl Hfsp {
     fn means(&self, kind: SlotKind) -> Means {
         match kind {
             SlotKind::Map => self.rules.map_preemption,
@@ -137,7 +124,7 @@ impl Hfsp {
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
-        let here = if began.is_none() { self.place_suspended_here(offer, kind) } else { None };
+        let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
         let Self { phases, delay, .. } = self;
         let mut from = Some(Rank::FIRST);
         while began.is_none()
@@ -157,7 +144,7 @@ impl Hfsp {
 
     /// Takes a slot from one behind for the first who lacks one and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
-        let here = self.place_suspended_here(offer, kind);
+        let here = self.suspended_here(offer, kind);
         while self.phases[kind].claims(here).next().is_none() {
             if !self.phases[kind].rank_more() {
                 return false;
@@ -227,15 +214,10 @@ impl Hfsp {
     }
 
     /// Returns the first in line of what is suspended on a tracker, where all have their places then.
-    fn place_suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+    fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
             self.phases[kind].rank_all();
         }
-        self.suspended_here(offer, kind)
-    }
-
-    /// Returns the first in line of what is suspended on a tracker.
-    fn suspended_here(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
         let reports = offer.view().reports(offer.tracker());
         let ran = |attempt| {
             let report = reports.iter().find(|report| report.attempt == attempt);

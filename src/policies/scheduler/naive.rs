@@ -6,6 +6,7 @@
 //! job without input on the node, up to a number of times.
 
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -16,26 +17,28 @@ use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     By, Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, Reason, Scheduler,
-    SlotKind, View, Wrapper,
+    SlotKind, View,
 };
 
-/// Jobs by how many tasks they run, the fewest first.
+/// Jobs by how many tasks they run, the fewest first; the options say which of the policies it is.
 #[derive(Debug)]
-pub(super) struct FewestFirst {
+pub struct FewestFirst<O> {
     /// Those that could use a slot.
     lines: PerSlot<BTreeSet<Turn>>,
     /// Where each stands.
     places: PerSlot<FxHashMap<JobId, Turn>>,
     delay: Delay,
     reduces: Reduces,
+    options: PhantomData<fn() -> O>,
 }
 
 /// How many tasks a job runs, when it arrived, and its number.
 type Turn = (u32, SimTime, JobId);
 
-impl FewestFirst {
-    pub(super) fn new(delay: Delay, reduces: Reduces) -> Self {
-        Self { lines: PerSlot::default(), places: PerSlot::default(), delay, reduces }
+impl<O> FewestFirst<O> {
+    pub(super) fn with(delay: Delay, reduces: Reduces) -> Self {
+        let (lines, places) = (PerSlot::default(), PerSlot::default());
+        Self { lines, places, delay, reduces, options: PhantomData }
     }
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
@@ -72,7 +75,7 @@ impl FewestFirst {
     }
 }
 
-impl Scheduler for FewestFirst {
+impl<O> Scheduler for FewestFirst<O> {
     fn precedence(&self) -> Precedence {
         Precedence::of_jobs(By::Share)
     }
@@ -106,8 +109,7 @@ impl Scheduler for FewestFirst {
 }
 
 /// Algorithm 1: naive fair sharing.
-#[derive(Debug)]
-pub struct NaiveFair(FewestFirst);
+pub type NaiveFair = FewestFirst<NaiveFairOptions>;
 
 /// `naive-fair` has no options of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,23 +124,12 @@ impl Policy for NaiveFair {
     const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
-        Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::new(&options.reduces)))
-    }
-}
-
-impl Wrapper for NaiveFair {
-    fn inner(&self) -> &dyn Scheduler {
-        &self.0
-    }
-
-    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
-        ask(&mut self.0)
+        Self::with(Delay::by_skips(0, 0), Reduces::new(&options.reduces))
     }
 }
 
 /// Algorithm 2: fair sharing with simple delay scheduling.
-#[derive(Debug)]
-pub struct FairSkip(FewestFirst);
+pub type FairSkip = FewestFirst<FairSkipOptions>;
 
 /// The options of `fair-skip`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -171,17 +162,7 @@ impl Policy for FairSkip {
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;
         let delay = Delay::by_skips(skips.get().into(), rack_skips.get().into());
-        Self(FewestFirst::new(delay, Reduces::new(&reduces)))
-    }
-}
-
-impl Wrapper for FairSkip {
-    fn inner(&self) -> &dyn Scheduler {
-        &self.0
-    }
-
-    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
-        ask(&mut self.0)
+        Self::with(delay, Reduces::new(&reduces))
     }
 }
 

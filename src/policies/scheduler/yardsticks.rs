@@ -19,8 +19,7 @@ use mumakil_base::units::{Count, Fraction};
 use mumakil_core::mapred::{Complaint, Policy, Scheduler, Site, Wrapper};
 
 /// Processor sharing by counting tasks.
-#[derive(Debug)]
-pub struct Ps(FewestFirst);
+pub type Ps = FewestFirst<()>;
 
 impl Policy for Ps {
     const NAME: &'static str = "ps";
@@ -29,17 +28,7 @@ impl Policy for Ps {
     const HEEDS_BYTES: bool = false;
 
     fn new((): ()) -> Self {
-        Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::default()))
-    }
-}
-
-impl Wrapper for Ps {
-    fn inner(&self) -> &dyn Scheduler {
-        &self.0
-    }
-
-    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
-        ask(&mut self.0)
+        Self::with(Delay::by_skips(0, 0), Reduces::default())
     }
 }
 

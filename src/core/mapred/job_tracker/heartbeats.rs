@@ -87,8 +87,7 @@ impl JobTracker {
         self.tell_policy(now, Some(id));
 
         let tracker = &self.ledger.trackers[id.index()];
-        let has_room = |kind| tracker.occupied[kind] < tracker.slots[kind];
-        let has_room = PerSlot { map: has_room(SlotKind::Map), reduce: has_room(SlotKind::Reduce) };
+        let has_room = PerSlot::of(|kind| tracker.occupied[kind] < tracker.slots[kind]);
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
         let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
         let (mut directives, looks) = if is_offered && may_get_tasks {

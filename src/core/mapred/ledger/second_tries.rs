@@ -8,7 +8,7 @@ use super::{Ledger, entry};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::heartbeat::LaunchOrder;
-use crate::mapred::ids::{JobId, TaskId, TaskKind};
+use crate::mapred::ids::{JobId, TaskId};
 use crate::mapred::job::{Job, Task, TaskStage, Tasks, Try};
 use crate::mapred::job::{JobChange, JobEvent};
 use crate::mapred::ledger::launches::bars;
@@ -167,10 +167,6 @@ impl Job {
         kind: SlotKind,
         hosts: u32,
     ) -> impl Iterator<Item = TaskId> {
-        let of = match kind {
-            SlotKind::Map => TaskKind::Map,
-            SlotKind::Reduce => TaskKind::Reduce,
-        };
         let fits = move |task: &TaskId| {
             let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
             let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
@@ -178,7 +174,7 @@ impl Job {
         };
         let id = self.id();
         let slow = self.slow[kind].iter();
-        slow.map(move |index| TaskId { job: id, kind: of, index: *index }).filter(fits)
+        slow.map(move |index| TaskId { job: id, kind: kind.into(), index: *index }).filter(fits)
     }
 }
 

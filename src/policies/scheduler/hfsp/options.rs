@@ -9,7 +9,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::suspensions::Limits;
 use crate::scheduler::part::allocations::{PoolBy, misnamed};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
@@ -345,7 +344,7 @@ pub(super) struct Rules {
     pub(super) spared: Spared,
     pub(super) reduces_arrive: Arrival,
     pub(super) victims: Victims,
-    pub(super) suspended: Limits,
+    pub(super) suspended: SuspendedSpec,
     pub(super) delay: DelaySpec,
 }
 
@@ -374,7 +373,7 @@ impl Rules {
             spared: Spared::Sample,
             reduces_arrive: Arrival::MapsDone,
             victims: Victims::LargestJob,
-            suspended: Limits { most: 4, few: 2 },
+            suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
         }
     }
@@ -391,7 +390,7 @@ impl Rules {
                 // As in the source that the authors published beside it; the text does not say.
                 spared: Spared::Training,
                 victims: Victims::Youngest,
-                suspended: Limits { most: 4, few: 3 },
+                suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
                 ..Self::of_papers()
             },
             Variant::Hadoop => Self {
@@ -489,10 +488,7 @@ impl HfspOptions {
             spared: self.spared.unwrap_or(base.spared),
             reduces_arrive: self.reduces_arrive.unwrap_or(base.reduces_arrive),
             victims: self.victims.unwrap_or(base.victims),
-            suspended: self.suspended.map_or(base.suspended, |spec| Limits {
-                most: spec.most.get(),
-                few: spec.few.get(),
-            }),
+            suspended: self.suspended.unwrap_or(base.suspended),
             delay: self.delay.clone().unwrap_or(base.delay),
         }
     }

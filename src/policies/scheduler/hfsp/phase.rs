@@ -9,7 +9,7 @@ use super::options::{Arrival, Discount, Order, Rules, Spared};
 use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
-use crate::scheduler::part::estimator::{Estimator, Family};
+use crate::scheduler::part::estimator::Family;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -21,7 +21,6 @@ use mumakil_core::mapred::{
 pub(super) struct Phase {
     kind: SlotKind,
     rules: Rules,
-    estimator: Box<dyn Estimator>,
     truth: Option<Truth>,
     cluster: VirtualCluster,
     trainer: Trainer,
@@ -82,11 +81,10 @@ pub(super) enum What {
 }
 
 impl Phase {
-    pub(super) fn new(kind: SlotKind, rules: &Rules, estimator: Box<dyn Estimator>) -> Self {
+    pub(super) fn new(kind: SlotKind, rules: &Rules) -> Self {
         Self {
             kind,
             rules: rules.clone(),
-            estimator,
             truth: None,
             cluster: VirtualCluster::new(rules.aging, rules.virtual_slots),
             trainer: Trainer::new(kind, rules),
@@ -225,7 +223,7 @@ impl Phase {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
         let Some(Findings { job: id, work, before, done }) = findings else { return };
         let tasks = f64::from(job.tasks(self.kind).total());
-        let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
+        let size = tasks * (self.rules.estimator.task_time(&work) + before) * self.misjudgement(id);
         let done = match self.rules.discount {
             Discount::Sample => done,
             Discount::VirtualWork => self.cluster.done(view.now(), id),

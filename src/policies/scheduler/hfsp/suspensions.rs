@@ -5,24 +5,16 @@
 
 use rustc_hash::FxHashMap;
 
+use super::options::SuspendedSpec;
 use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
 
 /// The attempts that are suspended.
 #[derive(Debug)]
 pub(super) struct Suspensions {
-    limits: Limits,
+    limits: SuspendedSpec,
     by_tracker: Vec<Here>,
     where_is: FxHashMap<AttemptId, TrackerId>,
     of_job: FxHashMap<(JobId, SlotKind), u32>,
-}
-
-/// How many suspended attempts a tracker bears.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
-    /// With so many, no more are suspended.
-    pub(super) most: u32,
-    /// With so few, others are again.
-    pub(super) few: u32,
 }
 
 /// What is suspended on a tracker.
@@ -35,7 +27,7 @@ struct Here {
 
 impl Suspensions {
     /// Returns no suspensions.
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: SuspendedSpec) -> Self {
         let (where_is, of_job) = (FxHashMap::default(), FxHashMap::default());
         Self { limits, by_tracker: Vec::new(), where_is, of_job }
     }
@@ -50,7 +42,8 @@ impl Suspensions {
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
-        let is_full = if here.is_full { limits.few < count } else { limits.most <= count };
+        let is_full =
+            if here.is_full { limits.few.get() < count } else { limits.most.get() <= count };
         if is_full != here.is_full {
             here.is_full = is_full;
             offer.note(if is_full {

@@ -212,8 +212,7 @@ impl Standings {
     pub(super) fn enter(&mut self, job: &Job) {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
-        let total = SlotKind::BOTH.map(|kind| job.tasks(kind).total());
-        let total = PerSlot { map: total[0], reduce: total[1] };
+        let total = PerSlot::of(|kind| job.tasks(kind).total());
         let member = Member {
             own,
             pool: if self.small_maps == Some(total.map) { SHARED } else { own },

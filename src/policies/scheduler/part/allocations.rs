@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file_or::FileOr;
 use super::names::listed;
-use super::pool_tree::{PoolId, PoolTree};
+use super::pool_tree::{PoolId, PoolNode, PoolTree};
 use super::pools::{Pool, Pools};
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
@@ -66,8 +66,8 @@ impl Allocations {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
         let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
-        let min = |of: PerSlot<u32>| PerSlot { map: of.map.into(), reduce: of.reduce.into() };
-        pools.map(|pool| (pool.name.to_string(), min(pool.min))).collect()
+        let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
+        pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
     }
 }
 

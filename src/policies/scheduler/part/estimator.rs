@@ -5,8 +5,6 @@
 //! *i*-th of *n* is put beside the family's quantile at `(i − ½) / n`, and a line through these
 //! points has the family's parameters. For symmetric families that is the sample's mean.
 
-use std::fmt::Debug;
-
 use rand_distr::{Distribution, LogNormal, Uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +13,6 @@ use statrs::function::gamma::gamma;
 
 use mumakil_base::random::ChaCha8Rng;
 use mumakil_base::units::{Factor, Fraction};
-
-/// Says how long tasks take.
-pub trait Estimator: Debug + Send {
-    /// Returns how many seconds a task takes on average, by the times of some, of which there is one
-    /// at least.
-    fn task_time(&self, sample: &[f64]) -> f64;
-}
 
 /// The estimators that scenarios can name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,8 +35,10 @@ pub enum Family {
     Oracle,
 }
 
-impl Estimator for Family {
-    fn task_time(&self, sample: &[f64]) -> f64 {
+impl Family {
+    /// Returns how many seconds a task takes on average, by the times of some, of which there is one
+    /// at least.
+    pub fn task_time(self, sample: &[f64]) -> f64 {
         let mean = sample.iter().sum::<f64>() / sample.len() as f64;
         // A line takes two points, and a logarithm takes a time.
         let has_times = sample.iter().all(|time| 0.0 < *time);
