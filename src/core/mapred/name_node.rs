@@ -26,10 +26,8 @@ use crate::cluster::{Hdfs, TrackerId};
 use crate::mapred::event::{Fact, Incident, WorldFact};
 use crate::mapred::message::{ToJobTracker, ToNameNode};
 use crate::mapred::outbox::{Core, Outbox};
-use crate::mapred::replicas::LaterCopy;
-use crate::mapred::replicas::Replicas;
-use crate::mapred::spec::Block;
-use crate::mapred::spec::{Input, JobSpec};
+use crate::mapred::replicas::{LaterCopy, Replicas};
+use crate::mapred::spec::{Block, Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 

@@ -128,6 +128,12 @@ enum MachineState {
     Absent,
 }
 
+impl MachineState {
+    fn is_powered(self) -> bool {
+        matches!(self, Self::On | Self::WithoutTracker)
+    }
+}
+
 impl Machine {
     fn state(&self) -> MachineState {
         if 0 < self.absences {
@@ -247,39 +253,28 @@ impl Nature {
 /// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
 /// that it has joined.
 fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
-    use Incident as I;
-    let (incidents, message): (&[I], _) = match (was, is) {
-        (MachineState::On, MachineState::On)
-        | (MachineState::WithoutTracker, MachineState::WithoutTracker)
-        | (MachineState::Off, MachineState::Off | MachineState::Absent)
-        | (MachineState::Absent, MachineState::Absent) => return,
-        (MachineState::On | MachineState::WithoutTracker, MachineState::Absent) => {
-            (&[], Some(ToTracker::PowerOff))
-        }
-        (MachineState::Absent, MachineState::On) => (&[], Some(ToTracker::PowerOn)),
-        (MachineState::Absent, MachineState::WithoutTracker) => (&[I::TrackerGone], None),
-        (MachineState::Absent, MachineState::Off) => (&[I::MachineOff], None),
-        (MachineState::On | MachineState::WithoutTracker, MachineState::Off) => {
-            (&[I::MachineOff], Some(ToTracker::PowerOff))
-        }
-        (MachineState::Off, MachineState::On) => (&[I::MachineOn], Some(ToTracker::PowerOn)),
-        (MachineState::Off, MachineState::WithoutTracker) => {
-            (&[I::MachineOn, I::TrackerGone], None)
-        }
-        (MachineState::On, MachineState::WithoutTracker) => {
-            (&[I::TrackerGone], Some(ToTracker::Crash))
-        }
-        (MachineState::WithoutTracker, MachineState::On) => {
-            (&[I::TrackerBack], Some(ToTracker::PowerOn))
+    use MachineState as S;
+    if was == is {
+        return;
+    }
+    let mut tell = |is_so: bool, incident| {
+        if is_so {
+            out.emit(Fact::befell(node, incident));
         }
     };
-    for incident in incidents {
-        out.emit(Fact::befell(node, *incident));
-    }
+    tell(is == S::Off, Incident::MachineOff);
+    tell(was == S::Off && is.is_powered(), Incident::MachineOn);
+    tell(is == S::WithoutTracker, Incident::TrackerGone);
+    tell(was == S::WithoutTracker && is == S::On, Incident::TrackerBack);
+    let message = match is {
+        S::On => Some(ToTracker::PowerOn),
+        S::WithoutTracker => (was == S::On).then_some(ToTracker::Crash),
+        S::Off | S::Absent => was.is_powered().then_some(ToTracker::PowerOff),
+    };
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }
-    if was == MachineState::On {
+    if was == S::On {
         out.affect(ToMapOutputs::Darkness(node));
     }
 }
@@ -288,16 +283,9 @@ fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
 /// from now on.
 fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     match (was, is) {
-        (MachineState::On | MachineState::WithoutTracker, MachineState::Off) => {
-            out.affect(ToNameNode::Off(node))
-        }
         (MachineState::Absent, MachineState::Off) => out.affect(ToNameNode::JoinsOff(node)),
-        (
-            MachineState::Off | MachineState::Absent,
-            MachineState::On | MachineState::WithoutTracker,
-        ) => {
-            out.affect(ToNameNode::On(node));
-        }
+        (was, MachineState::Off) if was.is_powered() => out.affect(ToNameNode::Off(node)),
+        (was, is) if !was.is_powered() && is.is_powered() => out.affect(ToNameNode::On(node)),
         _ => {}
     }
 }

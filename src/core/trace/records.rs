@@ -6,8 +6,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::error::{RecordFault, clip};
-use super::error::{TextPlace, TraceError};
+use super::error::{RecordFault, TextPlace, TraceError, clip};
 use super::first_few::FirstFew;
 use super::json;
 use super::text::TraceText;

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::error::{RecordFault, clip};
-use super::error::{TextPlace, TraceError};
+use super::error::{RecordFault, TextPlace, TraceError, clip};
 
 /// The longest line, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
@@ -198,15 +197,7 @@ impl TraceText {
     pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         line.clear();
         let start = self.at;
-        let mut ended = false;
-        while !ended
-            && self.take(|chunk, _| {
-                let end = chunk.iter().position(|byte| *byte == b'\n');
-                ended = end.is_some();
-                keep(line, &chunk[..end.unwrap_or(chunk.len())], LONGEST_LINE);
-                end.map_or(chunk.len(), |end| end + 1)
-            })?
-        {}
+        let ended = self.skip_line(|text| keep(line, text, LONGEST_LINE))?;
         if LONGEST_LINE < line.len() {
             let what = format!("the line is longer than {} MiB", LONGEST_LINE >> 20);
             return Err(RecordFault::new(what).within(&self.path, start, &[]));
@@ -322,22 +313,24 @@ impl TraceText {
             self.at = self.last.start.after(object);
         } else if std::mem::take(&mut self.last.broke_off) {
             while self.next_byte()?.is_some_and(|next| next != b'{') {
-                self.skip_line()?;
+                self.skip_line(|_| {})?;
             }
         }
         Ok(())
     }
 
-    fn skip_line(&mut self) -> Result<(), TraceError> {
+    /// Skips to the next line. Returns whether this one has an end.
+    fn skip_line(&mut self, mut see: impl FnMut(&[u8])) -> Result<bool, TraceError> {
         let mut ended = false;
         while !ended
             && self.take(|chunk, _| {
                 let end = chunk.iter().position(|byte| *byte == b'\n');
                 ended = end.is_some();
+                see(&chunk[..end.unwrap_or(chunk.len())]);
                 end.map_or(chunk.len(), |end| end + 1)
             })?
         {}
-        Ok(())
+        Ok(ended)
     }
 
     /// Skips to the next `{`. Returns the first byte on the way that does not belong there.

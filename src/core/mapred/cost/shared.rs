@@ -14,8 +14,7 @@ use crate::cluster::{
     BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
 use crate::mapred::ids::{AttemptId, TaskKind};
-use crate::mapred::replicas::Copy;
-use crate::mapred::replicas::{Which, nearest};
+use crate::mapred::replicas::{Copy, Which, nearest};
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 

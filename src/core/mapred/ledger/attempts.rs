@@ -191,26 +191,22 @@ impl Ledger {
         for number in rivals {
             self.doom(attempt.task.attempt(number), Reason::LostRace(attempt), out);
         }
+        if attempt.task.is_work() {
+            let job = self.known_mut(id);
+            job.tasks_mut(attempt.slot()).finished += 1;
+            if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
+                job.map_progress = 1.0;
+            }
+            self.recount(now, id);
+        }
+        self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
-                let job = self.known_mut(id);
-                job.tasks_mut(attempt.slot()).finished += 1;
-                if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
-                    job.map_progress = 1.0;
-                }
-                self.recount(now, id);
-                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
                 self.note_maps_done(attempt, out);
                 self.close_if_worked_off(id, out);
             }
-            TaskKind::Setup => {
-                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
-                self.start_job(id, out);
-            }
-            TaskKind::Cleanup => {
-                self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
-                self.end_job(id, out);
-            }
+            TaskKind::Setup => self.start_job(id, out),
+            TaskKind::Cleanup => self.end_job(id, out),
         }
         self.forget_if_drained(id);
     }

@@ -20,13 +20,11 @@ use mumakil_base::units::SimSpan;
 /// A decision to launch.
 struct Handout {
     attempt: AttemptId,
-    tracker: TrackerId,
+    wish: LaunchWish,
     role: Role,
     locality: Option<Locality>,
     speculative: bool,
-    reason: Reason,
     waited: SimSpan,
-    slots: u32,
 }
 
 /// What a policy wishes to launch, and why.
@@ -42,8 +40,8 @@ pub(crate) struct LaunchWish {
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
     fn hand_out(&mut self, handout: Handout, out: &mut Outbox) -> LaunchOrder {
-        let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
-            handout;
+        let Handout { attempt, wish, role, locality, speculative, waited } = handout;
+        let LaunchWish { tracker, slots, reason, .. } = wish;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         let is_as_written = job.splits.are_as_written();
@@ -75,7 +73,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> LaunchOrder {
         let now = out.now;
-        let LaunchWish { tracker, slots, reason, .. } = wish;
+        let LaunchWish { tracker, slots, .. } = wish;
         if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
             refusals.launched(task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
@@ -121,14 +119,12 @@ impl Ledger {
         self.launches.push_back((now, task.attempt(number)));
         let handout = Handout {
             attempt: task.attempt(number),
-            tracker,
+            wish,
             role: Role::Work,
             locality,
             speculative: is_speculative,
-            reason,
             // A second attempt is not what the task has waited for.
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
-            slots,
         };
         self.hand_out(handout, out)
     }
@@ -331,13 +327,11 @@ impl Ledger {
         }
         let handout = Handout {
             attempt,
-            tracker,
+            wish: LaunchWish { job: id, tracker, slots: 1, reason: Reason::TaskCleanup },
             role: Role::TaskCleanup,
             locality: None,
             speculative: false,
-            reason: Reason::TaskCleanup,
             waited: SimSpan::ZERO,
-            slots: 1,
         };
         self.hand_out(handout, out)
     }

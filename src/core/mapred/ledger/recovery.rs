@@ -17,8 +17,7 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobFact, Outcome};
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::JobChange;
-use crate::mapred::job::{Job, JobState, Task, TaskStage};
+use crate::mapred::job::{Job, JobChange, JobState, Task, TaskStage};
 use crate::mapred::outbox::Outbox;
 use mumakil_base::units::SimTime;
 

@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use roxmltree::Node;
 use rustc_hash::FxHashSet;
 
+use self::Say::{Other, Percent, Whole};
 use super::queues::{Limit, Queue, Queues};
 use crate::scheduler::part::file_or::Filed as _;
 use crate::scheduler::part::names::DEEPEST;
@@ -28,95 +29,81 @@ struct Word<T> {
     word: &'static str,
     /// The key of the option.
     key: &'static str,
-    /// What is expected.
-    expected: &'static str,
-    /// Puts what a text says into the option; `None` if it says nothing.
-    say: fn(&mut T, &str) -> Option<()>,
+    say: Say<T>,
+}
+
+/// How what a text says is put into an option.
+enum Say<T> {
+    Percent(fn(&mut T, Fraction)),
+    Whole(fn(&mut T, Limit)),
+    /// What is expected, and what may find that the text says nothing.
+    Other(&'static str, fn(&mut T, &str) -> Option<()>),
+}
+
+const fn word<T>(word: &'static str, key: &'static str, say: Say<T>) -> Word<T> {
+    Word { word, key, say }
 }
 
 const OF_QUEUE: [Word<Queue>; 11] = [
-    Word {
-        word: "capacity",
-        key: "capacity",
-        expected: "a number from 0 to 100",
-        say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
-    },
+    word("capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
     // The word of 0.20.0.
-    Word {
-        word: "guaranteed-capacity",
-        key: "capacity",
-        expected: "a number from 0 to 100",
-        say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
-    },
-    Word {
-        word: "maximum-capacity",
-        key: "maximum_capacity",
-        expected: "a number up to 100",
+    word("guaranteed-capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
+    word(
+        "maximum-capacity",
+        "maximum_capacity",
         // Zero and below are Hadoop's words for none.
-        say: |queue, text| match text.parse::<f64>() {
+        Other("a number up to 100", |queue, text| match text.parse::<f64>() {
             Ok(number) if number <= 0.0 => Some(()),
             _ => percent(text).map(|share| queue.maximum_capacity = Some(share)),
-        },
-    },
-    Word {
-        word: "minimum-user-limit-percent",
-        key: "minimum_user_limit",
-        expected: "a number from 0 to 100",
-        say: |queue, text| percent(text).map(|share| queue.minimum_user_limit = Some(share)),
-    },
-    Word {
-        word: "user-limit-factor",
-        key: "user_limit_factor",
-        expected: "a number above zero",
-        say: |queue, text| {
+        }),
+    ),
+    word(
+        "minimum-user-limit-percent",
+        "minimum_user_limit",
+        Percent(|queue, share| queue.minimum_user_limit = Some(share)),
+    ),
+    word(
+        "user-limit-factor",
+        "user_limit_factor",
+        Other("a number above zero", |queue, text| {
             let factor = text.parse().ok().and_then(Factor::new)?;
             queue.user_limit_factor = Some(factor);
             Some(())
-        },
-    },
-    Word {
-        word: "supports-priority",
-        key: "supports_priority",
-        expected: "`true` or `false`",
-        say: |queue, text| {
+        }),
+    ),
+    word(
+        "supports-priority",
+        "supports_priority",
+        Other("`true` or `false`", |queue, text| {
             text.parse().ok().map(|supports| queue.supports_priority = Some(supports))
-        },
-    },
-    Word {
-        word: "maximum-initialized-jobs-per-user",
-        key: "max_initialised_per_user",
-        expected: "a whole number above zero",
-        say: |queue, text| whole(text).map(|most| queue.max_initialised_per_user = Some(most)),
-    },
-    Word {
-        word: "maximum-initialized-active-tasks",
-        key: "max_active_tasks",
-        expected: "a whole number above zero",
-        say: |queue, text| whole(text).map(|most| queue.max_active_tasks = Some(most)),
-    },
-    Word {
-        word: "maximum-initialized-active-tasks-per-user",
-        key: "max_active_tasks_per_user",
-        expected: "a whole number above zero",
-        say: |queue, text| whole(text).map(|most| queue.max_active_tasks_per_user = Some(most)),
-    },
-    Word {
-        word: "reclaim-time-limit",
-        key: "reclaim_after",
-        expected: "a whole number of seconds above zero",
-        say: |queue, text| {
+        }),
+    ),
+    word(
+        "maximum-initialized-jobs-per-user",
+        "max_initialised_per_user",
+        Whole(|queue, most| queue.max_initialised_per_user = Some(most)),
+    ),
+    word(
+        "maximum-initialized-active-tasks",
+        "max_active_tasks",
+        Whole(|queue, most| queue.max_active_tasks = Some(most)),
+    ),
+    word(
+        "maximum-initialized-active-tasks-per-user",
+        "max_active_tasks_per_user",
+        Whole(|queue, most| queue.max_active_tasks_per_user = Some(most)),
+    ),
+    word(
+        "reclaim-time-limit",
+        "reclaim_after",
+        Other("a whole number of seconds above zero", |queue, text| {
             let secs = whole(text)?.get();
             queue.reclaim_after = Some(SimSpan::from_secs(secs.into()));
             Some(())
-        },
-    },
+        }),
+    ),
     // No job is refused here.
-    Word {
-        word: "init-accept-jobs-factor",
-        key: "max_active_tasks",
-        expected: "a whole number above zero",
-        say: |_, text| whole(text).map(|_| ()),
-    },
+    word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
 ];
 
 /// What Hadoop heeds for single queues only.
@@ -129,55 +116,41 @@ const OF_DEFAULTS: [(&str, &str); 2] = [
 ];
 
 const OF_ALL: [Word<Queues>; 6] = [
-    Word {
-        word: "maximum-system-jobs",
-        key: "max_system_jobs",
-        expected: "a whole number above zero",
-        say: |all, text| whole(text).map(|most| all.max_system_jobs = most),
-    },
-    Word {
-        word: "init-poll-interval",
-        key: "init_poll",
-        expected: "a whole number of milliseconds above zero",
-        say: |all, text| {
-            let span = SimSpan::from_millis(whole(text)?.get().into());
-            all.init_poll = Auto::Fixed(span);
+    word("maximum-system-jobs", "max_system_jobs", Whole(|all, most| all.max_system_jobs = most)),
+    word(
+        "init-poll-interval",
+        "init_poll",
+        Other("a whole number of milliseconds above zero", |all, text| {
+            all.init_poll = Auto::Fixed(SimSpan::from_millis(whole(text)?.get().into()));
             Some(())
-        },
-    },
+        }),
+    ),
     // In 0.20.0, which reclaims where later lines choose jobs: here one clock does both.
-    Word {
-        word: "reclaimCapacity.interval",
-        key: "init_poll",
-        expected: "a whole number of seconds above zero",
-        say: |all, text| {
-            let span = SimSpan::from_secs(whole(text)?.get().into());
-            all.init_poll = Auto::Fixed(span);
+    word(
+        "reclaimCapacity.interval",
+        "init_poll",
+        Other("a whole number of seconds above zero", |all, text| {
+            all.init_poll = Auto::Fixed(SimSpan::from_secs(whole(text)?.get().into()));
             Some(())
-        },
-    },
-    Word {
-        word: "maximum-tasks-per-heartbeat",
-        key: "maps_per_heartbeat",
-        expected: "a whole number from 1 to 32767",
-        say: |all, text| {
+        }),
+    ),
+    word(
+        "maximum-tasks-per-heartbeat",
+        "maps_per_heartbeat",
+        Other("a whole number from 1 to 32767", |all, text| {
             text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
-        },
-    },
+        }),
+    ),
     // One map without input near ends the maps of a heartbeat.
-    Word {
-        word: "maximum-tasks-after-offswitch",
-        key: "maps_per_heartbeat",
-        expected: "0, Hadoop's default: others are not modelled",
-        say: |_, text| (text == "0").then_some(()),
-    },
+    word(
+        "maximum-tasks-after-offswitch",
+        "maps_per_heartbeat",
+        Other("0, Hadoop's default: others are not modelled", |_, text| {
+            (text == "0").then_some(())
+        }),
+    ),
     // Threads make no difference here.
-    Word {
-        word: "init-worker-threads",
-        key: "init_poll",
-        expected: "a whole number above zero",
-        say: |_, text| whole(text).map(|_| ()),
-    },
+    word("init-worker-threads", "init_poll", Whole(|_, _| {})),
 ];
 
 /// Returns what can be said of all queues that do not say it themselves.
@@ -349,9 +322,14 @@ fn say<T>(
     };
     at.push(known.key.to_owned());
     findings.stands(property.node, at);
-    if (known.say)(of, &property.value).is_none() {
-        let value = clip(&property.value);
-        let message = format!("`{whole_name}` is `{value}`, not {}", known.expected);
+    let text = property.value.as_str();
+    let (expected, said) = match known.say {
+        Percent(say) => ("a number from 0 to 100", percent(text).map(|share| say(of, share))),
+        Whole(say) => ("a whole number above zero", whole(text).map(|number| say(of, number))),
+        Other(expected, say) => (expected, say(of, text)),
+    };
+    if said.is_none() {
+        let message = format!("`{whole_name}` is `{}`, not {expected}", clip(text));
         findings.fault(property.node, message, "leave the property out for its default");
     }
 }

@@ -149,15 +149,8 @@ fn beginning(path: &Path) -> io::Result<String> {
 pub struct Findings {
     /// The byte at which each option stands, by its keys as in YAML.
     places: BTreeMap<Vec<String>, usize>,
-    all: Vec<Finding>,
-}
-
-/// A fault before its line is counted.
-struct Finding {
-    byte: usize,
-    message: String,
-    hint: String,
-    is_warning: bool,
+    /// What is wrong, each with the byte at which its line is counted later.
+    all: Vec<(usize, Complaint)>,
 }
 
 impl Findings {
@@ -168,16 +161,14 @@ impl Findings {
 
     /// Notes what is wrong with an element.
     pub fn fault(&mut self, node: Node<'_, '_>, message: String, hint: &str) {
-        let (byte, hint) = (node.range().start, hint.to_owned());
-        self.all.push(Finding { byte, message, hint, is_warning: false });
+        self.all.push((node.range().start, Complaint::error(&[], message, hint)));
     }
 
     /// Notes a complaint at its option, or at what that is an option of.
     pub fn complain(&mut self, complaint: Complaint) {
-        let Complaint { path, message, hint, is_warning } = complaint;
+        let path = &complaint.path;
         let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
-        let byte = around.copied().unwrap_or_default();
-        self.all.push(Finding { byte, message, hint, is_warning });
+        self.all.push((around.copied().unwrap_or_default(), complaint));
     }
 
     /// Returns whether so much is wrong that nobody reads on.
@@ -192,14 +183,14 @@ impl Findings {
 
     /// Returns the warnings, and the errors, in the order of the file.
     fn placed(mut self, document: &Document<'_>) -> (Vec<Fault>, Vec<Fault>) {
-        self.all.sort_by_key(|finding| finding.byte);
-        let (warnings, errors): (Vec<Finding>, _) =
-            self.all.into_iter().partition(|finding| finding.is_warning);
-        let place = |Finding { byte, message, hint, .. }| {
+        self.all.sort_by_key(|(byte, _)| *byte);
+        let (warnings, errors): (Vec<_>, Vec<_>) =
+            self.all.into_iter().partition(|(_, complaint)| complaint.is_warning);
+        let place = |(byte, Complaint { message, hint, .. })| {
             let place = document.text_pos_at(byte);
             Fault { line: place.row, column: place.col, message, hint }
         };
-        let placed = |all: Vec<Finding>| all.into_iter().take(MOST_FAULTS).map(place).collect();
+        let placed = |all: Vec<_>| all.into_iter().take(MOST_FAULTS).map(place).collect();
         (placed(warnings), placed(errors))
     }
 }
