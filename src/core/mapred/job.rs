@@ -335,6 +335,16 @@ impl Job {
         }
     }
 
+    /// Lets no task wait any more.
+    pub(super) fn give_up_waiting(&mut self) {
+        for tasks in [&mut self.maps, &mut self.reduces] {
+            tasks.waiting = 0;
+            for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
+                task.stage = TaskStage::Dead;
+            }
+        }
+    }
+
     /// Returns a task, unless the job is over and its tasks forgotten.
     pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
         match id.kind {

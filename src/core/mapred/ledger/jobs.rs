@@ -9,7 +9,7 @@ use super::{FileDemand, Ledger, entry};
 use crate::cluster::{FileId, PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{Fact, JobFact, Outcome};
 use crate::mapred::ids::{JobId, TaskKind};
-use crate::mapred::job::{Job, JobChange, JobState, Task, TaskStage};
+use crate::mapred::job::{Job, JobChange, JobState, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
@@ -186,13 +186,7 @@ impl Ledger {
         if job.state == JobState::Submitted {
             return self.end_job(id, out);
         }
-        for kind in SlotKind::BOTH {
-            let tasks = job.tasks_mut(kind);
-            tasks.waiting = 0;
-            for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
-                task.stage = TaskStage::Dead;
-            }
-        }
+        job.give_up_waiting();
         for attempt in self.attempts_on(id, None) {
             if attempt.task.kind != TaskKind::Cleanup {
                 self.wind_up(attempt, out);

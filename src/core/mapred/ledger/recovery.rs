@@ -27,13 +27,7 @@ impl Ledger {
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
-            for kind in SlotKind::BOTH {
-                let tasks = job.tasks_mut(kind);
-                tasks.waiting = 0;
-                for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
-                    task.stage = TaskStage::Dead;
-                }
-            }
+            job.give_up_waiting();
             self.end_job(id, out);
         }
         self.forget_trackers(|_| true, out);
