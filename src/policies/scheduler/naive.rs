@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::delay::Delay;
+use super::part::places::move_in;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -50,10 +51,7 @@ impl<O> FewestFirst<O> {
                 Some(place) => self.places[kind].insert(job, place),
                 None => self.places[kind].remove(&job),
             };
-            if was != place {
-                was.inspect(|was| _ = self.lines[kind].remove(was));
-                self.lines[kind].extend(place);
-            }
+            move_in(&mut self.lines[kind], was, place);
         }
     }
 

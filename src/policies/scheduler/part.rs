@@ -11,6 +11,7 @@ pub mod line;
 pub mod load;
 pub mod long_tasks;
 pub mod names;
+pub mod places;
 pub mod pool_tree;
 pub mod pools;
 pub mod reduces;

@@ -13,6 +13,7 @@ use super::{FairOptions, Variant};
 use crate::scheduler::part::delay::Delay;
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::names::SortName;
+use crate::scheduler::part::places::move_in;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
 use crate::scheduler::part::reduces::Reduces;
@@ -410,7 +411,7 @@ impl Tree {
             member.vain_since = Some(state.vain.enter());
         }
         let waits = |key: &Key| !key.is_vain;
-        put(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
+        move_in(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
         true
     }
 
@@ -471,7 +472,7 @@ impl Tree {
         while let Some(parent) = self.pools.pool(pool).parent {
             let key = self.key_of_pool(pool, kind);
             let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
-            put(&mut self.states[parent.index()].ready_pools[kind], was, key);
+            move_in(&mut self.states[parent.index()].ready_pools[kind], was, key);
             pool = parent;
         }
     }
@@ -540,16 +541,6 @@ impl Key {
     /// Returns the place of a job with so much of its share.
     pub(super) fn of_job(measure: u64, job: JobId) -> Self {
         Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
-    }
-}
-
-/// Moves somebody to another place.
-fn put<K: Ord>(ready: &mut BTreeSet<K>, was: Option<K>, key: Option<K>) {
-    if was != key {
-        if let Some(was) = was {
-            ready.remove(&was);
-        }
-        ready.extend(key);
     }
 }
 

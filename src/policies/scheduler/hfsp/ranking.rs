@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::scheduler::part::places::move_in;
 use mumakil_core::mapred::{JobId, step};
 
 /// Where a job stands: a lower rank is served first.
@@ -183,13 +184,6 @@ impl Ranking {
             behind += own;
             giver
         })
-    }
-}
-
-fn move_in(places: &mut BTreeSet<Place>, from: Option<Place>, to: Option<Place>) {
-    if from != to {
-        from.inspect(|place| _ = places.remove(place));
-        places.extend(to);
     }
 }
 

@@ -8,10 +8,12 @@
 //! the first heartbeat after Δ, and the time that has passed by then stands for Δ.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::mem;
 
 use rustc_hash::FxHashMap;
 
 use super::options::{Rules, Sampled};
+use crate::scheduler::part::places::move_in;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
@@ -142,11 +144,7 @@ impl Trainer {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
         let place = waits.then_some((left, job));
-        if place != sample.place {
-            sample.place.inspect(|place| _ = self.queue.remove(place));
-            self.queue.extend(place);
-            sample.place = place;
-        }
+        move_in(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
     /// Notes a launch: it belongs to the sample if that is not complete.
@@ -200,7 +198,7 @@ impl Trainer {
             Some(_) => task.attempt = attempt,
             None => {}
         }
-        self.running -= u32::from(std::mem::take(&mut task.is_running));
+        self.running -= u32::from(mem::take(&mut task.is_running));
         task.times = times.or(task.times);
         if task.times.is_none() {
             sample.tasks.remove(index);

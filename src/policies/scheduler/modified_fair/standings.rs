@@ -17,6 +17,7 @@ use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, PoolKey};
 use crate::scheduler::part::line::Line;
+use crate::scheduler::part::places::move_in;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
 use crate::scheduler::part::reduces::Reduces;
@@ -290,7 +291,7 @@ impl Standings {
         self.running[kind] = self.running[kind] - was.running + tasks.running;
         self.has_freed |= tasks.running < was.running;
         let key = member.key_in(pool.order, id, kind, self.options.sorting);
-        move_to(&mut pool.ready[kind], &mut member.key[kind], key);
+        move_in(&mut pool.ready[kind], mem::replace(&mut member.key[kind], key), key);
         self.place_pool(at, kind);
     }
 
@@ -299,7 +300,9 @@ impl Standings {
         step();
         let pool = &mut self.pools[id.index()];
         let key = pool.key(id, kind, self.options.sorting);
-        move_to(&mut self.ready[kind], &mut pool.key[kind], key);
+        if pool.key[kind] != key {
+            move_in(&mut self.ready[kind], mem::replace(&mut pool.key[kind], key.clone()), key);
+        }
     }
 
     // ---- rounds ----
@@ -452,15 +455,5 @@ impl Member {
             JobOrder::Fair if sorts => in_line(self.priority).by_need(tasks),
             JobOrder::Fair => in_line(self.priority).by_share(tasks.running),
         })
-    }
-}
-
-/// Moves somebody to another place, or none.
-fn move_to<K: Ord + Clone>(ready: &mut BTreeSet<K>, place: &mut Option<K>, key: Option<K>) {
-    if *place != key {
-        if let Some(was) = mem::replace(place, key.clone()) {
-            ready.remove(&was);
-        }
-        ready.extend(key);
     }
 }
