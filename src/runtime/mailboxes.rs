@@ -114,7 +114,7 @@ mod tests {
     fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(2) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             if called(&msg) == 0 {
                 // Without delay, and yet after what was sent before.
@@ -124,9 +124,9 @@ mod tests {
             }
         });
         let tracker =
-            |_| -> Box<dyn Core<Msg = ToTracker>> { core(|now, msg, out| see(out, told(&msg))) };
+            |_| -> Box<dyn Core<Msg = ToTracker>> { core(|msg, out| see(out, told(&msg))) };
         play.cast.trackers = (0..2).map(tracker).collect();
-        play.cast.injector = core(|now, _, out| see(out, 6));
+        play.cast.injector = core(|_, out| see(out, 6));
         // Messages and clockwork by turns.
         play.opening =
             vec![(ms(1), call(0)), (ms(1), beat(1, 1)), (ms(1), tell(1, 2)), (ms(1), beat(0, 3))];
@@ -139,8 +139,8 @@ mod tests {
     fn time_goes_from_one_message_to_the_next_however_far_that_is() {
         const YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
         let mut play = play(0);
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
-            assert_eq!(now, SimTime::ZERO + YEAR * u64::from(called(&msg)));
+        play.cast.job_tracker = job_tracker(|msg, out| {
+            assert_eq!(out.now, SimTime::ZERO + YEAR * u64::from(called(&msg)));
             if called(&msg) < 1_000 {
                 out.plan(YEAR, recall(called(&msg) + 1));
             }
@@ -155,7 +155,7 @@ mod tests {
     fn what_comes_after_the_end_is_not_delivered() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(0) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             out.stop = (called(&msg) == 1).then_some(StopReason::Done);
         });

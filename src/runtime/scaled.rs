@@ -311,8 +311,8 @@ mod tests {
         let mut play = play(1);
         let early = Arc::new(Mutex::new(0));
         let count = early.clone();
-        play.cast.job_tracker = job_tracker(move |now, msg, _| {
-            *count.lock() += u32::from(now < ms(called(&msg).into()));
+        play.cast.job_tracker = job_tracker(move |msg, out| {
+            *count.lock() += u32::from(out.now < ms(called(&msg).into()));
         });
         play.opening = (0..200).map(|number| (ms(number), call(number as u32))).collect();
         let (stats, _) = factor(50.0)(play);
@@ -328,10 +328,10 @@ mod tests {
             move || threads.lock().push((number, thread::current().id()))
         };
         let of_job_tracker = note(0);
-        play.cast.job_tracker = job_tracker(move |_, _, _| of_job_tracker());
+        play.cast.job_tracker = job_tracker(move |_, _| of_job_tracker());
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
             let of_tracker = note(id + 1);
-            core(move |_, _, _| of_tracker())
+            core(move |_, _| of_tracker())
         };
         play.cast.trackers = (0..8).map(tracker).collect();
         play.links = links(8);
@@ -353,7 +353,7 @@ mod tests {
         let mut play = Play { events, ..play(3) };
         // A number goes round three trackers, on whatever threads they are.
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
-            core(move |now, msg: ToTracker, out| {
+            core(move |msg: ToTracker, out| {
                 see(out, told(&msg));
                 if told(&msg) + 1 < ALL {
                     out.send(tell((id + 1) % 3, told(&msg) + 1));
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn lag_is_how_late_messages_reach_a_core_that_is_busy() {
         let mut play = play(1);
-        play.cast.job_tracker = job_tracker(|_, msg, _| {
+        play.cast.job_tracker = job_tracker(|msg, _| {
             if called(&msg) == 0 {
                 hold_up(Duration::from_millis(20));
             }
@@ -389,7 +389,7 @@ mod tests {
         let handled = Arc::new(Mutex::new(0));
         let mut play = play(0);
         let count = handled.clone();
-        play.cast.job_tracker = job_tracker(move |_, _, _| {
+        play.cast.job_tracker = job_tracker(move |_, _| {
             *count.lock() += 1;
             let _ = begins.send(());
             // Busy until the pacer has heard that the run is over, too.
@@ -397,7 +397,7 @@ mod tests {
             hold_up(Duration::from_millis(500));
         });
         let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
-            core(|_, msg: ToTracker, out| {
+            core(|msg: ToTracker, out| {
                 for number in 0..told(&msg) {
                     out.send(call(number));
                 }
@@ -407,7 +407,7 @@ mod tests {
         play.cast.trackers = (0..50).map(tracker).collect();
         play.links = links(50);
         let mut remarks = 0;
-        play.cast.injector = core(move |_, _, out| {
+        play.cast.injector = core(move |_, out| {
             remarks += 1;
             // Every tracker's calls were sent before its remark.
             if remarks == 50 {
@@ -427,13 +427,13 @@ mod tests {
     fn what_is_sent_as_the_run_ends_reaches_nobody() {
         let mut play = play(9);
         let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
-            core(|_, _, out| {
+            core(|_, out| {
                 out.stop = Some(StopReason::Done);
                 out.send_after(MS, call(0));
             })
         };
         play.cast.trackers = (0..9).map(tracker).collect();
-        play.cast.job_tracker = job_tracker(|_, _, _| panic!("nobody calls when the run is over"));
+        play.cast.job_tracker = job_tracker(|_, _| panic!("nobody calls when the run is over"));
         play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
         let (_, ending) = factor(1_000.0)(play);
         assert_eq!(ending, Ending::Stopped(StopReason::Done));

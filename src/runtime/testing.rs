@@ -25,37 +25,37 @@ struct Scripted<M, F> {
     told: PhantomData<fn(M)>,
 }
 
-impl<M: Message, F: FnMut(SimTime, M, &mut Outbox) + Send> Core for Scripted<M, F> {
+impl<M: Message, F: FnMut(M, &mut Outbox) + Send> Core for Scripted<M, F> {
     type Msg = M;
 
     fn handle(&mut self, msg: &M, out: &mut Outbox) {
-        (self.script)(out.now, msg.clone(), out);
+        (self.script)(msg.clone(), out);
     }
 }
 
 pub(super) fn core<M: Message>(
-    script: impl FnMut(SimTime, M, &mut Outbox) + Send + 'static,
+    script: impl FnMut(M, &mut Outbox) + Send + 'static,
 ) -> Box<dyn Core<Msg = M>> {
     Box::new(Scripted { script, told: PhantomData })
 }
 
 /// A JobTracker that keeps nothing to itself.
 pub(super) fn job_tracker(
-    mut script: impl FnMut(SimTime, ToJobTracker, &mut Outbox) + Send + 'static,
+    mut script: impl FnMut(ToJobTracker, &mut Outbox) + Send + 'static,
 ) -> Box<dyn Core<Msg = ToJobTracker>> {
-    core(move |now, msg, out| match msg {
+    core(move |msg, out| match msg {
         ToJobTracker::Over => {}
-        msg => script(now, msg, out),
+        msg => script(msg, out),
     })
 }
 
 /// A run without end of cores that do nothing, over links that take no time.
 pub(super) fn play(trackers: usize) -> Play {
-    let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _, _| {}) };
+    let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _| {}) };
     Play {
         cast: Cast {
-            job_tracker: core(|_, _, _| {}),
-            injector: core(|_, _, _| {}),
+            job_tracker: core(|_, _| {}),
+            injector: core(|_, _| {}),
             trackers: (0..trackers).map(tracker).collect(),
             fabric: None,
             nature: None,

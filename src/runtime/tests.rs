@@ -37,13 +37,13 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
         // A call is told to the tracker, which waits and calls with the next number.
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             if called(&msg) < 5 {
                 out.send_after(MS, tell(0, called(&msg) + 1));
             }
         });
-        play.cast.trackers = vec![core(|_, msg, out| match msg {
+        play.cast.trackers = vec![core(|msg, out| match msg {
             ToTracker::PhaseEnds(_) => out.plan(MS, beat(0, told(&msg))),
             beat => out.send(call(told(&beat))),
         })];
@@ -61,12 +61,12 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
 /// that nothing moves any more stops the run.
 fn calm(trackers: u32) -> Play {
     let mut play = play(1);
-    play.cast.job_tracker = job_tracker(move |now, msg, out| {
+    play.cast.job_tracker = job_tracker(move |msg, out| {
         if let ToJobTracker::Rest = msg {
             out.stop = Some(StopReason::Stalled(Box::default()));
             return;
         }
-        out.calm = Some(Calm { trackers, since: now });
+        out.calm = Some(Calm { trackers, since: out.now });
         out.plan(MS, ToJobTracker::Expire);
     });
     play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
@@ -98,7 +98,7 @@ fn a_run_has_not_stalled_while_something_is_due_that_moves() {
 fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know() {
     for (drive, run) in DRIVES {
         let mut play = calm(0);
-        play.cast.trackers = vec![core(|now, _, out| {
+        play.cast.trackers = vec![core(|_, out| {
             let slots = Default::default();
             out.emit(Fact::Tracker(TrackerId(0), TrackerFact::Up(slots)));
         })];
@@ -112,7 +112,7 @@ fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know(
 fn a_run_ends_when_its_real_time_is_up() {
     for (drive, run) in DRIVES {
         let mut play = play(1);
-        play.cast.job_tracker = job_tracker(|_, _, out| out.plan(MS, ToJobTracker::Expire));
+        play.cast.job_tracker = job_tracker(|_, out| out.plan(MS, ToJobTracker::Expire));
         play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
         play.time_limit = Some(Duration::from_millis(20));
         let (_, ending) = run(play);
@@ -127,8 +127,8 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, called(&msg)));
-        play.cast.injector = core(|_, _, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| see(out, called(&msg)));
+        play.cast.injector = core(|_, out| {
             for number in ALL / 2..ALL {
                 out.send(call(number));
             }
@@ -147,11 +147,11 @@ fn the_fabric_is_told_of_flows_and_tells_rates() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.trackers = vec![core(|now, msg, out| match msg {
+        play.cast.trackers = vec![core(|msg, out| match msg {
             ToTracker::Rates(rates) => see(out, rates[0].number),
             _ => out.affect(ToFabric::Settle),
         })];
-        play.cast.fabric = Some(core(|_, _, out| {
+        play.cast.fabric = Some(core(|_, out| {
             let rates = Arc::new(vec![FlowRate { number: 7, rate: 1.0 }]);
             out.affect(Mail::Tracker(TrackerId(0), ToTracker::Rates(rates)));
         }));
@@ -167,8 +167,8 @@ fn links_take_their_time_and_plans_none() {
         let (events, facts) = witness();
         let links = Links { latency: Dist::Constant(MS * 2), ..links(1) };
         let mut play = Play { events, links, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, called(&msg)));
-        play.cast.trackers = vec![core(|_, _, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| see(out, called(&msg)));
+        play.cast.trackers = vec![core(|_, out| {
             out.send(call(2));
             out.affect(recall(0));
             out.plan(MS, recall(1));
@@ -185,7 +185,7 @@ fn a_core_ends_the_run() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             out.send_after(MS, call(called(&msg) + 1));
             out.stop = (called(&msg) == 3).then_some(StopReason::Done);
@@ -201,7 +201,7 @@ fn a_core_ends_the_run() {
 fn clockwork_ends_the_run_as_well() {
     for (drive, run) in DRIVES {
         let mut play = play(1);
-        play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(StopReason::Done));
+        play.cast.job_tracker = job_tracker(|_, out| out.stop = Some(StopReason::Done));
         play.opening = vec![(ms(1), recall(0)), (ms(2), call(0))];
         let (_, ending) = run(play);
         assert_eq!(ending, Ending::Stopped(StopReason::Done), "{drive}");
@@ -213,7 +213,7 @@ fn a_run_ends_when_its_time_is_up() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, until: ms(11), ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, _, out| {
+        play.cast.job_tracker = job_tracker(|_, out| {
             see(out, 0);
             out.plan(MS * 4, recall(0));
         });
@@ -237,13 +237,13 @@ fn the_job_tracker_is_heard_out_when_the_run_is_over() {
             let times = Arc::new(Mutex::new(Vec::new()));
             let mut play = Play { events, ..play(1) };
             let seen_at = times.clone();
-            play.cast.job_tracker = core(move |now, msg, out| {
+            play.cast.job_tracker = core(move |msg, out| {
                 let number = if let ToJobTracker::Over = msg { 100 } else { called(&msg) };
-                seen_at.lock().push(now);
+                seen_at.lock().push(out.now);
                 see(out, number);
                 out.send_after(MS, tell(0, 1));
             });
-            play.cast.trackers = vec![core(move |_, _, out| end(out))];
+            play.cast.trackers = vec![core(move |_, out| end(out))];
             play.opening = vec![(ms(1), call(0))];
             let (stats, _) = run(play);
             assert_eq!(seen(&facts), told, "{drive}");
@@ -265,7 +265,7 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
             for mail in [tell(0, 1), beat(0, 1)] {
                 let (events, facts) = witness();
                 let mut play = Play { events, ..play(1) };
-                play.cast.trackers = vec![core(move |now, msg, out| {
+                play.cast.trackers = vec![core(move |msg, out| {
                     see(out, told(&msg));
                     if told(&msg) == 1 {
                         panic();
@@ -289,7 +289,7 @@ fn a_core_that_has_ended_the_run_is_not_called_again() {
             let called = Arc::new(AtomicU32::new(0));
             let mut play = play(1);
             let count = called.clone();
-            play.cast.job_tracker = job_tracker(move |_, _, out| {
+            play.cast.job_tracker = job_tracker(move |_, out| {
                 count.fetch_add(1, Ordering::Relaxed);
                 end(out);
             });
@@ -306,7 +306,7 @@ fn a_run_whose_facts_nobody_takes_ends() {
         let (events, facts) = witness();
         drop(facts);
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = job_tracker(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|msg, out| {
             out.send_after(MS, call(called(&msg) + 1));
             if called(&msg) == 3 {
                 see(out, 0);
@@ -334,7 +334,7 @@ fn no_core_and_no_thread_is_left_behind() {
             let mut play = play(0);
             let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
                 let (own, thread) = (cores.clone(), threads.clone());
-                core(move |_, _, out: &mut Outbox| {
+                core(move |_, out: &mut Outbox| {
                     let _alive = &own;
                     HELD.with_borrow_mut(|held| held.push(thread.clone()));
                     out.send(call(0));
@@ -342,7 +342,7 @@ fn no_core_and_no_thread_is_left_behind() {
             };
             play.cast.trackers = (0..9).map(tracker).collect();
             play.links = links(9);
-            play.cast.job_tracker = job_tracker(move |_, _, out| end(out));
+            play.cast.job_tracker = job_tracker(move |_, out| end(out));
             play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
             std::thread::scope(|scope| scope.spawn(|| run(play)).join()).expect("a run ends well");
             assert_eq!(Arc::strong_count(&cores), 1, "{drive}");
@@ -356,7 +356,7 @@ fn a_thread_runs_one_after_another() {
     for (drive, run) in DRIVES {
         for _ in 0..3 {
             let mut play = play(1);
-            play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(StopReason::Done));
+            play.cast.job_tracker = job_tracker(|_, out| out.stop = Some(StopReason::Done));
             play.opening = vec![(ms(1), call(0))];
             assert_eq!(run(play).1, Ending::Stopped(StopReason::Done), "{drive}");
         }

@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Core, Directive, Event, Fact, Heartbeat, JobFact, JobId, LaunchOrder,
     LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotCounts, SlotKind,
