@@ -13,9 +13,8 @@ use rustc_hash::FxHashSet;
 
 use self::Say::{Other, Percent, Whole};
 use super::queues::{Limit, Queue, Queues};
-use crate::scheduler::part::file_or::Filed as _;
 use crate::scheduler::part::names::DEEPEST;
-use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
+use crate::scheduler::part::xml::{Findings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::Auto;
@@ -163,18 +162,10 @@ fn of_defaults() -> Vec<Word<Queue>> {
     .collect()
 }
 
-/// Reads the text of such a file.
-///
-/// # Errors
-/// All that is wrong with it, as [`xml::parse`] says.
-pub(super) fn parse(text: &str) -> Result<Told<Queues>, Vec<Fault>> {
-    let kind = Kind { name: "queue file", root: "configuration" };
-    xml::parse(text, &kind, |root, findings| {
-        let properties = properties(root, findings);
-        let queues = Reader::default().read(&properties, findings);
-        queues.check().into_iter().for_each(|complaint| findings.complain(complaint));
-        queues
-    })
+/// Reads the outermost element of such a file.
+pub(super) fn read(root: Node<'_, '_>, findings: &mut Findings) -> Queues {
+    let properties = properties(root, findings);
+    Reader::default().read(&properties, findings)
 }
 
 /// A property: its name without what all begin with, and its value.
@@ -352,6 +343,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::scheduler::part::xml::{self, Fault, Told};
+
+    fn parse(text: &str) -> Result<Told<Queues>, Vec<Fault>> {
+        xml::parse(text)
+    }
 
     fn file(properties: &[(&str, &str)]) -> String {
         let line = |(name, value): &(&str, &str)| {

@@ -9,13 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use roxmltree::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file;
 use crate::scheduler::part::file_or::Filed;
 use crate::scheduler::part::names::{TreeCheck, listed};
-use crate::scheduler::part::xml::{Fault, Told};
+use crate::scheduler::part::xml::{Findings, Kind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Auto, Complaint, JobSpec};
 
@@ -127,8 +128,10 @@ impl Default for Queues {
 impl Filed for Queues {
     const FILE: &'static str = "the path of a capacity-scheduler.xml";
 
-    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>> {
-        file::parse(text)
+    const KIND: Kind = Kind { name: "queue file", root: "configuration" };
+
+    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self {
+        file::read(root, findings)
     }
 
     /// What a single value may be is its type's affair; this is about values together. Queues too deep in

@@ -1,13 +1,13 @@
 //! Hadoop's allocation file, `fair-scheduler.xml` of 0.20 to 1.x, read as [`Pools`].
 //!
 //! ```
-//! use mumakil_policies::scheduler::part::allocation_file::parse;
+//! use mumakil_policies::scheduler::part::{pools::Pools, xml::parse};
 //!
 //! let file = "<allocations>
 //!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
 //!   <userMaxJobsDefault>3</userMaxJobsDefault>
 //! </allocations>";
-//! assert_eq!(parse(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
+//! assert_eq!(parse::<Pools>(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
 //! What Hadoop passes over is refused here ([`super::xml`]). Pools may lie in each other, as they do in
 //! a scenario.
@@ -15,25 +15,15 @@
 use indexmap::IndexMap;
 use roxmltree::Node;
 
-use super::file_or::Filed as _;
 use super::names::{DEEPEST, LONGEST_NAME};
 use super::pools::{JobOrder, Number, Pool, Pools, User};
-use super::xml::{Fault, Findings, Kind, Told, clip, text_of};
+use super::xml::{Findings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Factor, SimSpan};
 
-/// Reads the text of an allocation file.
-///
-/// # Errors
-/// All that is wrong with it, as [`super::xml::parse`] says.
-pub fn parse(text: &str) -> Result<Told<Pools>, Vec<Fault>> {
-    let kind = Kind { name: "allocation file", root: "allocations" };
-    super::xml::parse(text, &kind, |root, findings| {
-        let mut reader = Reader { path: Vec::new(), findings };
-        let pools = reader.allocations(root);
-        pools.check().into_iter().for_each(|complaint| findings.complain(complaint));
-        pools
-    })
+/// Reads the outermost element of an allocation file.
+pub(super) fn read(root: Node<'_, '_>, findings: &mut Findings) -> Pools {
+    Reader { path: Vec::new(), findings }.allocations(root)
 }
 
 const TOP: &[&str] = &[
@@ -259,7 +249,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{MOST_BYTES, MOST_FAULTS};
+    use crate::scheduler::part::xml::{self, Fault, MOST_BYTES, MOST_FAULTS, Told};
+
+    fn parse(text: &str) -> Result<Told<Pools>, Vec<Fault>> {
+        xml::parse(text)
+    }
 
     /// Everything that the documentation of Hadoop's fair scheduler shows.
     const EXAMPLE: &str = r#"<?xml version="1.0"?>

@@ -5,12 +5,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+use roxmltree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 
-use super::xml::{self, Fault, Told};
+use super::xml::{self, Findings, Kind};
 use mumakil_core::mapred::Complaint;
 
 /// What may stand in a file of its own.
@@ -18,11 +19,12 @@ pub trait Filed: Sized {
     /// What is expected in its place: the path of such a file.
     const FILE: &'static str;
 
-    /// Returns what the text of such a file says.
-    ///
-    /// # Errors
-    /// All that is wrong with it.
-    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>>;
+    /// What kind of file that is.
+    const KIND: Kind;
+
+    /// Returns what the outermost element of such a file says, and notes what is wrong with it and where
+    /// each option stands.
+    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self;
 
     /// Returns what is wrong with it, wherever it stands.
     fn check(&self) -> Vec<Complaint>;
@@ -64,7 +66,7 @@ impl<T: Filed> FileOr<T> {
     ) -> Vec<Complaint> {
         let mut complaints = match self {
             Self::Given(given) => given.check(),
-            Self::File(file) => match xml::read(&folder.join(file), T::parse) {
+            Self::File(file) => match xml::read(&folder.join(file)) {
                 Ok((given, warnings)) => {
                     *self = Self::Given(given);
                     warnings

@@ -8,13 +8,14 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use roxmltree::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::allocation_file;
 use super::file_or::Filed;
 use super::names::TreeCheck;
-use super::xml::{Fault, Told};
+use super::xml::{Findings, Kind};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{By, Complaint};
 
@@ -137,8 +138,10 @@ impl Pools {
 impl Filed for Pools {
     const FILE: &'static str = "the path of a Hadoop allocation file";
 
-    fn parse(text: &str) -> Result<Told<Self>, Vec<Fault>> {
-        allocation_file::parse(text)
+    const KIND: Kind = Kind { name: "allocation file", root: "allocations" };
+
+    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self {
+        allocation_file::read(root, findings)
     }
 
     /// What a single value may be is its type's affair; this is about values together. Pools too deep in

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use roxmltree::{Document, Error, Node};
 
+use super::file_or::Filed;
 use mumakil_base::files;
 use mumakil_core::mapred::Complaint;
 
@@ -57,19 +58,15 @@ pub struct Kind {
     pub root: &'static str,
 }
 
-/// Reads a file's text with a reader of its kind.
+/// Reads a file's text.
 ///
 /// # Errors
 /// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
 /// very much the first hundred.
-pub fn parse<T>(
-    text: &str,
-    kind: &Kind,
-    read: impl FnOnce(Node<'_, '_>, &mut Findings) -> T,
-) -> Result<Told<T>, Vec<Fault>> {
+pub fn parse<T: Filed>(text: &str) -> Result<Told<T>, Vec<Fault>> {
     let refused =
         |message: String, hint: String| Err(vec![Fault { line: 1, column: 1, message, hint }]);
-    let Kind { name, root } = kind;
+    let Kind { name, root } = T::KIND;
     if MOST_BYTES < text.len() {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
@@ -82,8 +79,10 @@ pub fn parse<T>(
     let mut findings = Findings::default();
     let outermost = document.root_element();
     let found = outermost.tag_name().name();
-    let meaning = (found == *root).then(|| read(outermost, &mut findings));
-    if meaning.is_none() {
+    let meaning = (found == root).then(|| T::read(outermost, &mut findings));
+    if let Some(meaning) = &meaning {
+        meaning.check().into_iter().for_each(|complaint| findings.complain(complaint));
+    } else {
         let message = format!("the outermost element is `{}`", clip(found));
         findings.fault(outermost, message, &format!("Hadoop's {name}s begin with `<{root}>`"));
     }
@@ -113,10 +112,7 @@ fn malformed(error: &Error, root: &str) -> Fault {
 ///
 /// # Errors
 /// What is wrong with it, each with its place in front.
-pub fn read<T>(
-    path: &Path,
-    parse: impl FnOnce(&str) -> Result<Told<T>, Vec<Fault>>,
-) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
+pub fn read<T: Filed>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
         vec![Complaint::error(&[], message, "a relative path begins in the scenario's folder")]
