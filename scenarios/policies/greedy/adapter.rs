@@ -79,9 +79,9 @@ impl Offer {
     }
 }
 
-/// What there is to fill in.
+/// The methods to fill in.
 pub trait Policy {
-    /// What it says after `"protocol":1`, such as `,"wants":["attempts"],"tick_us":1000000`.
+    /// Its text after `"protocol":1`, such as `,"wants":["attempts"],"tick_us":1000000`.
     const WISHES: &str = "";
     fn new(hello: &Json) -> Self;
     fn news(&mut self, _what: &str, _job: &Job, _said: &Json, _at_us: u64) {}

@@ -1,6 +1,6 @@
 //! JSON, as far as it is said to a policy: in a line, right, and without spaces.
 
-/// What is said; a mapping is a list of pairs.
+/// A value of JSON; a mapping is a list of pairs.
 #[derive(Clone, Debug)]
 pub enum Json {
     Null,
