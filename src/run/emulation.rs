@@ -56,24 +56,24 @@ pub struct Options {
     pub progress: Option<OnProgress>,
     /// Whether to check the invariants; on the virtual clock only.
     pub verify: bool,
-    /// What else is to be made of the facts, such as a trace for Perfetto.
+    /// Further watchers of the facts, such as one that writes a trace for Perfetto.
     pub watchers: Vec<Box<dyn Watcher>>,
     /// How much real time it may take.
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
-    /// What is put around each policy, if something is.
+    /// A wrapper of each policy, if there is one.
     pub around: Option<Around>,
-    /// Who holds it up, if somebody does; on the virtual clock only.
+    /// The pace at which a person lets it go on, if there is one; on the virtual clock only.
     pub pace: Option<Box<dyn Pace>>,
-    /// What carries its messages; on the virtual clock only.
+    /// The carrier of its messages; on the virtual clock only.
     pub transport: Transport,
 }
 
 /// Puts a policy into another that passes on what it does.
 pub type Around = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
-/// What a run left beside its files.
+/// The end of a run, beside its files.
 #[derive(Debug)]
 pub struct Emulated {
     /// The run in numbers.
@@ -86,17 +86,17 @@ pub struct Emulated {
     pub unsubmitted: Vec<Arc<str>>,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
-    /// What of that, and of other questions, was another program's time.
+    /// The part of that, and of other questions, that another program took.
     pub elsewhere: Option<Elsewhere>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
     pub lag: Option<Histogram<u64>>,
-    /// What is to be thought of before the results are trusted.
+    /// Doubts that a reader should know before trusting the results.
     pub warnings: Vec<RunWarning>,
     /// The invariant checker, if it was asked for.
     pub verifier: Option<Verifier>,
 }
 
-/// What is to be thought of before the results are trusted.
+/// A doubt that a reader should know before trusting the results.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RunWarning {
@@ -124,7 +124,7 @@ pub enum RunWarning {
         /// When the run ended.
         end: SimSpan,
     },
-    /// What the policy doubts of jobs that come from files or are drawn.
+    /// The policy doubts jobs that come from files or are drawn.
     Policy(String),
 }
 
@@ -171,10 +171,10 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// What the scenario's files hold does not go with the rest of it.
+    /// A file of the scenario does not go with the rest of it.
     #[error("{what}")]
     Unfit {
-        /// What does not.
+        /// The contradiction.
         what: String,
     },
     /// A trace cannot be read.
@@ -183,13 +183,13 @@ pub enum EmulationError {
     /// The results cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// What the run left cannot be read back.
+    /// A file of the run cannot be read back.
     #[error(transparent)]
     ReadBack(#[from] ReadError),
     /// The folder of the results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// Who held it up has given it up.
+    /// The person who held it up has given it up.
     #[error("the run was given up")]
     GivenUp,
     /// The policy cannot go on.
@@ -203,13 +203,13 @@ pub enum EmulationError {
     Policy {
         /// Its name.
         policy: String,
-        /// What it said.
+        /// The panic's message.
         words: String,
     },
     /// The emulator panicked.
     #[error("a fault of Mumakil's own: {words}")]
     Bug {
-        /// What it said.
+        /// The panic's message.
         words: String,
     },
 }
@@ -419,8 +419,8 @@ fn unsubmitted(workload: &Workload, mut submitted: Vec<JobId>) -> Vec<Arc<str>> 
     left.map(|job| job.name.clone()).collect()
 }
 
-/// Returns a warning if the run had ended before something was due. What comes after the scenario's own
-/// end is told before.
+/// Returns a warning if the run had ended before something was due. Entries after the scenario's own end are
+/// told before the run.
 fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
     let end = end - SimTime::ZERO;
     let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);

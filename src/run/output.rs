@@ -1,9 +1,9 @@
 //! The folder that a run leaves: whole or not at all, and comparable by a word.
 //!
-//! Whatever is written is filled aside and put in its place when it is whole ([`Aside`]), a run as a
-//! folder ([`RunFolder`]). [`Digest`] names the bytes of all
-//! results by eight letters that two people can compare on the telephone, and
-//! `perf.json` ([`write_perf`]) is the one file that is not among them. The [`report`] shows what is in the others.
+//! Files are filled aside and put in their place when they are whole ([`Aside`]), a run as a folder
+//! ([`RunFolder`]). [`Digest`] names the bytes of all results by eight letters that two people can compare
+//! on the telephone; `perf.json` ([`write_perf`]) is the one file that is not among them. The [`report`] shows
+//! the others.
 
 mod aside;
 mod digest;

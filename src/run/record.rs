@@ -1,4 +1,4 @@
-//! What a run leaves: tables, histograms and timelines, made from the stream of facts.
+//! The files of a run: tables, histograms and timelines, made from the stream of facts.
 //!
 //! The actors push [`Event`]s; a writer thread of its own takes them, in chunks, over a bounded
 //! channel ([`EventSender`], [`Recorder`]). There every event passes the [`RunBooks`], which keep what
@@ -85,7 +85,7 @@ pub trait Watcher: Send {
     }
 }
 
-/// What is known when a run is over.
+/// The state of a run when it is over.
 #[derive(Debug)]
 pub struct RunEnd<'a> {
     /// The jobs, and the attempts that are still open.
@@ -94,11 +94,11 @@ pub struct RunEnd<'a> {
     pub run: &'a RunFacts,
     /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
     pub clock_lag: Option<&'a Histogram<u64>>,
-    /// What slots were held for, if that is recorded.
+    /// Useful and wasted slot time, if that is recorded.
     pub waste: Option<&'a WasteSummary>,
 }
 
-/// What no event says of a run. The first of it is the beginning of `summary.json`.
+/// Facts of a run that no event tells. The first of them are the beginning of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {

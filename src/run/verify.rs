@@ -31,7 +31,7 @@ pub use breach::Breach;
 /// How many violations are kept. One mistake tends to break every second fact.
 const KEPT: usize = 100;
 
-/// What is allowed in this run.
+/// Behaviour that is allowed in this run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VerifierRules {
     /// The run is cut off at an instant, so jobs may be left.
@@ -51,7 +51,7 @@ pub struct VerifierRules {
 pub struct Violation {
     /// When.
     pub at: SimTime,
-    /// What was wrong.
+    /// The breach.
     pub breach: Breach,
 }
 

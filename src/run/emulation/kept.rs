@@ -17,13 +17,13 @@ use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
 /// A run whose results are in a folder.
 #[derive(Debug)]
 pub struct Kept {
-    /// What it left beside its files.
+    /// The run's end, beside its files.
     pub emulated: Emulated,
     /// The name of its files' bytes.
     pub digest: Digest,
     /// Why the second run ended, which tells how long each job takes alone, if there was one.
     pub alone: Option<StopReason>,
-    /// What became of the scenario's expectations.
+    /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
     /// How long it took.
     pub real: Duration,

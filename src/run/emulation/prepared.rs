@@ -24,8 +24,8 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
-    /// What the policy doubts of jobs and nodes that the scenario alone does not tell of, and names that
-    /// are hardly meant as they stand.
+    /// The policy's doubts about jobs and nodes that the scenario alone does not show, and names that are hardly
+    /// meant as they stand.
     pub doubts: Vec<String>,
 }
 

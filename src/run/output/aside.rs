@@ -1,4 +1,4 @@
-//! Whatever is written: aside first, and put in its place at once when it is whole.
+//! Files and folders are written aside, and put in their places at once when they are whole.
 //!
 //! A hidden file or folder is filled beside the place where it will be, on the same file system,
 //! and renamed at the end. An existing folder is exchanged with the new one in one step where the
@@ -6,8 +6,8 @@
 //! its hidden name. Either way a process that is killed leaves the old results or the new ones,
 //! whole, and at worst something hidden beside them, which `leftovers` removes at the next start.
 //!
-//! What is not put is removed when it is dropped. A process that is told to end drops nothing:
-//! whoever ends it calls [`remove_unfinished`].
+//! A hidden file that is not put in its place is removed when it is dropped. A process that is told to end
+//! drops nothing: its signal handler calls [`remove_unfinished`].
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -20,18 +20,18 @@ use super::OutputError;
 use super::leftovers::{self, HiddenLock};
 use mumakil_base::disk::{self, File};
 
-/// What hidden names begin with, by which what a killed process has left is known.
+/// The beginning of hidden names, by which files of killed processes are known.
 pub const HIDDEN: &str = ".mumakil-";
 
-/// What is being filled. One list for the process, as a process is told to end as a whole.
+/// The hidden files that are being filled. One list for the process, as a process is told to end as a whole.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What may be in the place where something is put.
+/// The old files that a new one may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum Over {
     /// Nothing.
     Nothing,
-    /// What this does not refuse to lose.
+    /// Those that this check does not refuse to lose.
     Checked(fn(&Path) -> Result<(), OutputError>),
     /// Anything.
     Anything,
@@ -189,7 +189,7 @@ impl AsideFolder {
         over.check(&target)?;
         let placed = disk::change(&target, || {
             if target.exists() {
-                // What is hidden then is the old folder, which goes when it is dropped.
+                // The hidden folder is the old one then, which is removed when it is dropped.
                 exchange(hidden.path(), &target)
             } else {
                 fs::rename(hidden.path(), &target)

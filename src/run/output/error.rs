@@ -17,7 +17,7 @@ pub enum OutputError {
     Foreign {
         /// The target.
         path: PathBuf,
-        /// What speaks against it.
+        /// The reason against it.
         why: String,
     },
     /// Somebody else is at work there.

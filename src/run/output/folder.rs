@@ -12,7 +12,7 @@ use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
 use mumakil_results::tables;
 
-/// What the resolved scenario begins with, by which a folder of ours is known, of any version.
+/// The beginning of a resolved scenario, by which a folder of ours is known, of any version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
 /// A folder in the making.

@@ -1,9 +1,9 @@
-//! What killed processes have left half-written is removed by the next one that writes beside it.
+//! Half-written files of killed processes are removed by the next process that writes beside them.
 //!
-//! A process that is killed removes nothing, so the system has to tell who is still there: whoever
-//! fills something hidden holds a lock of it, which goes with its process, whatever ends that. Who
-//! can lock something hidden knows that its owner is gone. Numbers of processes are not asked, as
-//! they are given out again.
+//! A killed process removes nothing, so the system has to tell which ones are still there: a process that
+//! fills a hidden file holds a lock of it, which goes with the process, however it ends. Another process that
+//! can lock the file knows that its owner is gone. Numbers of processes are not asked, as they are given out
+//! again.
 //!
 //! A lock on a folder that several machines share may hold on one of them only, so hidden names
 //! have that of the machine, and what others have left is left to them. Where there are no locks,
@@ -23,7 +23,7 @@ const DRAWN: usize = 6;
 /// Folders that have been swept; once is enough for a process.
 static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What a lock says of something hidden.
+/// The state of a hidden file's lock.
 #[derive(Debug)]
 pub(super) enum HiddenLock {
     /// It is ours until this is dropped.

@@ -28,7 +28,7 @@ use super::OutputError;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
-/// What the name of a pack ends in.
+/// The ending of a pack's name.
 const PACK: &str = ".zip";
 
 /// The packs of a folder, and where in them each run is.
@@ -223,7 +223,7 @@ fn copy(
     }
 }
 
-/// What is wrong with a file that was once right.
+/// The error of a file that was once right.
 fn torn() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the pack is damaged here")
 }

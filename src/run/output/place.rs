@@ -48,7 +48,7 @@ impl RunPlace {
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Folder(folder) => folder.join(name).exists(),
-            // What cannot be read is told by who reads it.
+            // If the pack cannot be read, the reader of the file tells it.
             Self::Packed(run) => run.has(name).unwrap_or(true),
         }
     }

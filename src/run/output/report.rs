@@ -1,7 +1,7 @@
 //! `report.html`: a run on one page.
 //!
 //! Made of the run's own files, which it reads row by row, and of what is known of the scenario.
-//! What was not recorded is left out, and what would be too much to draw says so. No wall clock has
+//! Tables that were not recorded are left out, and a chart of too many things says so. No wall clock has
 //! a part in it: the same scenario and seed give the same page.
 //!
 //! To add a chart is to write a file beside the others here, which makes it of the run's results, and
@@ -44,7 +44,7 @@ pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
 
-/// What blocks of the page are made of.
+/// The material of the page's blocks.
 struct ReportSource<'a> {
     run: &'a RunReport<'a>,
     /// The run's jobs.
@@ -73,24 +73,24 @@ const SECTIONS: [(&str, &[Make]); 9] = [
     ("How to repeat it", &[repeat::blocks]),
 ];
 
-/// What a report is made of.
+/// The material of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct RunReport<'a> {
-    /// What was run.
+    /// The scenario.
     pub scenario: &'a Scenario,
-    /// What is known of its policy.
+    /// The policies, of which one says what it promises.
     pub registry: &'a Registry,
     /// The nodes of its cluster.
     pub topology: &'a Topology,
-    /// What outputs call them.
+    /// Their names in outputs.
     pub labels: &'a [NodeLabel],
     /// The run in numbers.
     pub summary: &'a Summary,
     /// The run's files.
     pub results: &'a RunResults,
-    /// What became of the scenario's expectations.
+    /// The verdicts on the scenario's expectations.
     pub verdicts: &'a [ExpectationVerdict],
-    /// What is to be thought of before the results are trusted.
+    /// Doubts that a reader should know before trusting the results.
     pub warnings: &'a [String],
     /// The name of the files' bytes, where another run could have the same.
     pub digest: Option<&'a str>,

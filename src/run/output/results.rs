@@ -1,4 +1,4 @@
-//! What a run left, read back.
+//! The files of a run, read back.
 //!
 //! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
 //! kept once it has been read, of a study's runs for the last ones only ([`Recent`]). Histograms are

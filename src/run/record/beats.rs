@@ -30,7 +30,7 @@ pub struct Beats {
 pub(super) struct Counter {
     /// Each kind has one place, which it may share with others: the last one has it.
     places: Box<[Beats; PLACES]>,
-    /// What had a place before.
+    /// Kinds that lost their place to another one, with their counts.
     displaced: Vec<Beats>,
     heard: u64,
     /// When the last one was.

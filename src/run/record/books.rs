@@ -1,5 +1,5 @@
-//! What several watchers ask for, kept once: the jobs, the attempts that are open, and what the
-//! event at hand changed in what trackers hold and in what the JobTracker counts.
+//! Books that several watchers ask, kept once: the jobs, the attempts that are open, and the changes of the
+//! event at hand to trackers' slots and to the JobTracker's counts.
 //!
 //! A job stays in the books to the end of the run. An attempt is *open* from its first event until
 //! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
@@ -114,7 +114,7 @@ pub struct AttemptEnding {
     pub phases: PhaseTimes,
 }
 
-/// What an event changed in what a tracker holds for a task.
+/// A change of an event to the slots that a tracker holds for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
     /// The tracker.
@@ -390,7 +390,7 @@ impl RunBooks {
             known.verdict = Some((at, verdict));
             locality = known.grant.and_then(|grant| grant.locality);
         }
-        // What the JobTracker says of a job that has ended is no count of that job any more.
+        // The JobTracker's news of a job that has ended are no count of that job any more.
         if attempt.task.is_work()
             && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
         {

@@ -41,23 +41,23 @@ const NAP: Duration = Duration::from_millis(1);
 /// The shortest time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// What the writer is to make.
+/// The outputs that the writer is to make.
 pub struct Setup {
     /// The outputs.
     pub settings: RecordSpec,
     /// An empty folder for them; without one, there is only the [`Summary`].
     pub folder: Option<PathBuf>,
-    /// What each tracker is called.
+    /// The name of each tracker.
     pub labels: Arc<[NodeLabel]>,
     /// Called from the writer's thread, a few times a second.
     pub progress: Option<OnProgress>,
-    /// Who else watches, after them.
+    /// Further watchers, after them.
     pub watchers: Vec<Box<dyn Watcher>>,
     /// Whether the summary is to say what faults cost.
     pub counts_losses: bool,
 }
 
-/// What tables call a tracker's node and rack: its host's name, or its number.
+/// The names of a tracker's node and rack in tables: its host's name, or its number.
 #[derive(Clone, Debug)]
 pub struct NodeLabel {
     /// The node.
@@ -66,7 +66,7 @@ pub struct NodeLabel {
     pub rack: String,
 }
 
-/// What is called to tell of progress.
+/// A function that is told of progress.
 pub type OnProgress = Box<dyn FnMut(&RunProgress) + Send>;
 
 /// How far a run is.
@@ -84,7 +84,7 @@ pub struct RunProgress {
     pub events: u64,
 }
 
-/// What the recorder has when a run is over.
+/// The recorder's results when a run is over.
 #[derive(Debug)]
 pub struct Recording {
     /// The run in numbers.
@@ -116,7 +116,7 @@ struct ToWriter {
     broken: bool,
 }
 
-/// What goes to the writer.
+/// A parcel for the writer.
 enum EventParcel {
     /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
     Events(Vec<Event>, SimTime, Vec<Beats>),
@@ -180,7 +180,7 @@ impl Recorder {
         Ok((EventSender { chunk, heartbeats, writer: Some(to) }, Self { full, writer }))
     }
 
-    /// Ends the recording and completes the files. What senders have not flushed by now is lost.
+    /// Ends the recording and completes the files. Events that senders have not flushed by now are lost.
     ///
     /// # Errors
     /// If an output could not be written, now or earlier.
@@ -249,7 +249,7 @@ impl Drop for EventSender {
 #[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
 fn next(parcels: &Receiver<EventParcel>, is_busy: bool) -> Option<EventParcel> {
     if is_busy && parcels.is_empty() {
-        // Who sleeps until there is something has to be woken by the sender: a call to the kernel for each
+        // A writer that blocks until there is something has to be woken by the sender: a call to the kernel for each
         // chunk, and a thirtieth of a fast run.
         thread::sleep(NAP);
     }

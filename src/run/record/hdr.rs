@@ -20,7 +20,7 @@ use mumakil_base::units::SimTime;
 /// How many rows the percentile table has for each halving of what is above: the usual number.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
-/// What the columns of the interval log are.
+/// The heading of the interval log.
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"";
 
@@ -44,7 +44,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
         while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
             writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
-            // What is finer than the last bin says nothing.
+            // Steps that are finer than the last bin say nothing.
             quantile = if place + 1 == bins.len() { 1.0 } else { next_tick(quantile) };
         }
         if place + 1 == bins.len() {
@@ -110,7 +110,7 @@ struct Deflated {
 }
 
 impl Deflated {
-    /// What such bytes begin with.
+    /// The beginning of such bytes.
     const COOKIE: u32 = 0x1c84_9314;
 
     fn new() -> Self {

@@ -1,10 +1,10 @@
-//! What there is to say of an incident beside its words.
+//! Details of an incident beside its words.
 
 use mumakil_base::units::Bytes;
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{AttemptId, Incident};
 
-/// What there is to say of an incident, if it has that.
+/// Details of an incident, as far as it has them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
     /// The speeds from then on.

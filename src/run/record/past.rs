@@ -1,4 +1,4 @@
-//! What a run was up to an instant, short enough to be compared with another's.
+//! A run up to an instant, short enough to be compared with another.
 //!
 //! Two runs had the same past if all of their events up to there were the same, heartbeats too.
 
@@ -17,7 +17,7 @@ use mumakil_core::mapred::{Event, Fact, TrackerFact};
 const MARKED: u64 = 1 << 16;
 const STRIDE: u64 = 1 << 10;
 
-/// What a run was up to an instant.
+/// A run up to an instant.
 #[derive(Clone, Debug)]
 pub struct RunPast {
     until: SimTime,

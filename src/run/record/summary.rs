@@ -34,10 +34,10 @@ pub struct LaterPolicy {
     pub precedence: Precedence,
 }
 
-/// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
+/// A run in numbers, in the order of `summary.json`. A number that no job or slot gives is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// What was run.
+    /// The scenario, the policy and the cluster.
     #[serde(flatten)]
     pub run: RunFacts,
     /// How many map slots the trackers had when they first came up.
@@ -80,10 +80,10 @@ pub struct Summary {
     pub locality: LocalityShares,
     /// The shares of the slot time, while trackers were up, in which slots were held.
     pub slot_utilisation: PerSlot<Option<f64>>,
-    /// What slots were held for; without `record.waste` and speculation, nothing.
+    /// Useful and wasted slot time; without `record.waste` and speculation, nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
-    /// What befell machines and attempts, and what that cost; nothing, if nothing did.
+    /// Faults of machines and attempts, and their cost; nothing, if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultSummary>,
     /// How many heartbeats were answered.
@@ -98,7 +98,7 @@ pub struct Summary {
     pub stopped: Option<&'static str>,
 }
 
-/// What faults did to a run, in `summary.json`.
+/// The faults of a run and their cost, in `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FaultSummary {
     /// How often something befell a machine or let an attempt hang; that it was over does not count.
@@ -120,7 +120,7 @@ pub struct LocalityShares {
     pub off_rack: Option<f64>,
 }
 
-/// What only the passing events tell: heartbeats, and slots over time.
+/// Numbers that only the passing events tell: heartbeats, and slots over time.
 #[derive(Debug, Default)]
 pub(super) struct SummaryTally {
     heartbeats: u64,

@@ -20,7 +20,7 @@ use mumakil_core::mapred::{
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
 
-/// What a recording of a stream left.
+/// The files of a recorded stream.
 struct Left {
     folder: TempDir,
     summary: Summary,

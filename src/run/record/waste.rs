@@ -10,8 +10,8 @@
 //! - `preempted`: it was killed for another reason, and its job succeeded or goes on;
 //! - `killed`: its job failed or was killed, and nothing of the above is the reason.
 //!
-//! What runs on when the run stops is `unfinished`. So the parts make up what was held, and the checker
-//! of invariants holds that against its own count.
+//! An attempt that runs on when the run stops is `unfinished`. So the parts make up all slot time that was
+//! held, and the checker of invariants holds that against its own count.
 //!
 //! The *straggling* of a job is how many times as long it took as without stragglers. Without them, so
 //! this measure has it, each task begins as it did and takes no longer than the median task of its job
@@ -52,7 +52,7 @@ pub(super) struct Waste {
 }
 
 worded! {
-    /// What became of an attempt, and so of the slot time that it held.
+    /// The fate of an attempt, and so of the slot time that it held.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AttemptFate {
         /// It succeeded.
@@ -76,7 +76,7 @@ worded! {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PerFate<T>([T; 7]);
 
-/// What a job's slots were held for.
+/// The slot time of a job, by fate.
 #[derive(Debug, Default)]
 struct WasteAccount {
     name: Arc<str>,
@@ -94,7 +94,7 @@ struct WasteAccount {
     stragglers: Option<Stragglers>,
 }
 
-/// What stragglers cost a job.
+/// The cost of stragglers to a job.
 #[derive(Clone, Copy, Debug)]
 struct Stragglers {
     of: PerSlot<SimSpan>,
@@ -134,7 +134,7 @@ struct WasteHold {
     since: SimTime,
 }
 
-/// What slots were held for, in `summary.json`: seconds, times slots.
+/// Useful and wasted slot time, in `summary.json`: seconds, times slots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WasteSummary {
     /// All of it.

@@ -1,8 +1,8 @@
-//! Who has a block and can be read, as facts tell: who had it at first and has not lost it, and who got a
-//! copy since.
+//! The nodes that have a block and can be read, as facts tell: those that had it at first and have not lost it,
+//! and those that got a copy since.
 //!
-//! What happens at the instant of a question may come before it or after it, so there are two answers: who
-//! could have been read then, and whether somebody surely could.
+//! An event at the instant of a question may come before it or after it, so there are two answers: the nodes
+//! that could have been read then, and whether one surely could.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ struct CheckedCopy {
     removed: Option<SimTime>,
 }
 
-/// Who could be read that had a block.
+/// The nodes with a block that could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sources {
     pub(super) possible: Vec<TrackerId>,

@@ -3,7 +3,7 @@
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Outcome, SlotKind, TaskId, TrackerId};
 
-/// What was wrong.
+/// A breach of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the variants and their fields are")]
 #[non_exhaustive]

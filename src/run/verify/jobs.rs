@@ -1,4 +1,4 @@
-//! What the JobTracker decided and learned, held against what happened.
+//! Decisions and news of the JobTracker, held against what happened.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const LEAST_COMPLAINTS: u32 = 3;
 #[derive(Debug, Default)]
 pub(super) struct CheckedJobs {
     all: Vec<JobLife>,
-    /// What attempts held that were of use to jobs which have ended: slots times microseconds.
+    /// The useful slot time of attempts of jobs that have ended: slots times microseconds.
     useful: u128,
 }
 
@@ -39,7 +39,7 @@ struct CheckedJob {
     id: JobId,
     name: Arc<str>,
     tasks: PerSlot<u32>,
-    /// What its maps read.
+    /// The input of its maps.
     input: Option<Input>,
     initialised: bool,
     gives_tasks: bool,
@@ -49,7 +49,7 @@ struct CheckedJob {
     succeeded: PerSlot<u32>,
     /// Its maps and reduces that wait for an attempt.
     waiting: PerSlot<u32>,
-    /// What the attempts held that are its tasks' successes: slots times microseconds.
+    /// The slot time of the attempts that are its tasks' successes: slots times microseconds.
     useful: u128,
     /// The outputs that its maps left, by map.
     outputs: Vec<Vec<CheckedOutput>>,
@@ -59,7 +59,7 @@ struct CheckedJob {
     attempts: FxHashMap<AttemptId, CheckedAttempt>,
 }
 
-/// What a map has left.
+/// The output of a map.
 #[derive(Debug)]
 struct CheckedOutput {
     tracker: TrackerId,
@@ -97,7 +97,7 @@ struct CheckedAttempt {
     /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
     losses: u32,
     assigned: SimTime,
-    /// Who could be read then that had its input, until it has looked; none, if it does not matter.
+    /// The nodes with its input that could be read when it looked; none, if that does not matter.
     sources: Option<Box<Sources>>,
     /// Whether nobody could.
     finds_nothing: bool,
@@ -458,8 +458,8 @@ impl CheckedJob {
 
     /// An attempt has done its work: a map leaves its output, and a reduce has fetched all of them.
     ///
-    /// What a reduce fetched was there at some instant since it was assigned; when exactly it took which
-    /// output, facts do not tell. A map that may fail for good leaves none.
+    /// Each output that a reduce fetched was there at some instant since the reduce was assigned; facts do not
+    /// tell when exactly it took which. A map that may fail for good leaves none.
     fn produced(
         &mut self,
         attempt: AttemptId,
@@ -613,7 +613,7 @@ impl CheckedJob {
         }
         task.winner = Some(attempt.number);
         self.useful += self.attempts[&attempt].held;
-        // Whoever is still at it has lost.
+        // Other attempts of the task have lost the race.
         for number in task.active.iter().filter(|_| !check.rules.losers_go_on) {
             let loser = attempt.task.attempt(*number);
             let known = &self.attempts[&loser];

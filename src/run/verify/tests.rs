@@ -105,7 +105,7 @@ fn a_clean_run_passes() {
 }
 
 proptest! {
-    /// What is wrong is found; it must not bring the checker down.
+    /// Mistakes are found; they must not bring the checker down.
     #[test]
     fn a_stream_in_any_order_is_checked_to_its_end(
         events in Just(eventful().events).prop_shuffle()

@@ -1,4 +1,4 @@
-//! What trackers did: slots, and the attempts in them.
+//! Trackers' deeds: slots, and the attempts in them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -16,7 +16,7 @@ use mumakil_core::mapred::{
 pub(super) struct CheckedTrackers {
     all: Vec<CheckedTracker>,
     held: HeldArea,
-    /// What lies on their machines.
+    /// The blocks on their machines.
     pub(super) blocks: Blocks,
 }
 
@@ -54,7 +54,7 @@ struct CheckedTracker {
     losses: u32,
     slots: PerSlot<u32>,
     held: PerSlot<u32>,
-    /// What has started and not ended.
+    /// The attempts that have started and not ended.
     here: BTreeMap<(AttemptId, Role), PresentAttempt>,
     /// Attempts that are to end, since others of their tasks have won, with the replies to heartbeats
     /// that the tracker has had since.
@@ -131,7 +131,7 @@ impl CheckedTrackers {
             TrackerFact::Heartbeat { rtt, queued } => {
                 check.that(known.up, || Breach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
-                // What a reply orders is done right after it.
+                // A tracker obeys a reply right after it, so a loser that it was told to kill must be gone by now.
                 if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(Breach::LoserForgotten { attempt, tracker });
                 }

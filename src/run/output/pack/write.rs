@@ -22,11 +22,11 @@ const MOST_BYTES: u64 = 1 << 31;
 /// A larger run is not packed: small files are what packs are for. With it, offsets have 32 bits.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// Who adds runs to a pack.
+/// A writer of packs.
 #[derive(Debug)]
 pub struct Packer {
     folder: PathBuf,
-    /// What the packs of this process are called; a number tells further ones apart.
+    /// The name of this process's packs; a number tells further ones apart.
     name: String,
     open: Option<OpenPack>,
 }
@@ -60,7 +60,7 @@ impl Packer {
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
-        // What is asked for most often first. By the first and the last the run is known to be whole.
+        // The summary first, as it is read most often. By the first and the last file a run is known to be whole.
         files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
         for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
             if file.is_none_or(|file| file.0 != name) {
@@ -170,7 +170,7 @@ impl OpenPack {
         let (mut end, mut files) = (0, 0);
         let runs = runs_of(&mut read, 0, length)?;
         while let Some(entry) = read_local(&mut read, end, runs.1)? {
-            // Who was killed has written all before; only a loss of power leaves holes.
+            // A killed process has written all files but the last whole; only a loss of power leaves holes.
             if !is_sealed
                 && io::copy(&mut open(read.try_clone()?, entry.clone())?, &mut io::sink()).is_err()
             {
@@ -210,7 +210,7 @@ impl OpenPack {
         let path = self.path.clone();
         let error = |source| OutputError::Write { path: path.clone(), source };
         let at = self.file.stream_position().map_err(error)?;
-        // What stands before a file is written behind it: where it is missing, the pack ends.
+        // A file's header is written after its bytes: where the header is missing, the pack ends.
         let nothing = vec![0; before(name) as usize];
         self.file.write_all(&nothing).map_err(error)?;
         let mut packer =
@@ -261,8 +261,8 @@ impl Drop for OpenPack {
     }
 }
 
-/// Writes the indices of packs that somebody was killed before he could close them. Whoever still
-/// writes is left alone.
+/// Writes the indices of packs whose processes were killed before they could close them. A process that
+/// still writes is left alone.
 ///
 /// # Errors
 /// If a pack cannot be read or written.

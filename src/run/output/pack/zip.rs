@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use super::torn;
 
-/// What a file in a ZIP file is.
+/// The entry of a file in a ZIP file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ZipEntry {
     /// Its path in there.
@@ -142,7 +142,7 @@ pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec
     let (mut entries, mut rest) = (Vec::new(), &index[..]);
     while CENTRAL_BYTES <= rest.len() && rest[..4] == CENTRAL {
         let bytes = CENTRAL_BYTES + usize::from(half(rest, 28));
-        // What others have added there is not ours to understand.
+        // Other programs may have added parts there, which we need not understand.
         if rest.len() < bytes || half(rest, 30) != 0 || half(rest, 32) != 0 {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! What the JobTracker counts, over time: running attempts and pending tasks of the cluster and of
+//! The JobTracker's counts over time: running attempts and pending tasks of the cluster and of
 //! each pool, and how long heartbeats wait for it.
 //!
 //! Counts are those of `timeline.csv`, summed; each instant has its last value. Of the heartbeats of

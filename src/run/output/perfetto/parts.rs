@@ -1,4 +1,4 @@
-//! What an attempt did when.
+//! The phases of an attempt over time.
 //!
 //! Trackers tell how long phases took, not when they began. But they follow one another, and only
 //! a suspension comes between: so a phase begins where the one before it ended, counted in the time

@@ -1,4 +1,4 @@
-//! What ran where and when, from `tasks.csv`: attempts in the slots of their nodes, in the colour of
+//! Attempts over time, from `tasks.csv`: in the slots of their nodes, in the colour of
 //! their pool, user, job or class. Where they are too many, how busy each node was.
 //!
 //! The table does not say which slot of its node an attempt had, and nobody cares: it is shown on
@@ -22,12 +22,12 @@ use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results
 const MOST_ATTEMPTS: u64 = 5_000;
 const MOST_SLOTS: u64 = 300;
 
-/// What the chart is made of, beside the table.
+/// The material of the chart, beside the table.
 struct Attempts<'a> {
     jobs: FxHashMap<u32, &'a JobRow>,
     parties: &'a Parties,
     topology: &'a Topology,
-    /// What outputs call the nodes.
+    /// The names of the nodes in outputs.
     labels: &'a [NodeLabel],
     /// When the run ended, in milliseconds.
     until: f64,

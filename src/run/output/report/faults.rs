@@ -1,4 +1,4 @@
-//! What befell the machines over time, from `faults.csv`.
+//! Faults of the machines over time, from `faults.csv`.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,10 @@ use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
 use mumakil_results::tables::{FaultRow, Results, Text};
 
-/// What a node counts as: the first that holds. Who is off counts as nothing else.
+/// The states of a node, of which the first that holds counts. A node that is off counts as nothing else.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
-/// What a node is at an instant.
+/// The condition of a node at an instant.
 #[derive(Clone, Copy, Default)]
 struct NodeCondition {
     is_off: bool,

@@ -1,4 +1,4 @@
-//! What comes first: what the run is about, its headlines, and what to think of before it is trusted.
+//! The head of the report: the run's subject, its headlines, and doubts to know before it is trusted.
 
 use super::{ReportBlocks, ReportSource, headlines, warnings};
 use mumakil_draw::page::PageBlock;

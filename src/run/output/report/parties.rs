@@ -20,7 +20,7 @@ pub struct Parties {
     looks: Looks,
 }
 
-/// What jobs are told apart by: the first of these of which there are several.
+/// The property by which jobs are told apart: the first of these that has several values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartyKind {
     Pool,

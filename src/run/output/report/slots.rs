@@ -1,5 +1,5 @@
-//! Who held how many slots over time, how many tasks waited for one, from `timeline.csv`, and what
-//! each pool was promised.
+//! Slots over time, from `timeline.csv`: the pools, users or jobs that held them, the tasks that waited for
+//! one, and the promises to each pool.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 /// can be seen, and what bounds the memory.
 pub(super) const GRAINS: f64 = 20_000.0;
 
-/// What the charts are made of, beside the timeline.
+/// The material of the charts, beside the timeline.
 struct SlotsOverTime<'a> {
     jobs: &'a RunJobs,
     parties: &'a Parties,

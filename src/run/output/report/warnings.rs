@@ -1,4 +1,4 @@
-//! What the jobs of a run give to think about: those that did not succeed, those that starved.
+//! Jobs of a run that give to think: those that did not succeed, those that starved.
 
 use super::counted;
 use mumakil_base::statistics::quantile;

@@ -1,4 +1,4 @@
-//! What the time of jobs went into: a bar for each, which opens to the story that `explain` tells.
+//! The parts of jobs' times: a bar for each job, which opens to the story that `explain` tells.
 
 use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
@@ -14,7 +14,7 @@ const STORIES: usize = 100;
 /// Runs of more attempts are not explained here: all of them are in memory at once for that.
 const MOST_ATTEMPTS: u64 = 100_000;
 
-/// What the parts of a job's time are drawn as, in the order of the key.
+/// The looks of a job's parts, in the order of the key.
 const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ("maps", SeriesLook(0), &[SojournPart::Mapping]),
     (

@@ -1,4 +1,4 @@
-//! Who has a block, and what maps may read.
+//! The nodes that have a block, and the copies that maps may read.
 
 use super::*;
 use mumakil_core::mapred::AttemptFact;
@@ -72,7 +72,7 @@ fn a_map_that_reads_from_a_node_without_its_block_is_found() {
     assert_eq!(after(&removed, 2), breach("node-3"));
     let lost_again = [incident(0, LOST), copied(2, true), incident(2, LOST)];
     assert_eq!(after(&lost_again, 2), breach("node-3"));
-    // What lay there at first is gone, and what was copied there since is not.
+    // Blocks that lay there at first are gone, and those copied there since are not.
     let copied_back = |stream: Stream| {
         let stream = stream.fact(incident(0, LOST)).at(1_000).fact(copied(0, true));
         reads(stream.at(2_000), Some(0))
@@ -94,7 +94,7 @@ fn a_map_that_finds_nobody_though_a_node_is_on_that_has_its_block_is_found() {
     assert_eq!(after(&[incident(0, LOST)]), breach);
     assert_eq!(after(&[incident(0, LOST), incident(1, OFF)]), "");
     assert_eq!(after(&[incident(0, LOST), incident(1, OFF), copied(2, true)]), breach);
-    // What happens at that very instant may come before it or after it.
+    // An event at that very instant may come before it or after it.
     let at_once = |facts: [Fact; 2]| {
         with_blocks(|stream| {
             let stream = stream.fact(incident(0, LOST)).fact(incident(1, LOST)).at(2_000);
