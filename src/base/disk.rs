@@ -1,8 +1,8 @@
-//! What changes the disk: every file that is made, written or renamed, in one place.
+//! Changes of the disk: every file that is made, written or renamed, in one place.
 //!
 //! Callers decide what is written where; here is only that it happens. So a test can let each of
 //! these operations fail, one after the other, see [`testing`]: a disk may be full at any of them.
-//! What removes files is not here: nobody is worse off if that fails.
+//! Removing files is not here: nobody is worse off if that fails.
 
 #[doc(hidden)]
 pub mod testing;

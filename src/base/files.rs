@@ -1,4 +1,4 @@
-//! What the files of a run are called: once, for who writes them, who reads them, and who knows a
+//! The names of a run's files: once, for the code that writes them, that reads them, and that knows a
 //! folder by them.
 
 use std::fs::{self, File};
@@ -14,16 +14,16 @@ pub const EVENTS: &str = "events.jsonl";
 /// The folder of a table for each histogram.
 pub const HISTOGRAMS: &str = "histograms";
 
-/// What the name of such a table ends in.
+/// The ending of such a table's name.
 pub const HISTOGRAM: &str = ".hgrm";
 
 /// All histograms in one log.
 pub const LATENCY: &str = "latency.hlog";
 
-/// What became of the scenario's expectations.
+/// The verdicts on the scenario's expectations.
 pub const EXPECTATIONS: &str = "expectations.json";
 
-/// What the run cost on this machine.
+/// The cost of the run on this machine.
 pub const PERF: &str = "perf.json";
 
 /// The run, or the study, on one page.
@@ -32,7 +32,7 @@ pub const REPORT: &str = "report.html";
 /// The scenario with all its defaults, which every folder of a run has.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
 
-/// What a study is, which every folder of a study has.
+/// The study, which every folder of a study has.
 pub const STUDY: &str = "study.json";
 
 /// The study itself with all that its runs are made of, from which a study's folder goes on.
@@ -72,7 +72,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
-        // What a shell has opened has a name in /dev or /proc, and no place.
+        // A file that a shell has opened has a name in /dev or /proc, and no place.
         let has_place = || !path.starts_with("/dev") && fs::canonicalize(path).is_ok();
         if fs::metadata(path)?.file_type().is_fifo() && has_place() {
             let why =

@@ -5,7 +5,7 @@
 //! every scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and
 //! whose numbers are the same on every machine and with every release.
 //!
-//! Who wants the very numbers of Mumak, which are others, finds them in [`mumak`].
+//! The very numbers of Mumak, which are others, are in [`mumak`].
 
 mod dist;
 pub mod mumak;
@@ -16,13 +16,13 @@ pub use dist::{Dist, Shape};
 pub use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// What a stream is drawn for.
+/// The purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
     /// When a tracker sends its first heartbeat.
     Phase = 1,
-    /// What a tracker adds to its heartbeat interval.
+    /// The part that a tracker adds to its heartbeat interval.
     Fuzz,
     /// Where the blocks of a file lie.
     Placement,
@@ -40,7 +40,7 @@ pub enum Purpose {
     Link,
     /// How an attempt goes that a trace does not have.
     Traced,
-    /// What a generated workload consists of.
+    /// The jobs of a generated workload.
     Workload,
     /// How long a job's cleanup task takes.
     CleanupTime,
@@ -62,7 +62,7 @@ pub enum Purpose {
     SizeError,
     /// How the reduces of a job share its bytes.
     ReduceShares,
-    /// What a random scenario is made of.
+    /// The settings of a random scenario.
     Chaos,
     /// Which nodes a fault strikes.
     Target,

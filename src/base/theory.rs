@@ -1,5 +1,4 @@
-//! What theory says a run should show: closed forms and fluid models, to be put beside measured
-//! numbers.
+//! Theory to be put beside measured numbers: closed forms and fluid models.
 //!
 //! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
 //! expectation language has the forms as functions, and `mumakil theory` prints them. A model takes jobs
@@ -16,9 +15,9 @@ pub use delay::{DelayedJob, SkippedTime, StickySlots};
 pub struct DomainError {
     /// The parameter.
     pub name: &'static str,
-    /// What it was.
+    /// Its value.
     pub value: f64,
-    /// What it may be.
+    /// The values that it may have.
     pub allowed: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What no single field can say: names that refer to each other, counts that must fit.
+//! Rules about several fields: names that refer to each other, counts that must fit.
 //!
 //! Each check is left out where the part that it looks at has mistakes of its own; they would only
 //! be reported twice.
@@ -33,7 +33,7 @@ const FASTEST: f64 = 1e6;
 /// known of them does not fit into the memory of a usual machine.
 const MOST_TASKS: u64 = 1 << 32;
 
-/// What is allowed in a scenario but hardly meant.
+/// A setting that is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
@@ -41,7 +41,7 @@ pub enum Warning {
     Idle {
         /// The setting.
         setting: String,
-        /// What to say of it.
+        /// The warning's words.
         message: String,
     },
     /// Settings are gone with the choice or preset that they belong to.
@@ -75,7 +75,7 @@ impl fmt::Display for Warning {
 /// So many settings a warning lists.
 const MOST_SETTINGS: usize = 6;
 
-/// What the checks found.
+/// The findings of the checks.
 #[derive(Default)]
 pub(super) struct Checked {
     pub(super) problems: Vec<Problem>,
@@ -123,7 +123,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     if intact("workload") && intact("cluster") {
         check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
-        // What was found so far is of these two parts.
+        // The findings so far are of these two parts.
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
         }
@@ -350,7 +350,7 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// What is Mumak's line has no times of its own.
+/// Mumak's line has no times of its own.
 fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let none = Dist::Constant(SimSpan::ZERO);
     let (network, tracker) = (&cluster.network, &cluster.jobtracker);
@@ -533,7 +533,7 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
-/// What happens later is one thing each time, and its jobs are as those of a list are.
+/// An entry of `later` is one thing, and its jobs are as those of a list are.
 fn check_later(
     scenario: &Scenario,
     jobs: &[JobEntry],
@@ -686,7 +686,7 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
     for (number, fault) in moments {
         let node = written(fault);
         let is_stop = fault.key() == "stop";
-        // What names several nodes may be partly so and partly otherwise.
+        // An entry that names several nodes may be partly so and partly otherwise.
         let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
         let Some(name) = name else { return };
         if stopped.contains(&node) == is_stop {

@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
     }
 }
 
-/// What it is without a registry; [`super::schema()`] knows the policies.
+/// The schema without a registry; [`super::schema()`] knows the policies.
 impl JsonSchema for SchedulerChoice {
     fn inline_schema() -> bool {
         true

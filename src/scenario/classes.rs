@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected};
 use serde::{Serialize, Serializer};
 
-/// What the jobs of a class have in common.
+/// The rule by which jobs belong to a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassRule {
     /// Nothing: every job fits.
@@ -18,7 +18,7 @@ pub enum ClassRule {
     Compare(Counted, Comparison, u32),
 }
 
-/// What a rule looks at.
+/// The number that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// The job's maps.
@@ -76,7 +76,7 @@ impl Comparison {
 /// So it is above all where rules are laid over those of another file: new ones go behind.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
     // Of maps and of reduces: all counts below the first number and all from the second are taken.
-    // What is taken out of the middle does not count, so a few are missed, and none is wrong.
+    // Numbers taken out of the middle do not count, so a few are missed, and none is wrong.
     let mut taken = [(0, END); 2];
     let hidden = classes.iter().filter(move |(_, rule)| {
         let is_all_taken = taken.iter().any(|(below, from)| from <= below);

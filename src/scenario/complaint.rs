@@ -1,4 +1,4 @@
-//! What is wrong with an expression becomes a mistake of the file that it stands in.
+//! Complaints about an expression become mistakes of the file that it stands in.
 
 use mumakil_results::expect::{ExprComplaint, Misfit};
 use mumakil_yaml::{Path, Problem};

@@ -25,7 +25,7 @@ use mumakil_yaml::{
 pub struct Loaded {
     /// The scenario, with every value in place.
     pub scenario: Scenario,
-    /// What is hardly meant as it stands.
+    /// Settings that are hardly meant as they stand.
     pub warnings: Vec<Warning>,
     /// The settings that somebody said and that matter, of those that do not always.
     pub heeded: Vec<String>,
@@ -174,8 +174,8 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns whether somebody has written what stands at a path. Who writes all of a section, as a
-    /// resolved scenario does, means none of it in particular; only what is laid over it is meant.
+    /// Returns whether a user has written the value at a path. A file with all of a section, as a resolved scenario
+    /// has it, means none of it in particular; only values laid over it are meant.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
         let tree = self.document.tree();
         if path.get(tree).is_none_or(Value::is_null) {
@@ -358,7 +358,7 @@ impl Draft {
     }
 }
 
-/// What conditions of settings ask for and no tree shows, in the words of the schema.
+/// Facts that conditions of settings ask for and no tree shows, in the words of the schema.
 pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
@@ -481,7 +481,7 @@ mod tests {
                 r#"{"scheduler":{"a":{"x":3,"y":2}}}"#,
             ),
             ("{workload: {jobs: []}}", "{workload: fb2009}", r#"{"workload":"fb2009"}"#),
-            // What all sources share stays, the source itself goes.
+            // Settings that all sources share stay, the source itself goes.
             (
                 "{workload: {jobs: [1], start: 5s}}",
                 "{workload: {swim: {file: x}}}",
@@ -704,8 +704,8 @@ mod tests {
                 PathStep::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
                 PathStep::Index(_) => unreachable!("there are only mappings on the way"),
             });
-            // Of a list a path means an entry, and a mapping over it does not.
-            // A key with a dot in it cannot be told from two.
+            // Of a list a path means an entry, and a mapping over it does not. A key with a dot in it cannot
+            // be told from two.
             let has_dot = |step: &PathStep| matches!(step, PathStep::Key(key) if key.contains('.'));
             prop_assume!(!path.0.iter().any(has_dot));
             let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);

@@ -1,10 +1,10 @@
-//! What goes wrong in a run, and when.
+//! Faults of a run: what goes wrong, and when.
 //!
 //! A kind of fault is one file below this one: a type with its options, which implements `Kind`
 //! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
 //! The type's own comment is its description in the JSON Schema and the reference.
 //!
-//! What faults do is collected in `Effects` before a run begins: messages that arrive at their
+//! The effects of faults are collected in `Effects` before a run begins: messages that arrive at their
 //! instants, and settings that hold all the time. A core that a new kind needs another message or
 //! setting for gets it there; nothing else asks which faults there are.
 
@@ -80,7 +80,7 @@ macro_rules! kinds {
         /// The keys of all kinds, and when each happens, in the order of the list.
         const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $Kind::MOMENT)),+];
 
-        /// What goes wrong.
+        /// The kind of a fault, with its options.
         #[derive(Clone, Debug, PartialEq)]
         enum What {
             $($Kind($Kind),)+

@@ -10,7 +10,7 @@ use super::choice::SchedulerChoice;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::SimSpan;
 
-/// What happens at an instant of a run: one of `submit` and `scheduler`.
+/// A change at an instant of a run: one of `submit` and `scheduler`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -23,8 +23,9 @@ pub struct Later {
     #[schemars(title = "a job, as in `workload.jobs`")]
     pub submit: Option<JobEntry>,
     /// Another policy takes over, or the same with other options. It begins anew: it learns which jobs
-    /// there are, and waits no time off that its predecessor has waited. What that has suspended is
-    /// killed, unless it suspends itself. No Hadoop can do that; it shows what would have been.
+    /// there are, and waits no time off that its predecessor has waited. Attempts that the predecessor has
+    /// suspended are killed, unless the new policy suspends, too. No Hadoop can do that; it shows what would have
+    /// been.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,
 }

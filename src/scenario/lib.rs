@@ -1,4 +1,4 @@
-//! What people describe: a cluster, a workload, faults and a policy in YAML, read, checked and resolved.
+//! Scenarios: a cluster, a workload, faults and a policy in YAML, read, checked and resolved.
 //!
 //! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
 //! line's `--set` is laid over it, presets are laid under it (`preset`), the tree becomes

@@ -14,7 +14,7 @@ pub(super) struct Presets {
     pub(super) key: &'static str,
     /// The key inside of it that names the preset.
     pub(super) field: &'static str,
-    /// What a message calls one.
+    /// Its word in messages.
     kind: &'static str,
     /// The text of the plain one, on which all stand and which is there if none is named.
     plain: &'static str,

@@ -95,7 +95,7 @@ fn collect(key: &str, path: String, schema: &Value, of_inside: &Value, entries: 
 }
 
 fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<Entry>) {
-    // What has a title says with it what it takes; its form is for editors only.
+    // A title says what such a value looks like; its form is for editors only.
     if schema.get("title").is_some() {
         return;
     }

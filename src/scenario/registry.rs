@@ -32,7 +32,7 @@ use mumakil_yaml::{
     read, write,
 };
 
-/// What scenarios can name: policies and kinds of workload, each in the order in which they were
+/// The names that scenarios can use: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
 #[derive(Clone)]
 pub struct Registry {
@@ -41,7 +41,7 @@ pub struct Registry {
     formats: Formats,
     /// Whether somebody has added a format.
     has_own_formats: bool,
-    /// Who hears what policies say of themselves, and what is said between them and other programs.
+    /// The listener to policies, and to their talk with other programs.
     tell: Tell,
     overhear: Option<Overhear>,
     may_start: bool,
@@ -53,7 +53,7 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// What a registry knows of a kind of workload.
+/// The registry's entry of a kind of workload.
 #[derive(Clone, Debug)]
 struct SourceEntry {
     about: &'static str,
@@ -74,7 +74,7 @@ impl Default for Registry {
     }
 }
 
-/// What a registry knows of a policy.
+/// The registry's entry of a policy.
 #[derive(Clone, Debug)]
 pub struct PolicyEntry {
     about: &'static str,
@@ -247,7 +247,7 @@ impl Registry {
         let at = Path::of("workload");
         let mut problems = Vec::new();
         for (key, entry) in &self.sources {
-            // What is null is as if it were not there.
+            // A null is as if it were not there.
             let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
             let Some(options) = options else { continue };
             let at = at.key(key);
@@ -275,7 +275,7 @@ impl Registry {
     }
 
     /// Returns whether a policy goes by the bytes that reduces fetch, or the part for reduces that it
-    /// wears does. What a policy that is not known does nobody knows.
+    /// wears does. A policy that is not known may do anything.
     pub(super) fn heeds_bytes(&self, choice: &SchedulerChoice) -> bool {
         let fetches = Path::of("srt.shuffle_rate").get(&choice.options);
         fetches.is_some() || self.get(&choice.name).is_none_or(|entry| entry.heeds_bytes)
@@ -363,7 +363,7 @@ impl Registry {
             self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
         };
         let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
-        // What format a file has only its content shows.
+        // Only a file's content shows its format.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(brings_policy)
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)

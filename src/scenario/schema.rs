@@ -1,7 +1,7 @@
 //! The JSON Schema of what users write, for editors that complete and check it.
 //!
-//! The types describe the scenario with every value in place. What users write may be shorter: a
-//! preset's name for its mapping, a policy's name without options, no field that has a default.
+//! The types describe the scenario with every value in place. Users may write less: a preset's name for its
+//! mapping, a policy's name without options, no field that has a default.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -283,7 +283,7 @@ mod tests {
     /// Returns the values that a schema allows, as far as they are names, and a few of the others.
     fn some_values(schema: &Value) -> Vec<Value> {
         let named = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
-        // What is beside other texts has its name in the title: "`auto`, or a duration".
+        // A text beside other forms has its name in the title: "`auto`, or a duration".
         let titled = schema["title"].as_str().into_iter().flat_map(|title| title.split('`'));
         let titled = titled.map(Value::from);
         let of_type = match schema["type"].as_str() {

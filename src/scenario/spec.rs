@@ -1,7 +1,7 @@
 //! The scenario, with every value in place.
 //!
-//! What users write may be shorter; [`crate::load`] completes it. The comments on the fields are
-//! the descriptions of the JSON Schema and of the reference.
+//! Users may write less; [`crate::load`] completes it. The comments on the fields are the descriptions of the
+//! JSON Schema and of the reference.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,10 +31,10 @@ use mumakil_yaml as yaml;
 pub struct Scenario {
     /// The scenario's name; its results go to `out/NAME-SEED`. Without this, it is the file's name.
     pub name: Name,
-    /// What the scenario is for.
+    /// The purpose of the scenario.
     #[serde(default)]
     pub description: String,
-    /// What all random numbers are derived from: the same seed gives the same results.
+    /// The seed of all random numbers: the same seed gives the same results.
     #[serde(default = "seed")]
     pub seed: u64,
     /// How time passes: `virtual` is as fast as it can be computed, always with the same results; a
@@ -59,15 +59,15 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ClassRule>")]
     pub classes: IndexMap<String, ClassRule>,
-    /// What goes wrong, and when.
+    /// Faults: what goes wrong, and when.
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
-    /// What else happens while the run goes on: a job is submitted beside the workload, or another
+    /// Other changes while the run goes on: a job is submitted beside the workload, or another
     /// policy takes over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<Later>,
-    /// What is recorded of a run.
+    /// The outputs of a run.
     #[serde(default)]
     pub record: RecordSpec,
     /// The folder of the scenario's file, in which relative paths begin.
@@ -76,7 +76,7 @@ pub struct Scenario {
     /// The published experiment that this repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
-    /// What the results should show: expressions such as `mean(sojourn) < 15min`, each alone or with
+    /// Expectations of the results: expressions such as `mean(sojourn) < 15min`, each alone or with
     /// what is known about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
@@ -141,7 +141,7 @@ impl Scenario {
     }
 }
 
-/// What is recorded of a run.
+/// The outputs of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecordSpec {
@@ -158,10 +158,10 @@ pub struct RecordSpec {
     pub alone: bool,
     /// How long chains of jobs take, in `chains.csv`: the jobs that `after` ties together.
     pub chains: bool,
-    /// What jobs held slots for, and what their stragglers cost them, in `waste.csv`, and in sum in the
+    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `waste.csv`, and in sum in the
     /// summary. Where `hadoop.speculation` is on this is always recorded.
     pub waste: bool,
-    /// What policies refused jobs and ordered of their attempts, and why, in `decisions.csv`. With it
+    /// Refusals and orders of policies, and their reasons, in `decisions.csv`. With it
     /// `mumakil explain` tells more of the rules by which jobs waited.
     pub decisions: bool,
     /// The run on one page, `report.html`.
@@ -285,9 +285,9 @@ text_form! {
 pub struct Experiment {
     /// Its name in the list of experiments, such as `DS-F2`.
     pub id: String,
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     pub what: String,
-    /// What was published.
+    /// The published results.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub published: String,
     /// How many seeds a cell has at most when only a first look is wanted.

@@ -341,7 +341,7 @@ fn a_filter_that_no_job_fits_is_told() {
     ] {
         assert_eq!(warnings(listed, expect), [""; 0], "{expect}");
     }
-    // Who comes from a file is not known yet.
+    // Users in a file are not known yet.
     assert_eq!(warnings("{jobs: jobs.csv}", "count(sojourn, user=nosuch) < 3"), [""; 0]);
 }
 

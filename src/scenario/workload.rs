@@ -1,7 +1,7 @@
-//! What arrives: where jobs come from, and the injector that submits them.
+//! Workloads: where jobs come from, and the injector that submits them.
 //!
 //! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
-//! it out itself. What is made of that is said once, in `build`.
+//! it out itself. `build` makes jobs of it, for all sources.
 //!
 //! A trace has a folder: what a record of its files is, what of it makes jobs of a scenario
 //! ([`Source`]), and how its files are told from others, read as jobs and written ([`Format`]). All that

@@ -64,7 +64,7 @@ pub struct Displaced {
     pub of: String,
     /// The path of the choice.
     pub at: String,
-    /// What was chosen instead.
+    /// The choice instead.
     pub by: String,
     /// The file or argument that chose it.
     pub origin: String,
@@ -192,8 +192,8 @@ impl Document {
         &self.tree
     }
 
-    /// Returns the layers from the bottom, each a tree. What was put into an entry of a list is part of
-    /// the layer that has the list.
+    /// Returns the layers from the bottom, each a tree. A value that was put into an entry of a list is part of the
+    /// layer that has the list.
     pub fn layers(&self, shape: &TreeShape) -> Vec<Value> {
         let mut trees: Vec<Value> = Vec::new();
         for layer in &self.layers {

@@ -1,4 +1,4 @@
-//! What is wrong with a file, said so that it can be mended: place, path, excerpt, hint.
+//! Mistakes in a file, told so that they can be mended: place, path, excerpt, hint.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::read::Within;
 
 /// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
-/// What of the text is marked, and what to do about it.
+/// The style of the marked text, and of the hint.
 const MARK: Style = AnsiColor::Red.on_default().bold();
 
 /// One mistake in a file.
@@ -17,9 +17,9 @@ const MARK: Style = AnsiColor::Red.on_default().bold();
 /// have the colours of a terminal, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to do about it, if that is clear.
+    /// A hint how to mend it, if that is clear.
     pub hint: Option<String>,
     /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
     pub path: String,
@@ -137,8 +137,7 @@ fn token(text: &[char]) -> usize {
 }
 
 impl Finding {
-    /// Returns its lines, each with its parts and their colours. What a part says may hold anything;
-    /// it ends no line.
+    /// Returns its lines, each with its parts and their colours. A part may hold any text; it ends no line.
     pub fn lines(&self) -> Vec<Vec<(Style, String)>> {
         const PLAIN: Style = Style::new();
         let path = if self.path.is_empty() { "" } else { "   " };

@@ -14,12 +14,12 @@ use serde_yaml::{Mapping, Value};
 use super::path::{Path, PathStep};
 use super::shape::TreeShape;
 
-/// What became of a tree over which another was laid.
+/// The result of laying one tree over another.
 #[derive(Debug, Default)]
 pub(crate) struct Laid {
     /// The outermost nodes that were written.
     pub(super) written: Vec<Path>,
-    /// What is gone without having been named.
+    /// Settings that are gone without having been named.
     pub lost: Vec<Lost>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Lost {
     pub settings: Vec<Path>,
     /// Where something else stands now.
     pub at: Path,
-    /// What stands there.
+    /// The value instead.
     pub by: Value,
 }
 
@@ -140,7 +140,7 @@ impl Laid {
                 None => !above.is_empty(),
             };
             if over.contains_key(field) || brought.is_some_and(is_replaced) {
-                // Whoever takes something away knows that it goes.
+                // A user who writes `null` knows that a setting goes.
                 let is_null = |key: &str| over.get(key).is_some_and(Value::is_null);
                 if !is_null(field) && !brought.is_some_and(is_null) {
                     lost.push(at.key(field));
@@ -162,7 +162,7 @@ impl Laid {
     }
 
     fn replace(&mut self, under: &mut Value, over: Value, shape: &TreeShape, at: &Path) {
-        // Whoever takes something away knows what goes with it.
+        // A user who writes `null` knows what goes with it.
         if !over.is_null() {
             let inside = shape.settings_lost(under, &over).into_iter();
             let settings: Vec<Path> = inside.map(|path| at.join(&path.0)).collect();

@@ -4,7 +4,7 @@
 //! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
 //! stand in them (`shape`); a `Document` is a stack of them, and knows where each value was written. A
 //! tree becomes a typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a
-//! place in the text (`locate`, `finding`). What the keys mean is not known here.
+//! place in the text (`locate`, `finding`). The meaning of keys is not known here.
 //!
 //! The crate stands on `mumakil-base` alone. `mumakil-scenario` says what the fields of a scenario are,
 //! `mumakil-study` those of a study; both get their mistakes told from here.

@@ -21,7 +21,7 @@ use super::path::{Path, PathStep};
 #[derive(Clone, Copy)]
 pub(super) struct TreeNode<'de>(pub(super) &'de Value);
 
-/// What is wrong, and where.
+/// A mistake, and its place.
 #[derive(Debug)]
 pub(super) struct Mistake {
     pub(super) kind: MistakeKind,

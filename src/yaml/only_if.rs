@@ -15,9 +15,9 @@
 //! | `{"not": 0}` | is there and not zero: neither `0` nor `0s` or `0B` |
 //! | `[null, "eager"]` | is one of these |
 //!
-//! A key with spaces is a fact in words: no tree shows it, and the caller knows whether it is so. In a
-//! list of conditions all have to hold. `{"inside": {"order": CONDITION}}` says it
-//! of fields inside, for a type that several share.
+//! A key with spaces is a fact in words: no tree shows it, and the caller knows whether it is so. In a list
+//! of conditions all have to hold. `{"inside": {"order": CONDITION}}` says it of fields inside, for a type
+//! that several share.
 
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
@@ -40,8 +40,7 @@ pub struct Conditional<'s> {
 
 impl<'s> Conditional<'s> {
     /// Returns the settings that have conditions in a tree that stands at a path, of those that
-    /// somebody said. What others may add to, such as policies with their options, are trees of their
-    /// own.
+    /// somebody said. Parts that others may add to, such as policies with their options, are trees of their own.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,

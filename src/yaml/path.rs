@@ -17,7 +17,7 @@ pub enum PathStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path(pub Vec<PathStep>);
 
-/// What of a node to point at.
+/// The part of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointAt {
     /// Its value.

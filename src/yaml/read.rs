@@ -23,11 +23,11 @@ pub struct Problem {
     pub path: Path,
     /// Whether the key or the value is wrong.
     pub part: PointAt,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to do about it.
+    /// A hint how to mend it.
     pub hint: Option<String>,
-    /// What of the value's text is wrong, if not all of it.
+    /// The part of the value's text that is wrong, if not all of it.
     pub within: Option<Within>,
 }
 
@@ -117,8 +117,8 @@ pub fn read<T: DeserializeOwned>(
             Err(mistake) => mistake,
         };
         let path = mistake.path();
-        // What a repair took away is not missing, and what is left around it is not the user's: its
-        // mistake has been reported.
+        // A field that a repair took away is not missing, and its surroundings are not the user's: its mistake has
+        // been reported.
         let follows = match mistake.kind {
             MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
             _ => repairs.reached_into(&path),
@@ -140,7 +140,7 @@ pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
     })
 }
 
-/// What was changed to get on with the reading.
+/// Changes that let the reading go on.
 #[derive(Default)]
 struct Repairs {
     /// Nodes that now are as if the user had said nothing.
@@ -176,7 +176,7 @@ impl Repairs {
     }
 
     fn drop_entry(&mut self, list: Path, index: usize) {
-        // What was noted inside of the entry or of those behind it no longer has its path.
+        // Mistakes noted inside of the entry or of those behind it no longer have their paths.
         let stale = |path: &Path| {
             list.contains(path)
                 && matches!(path.0.get(list.0.len()), Some(PathStep::Index(at)) if *at >= index)
@@ -212,8 +212,8 @@ fn undo(dropped: &[usize], index: usize) -> usize {
     dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
 }
 
-/// Says a mistake in the words of files. What is known where it stands, the shape tells: it has what
-/// a file may say and the type does not, such as a preset's name.
+/// Says a mistake in the words of files. The shape tells the names that are known there: it has those that a file
+/// may say and the type does not, such as a preset's name.
 fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
     match &mistake.kind {
         MistakeKind::UnknownField(name, known) => {
@@ -273,7 +273,7 @@ mod tests {
         },
     }
 
-    /// What the shape must know of these types for the messages.
+    /// The shape of these types, for the messages.
     fn shape() -> TreeShape {
         let after = json!({ "properties": { "time": {} }, "required": ["time"] });
         let wake =

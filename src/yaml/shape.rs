@@ -1,8 +1,8 @@
-//! What may stand in a tree: its shape, read from the JSON Schema of the type that it becomes.
+//! The shape of a tree, read from the JSON Schema of the type that it becomes.
 //!
-//! A scalar needs no shape: it replaces, and is replaced. What has one is a mapping, which may be a
-//! struct with known fields, a map of free names, or one name of a choice with its options; the
-//! three look alike in YAML and are merged by different rules. And lists, whose entries have one.
+//! A scalar needs no shape: it replaces, and is replaced. A mapping has one: it may be a struct with known
+//! fields, a map of free names, or one name of a choice with its options; the three look alike in YAML and
+//! are merged by different rules. And lists, whose entries have one.
 //!
 //! To make a schema takes longer than a small run, so the shapes of our own types are kept as text.
 
@@ -17,19 +17,19 @@ use super::path::{Path, PathStep};
 
 pub(super) mod kept;
 
-/// What may stand at a node of a tree.
+/// The values that may stand at a node of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct TreeShape {
-    /// What a mapping means here.
+    /// The meaning of a mapping here.
     pub(super) form: MappingForm,
-    /// What the entries of a list are, if one may stand here.
+    /// The shape of a list's entries, if one may stand here.
     pub(super) items: Option<Arc<Self>>,
 }
 
 /// A shape that is made when it is first asked for: of all that can be chosen one file names little.
 pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Send>>>;
 
-/// What a mapping means.
+/// The meaning of a mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MappingForm {
     /// Nothing that is known: no mapping belongs here, or any.
@@ -44,14 +44,14 @@ pub(super) enum MappingForm {
         /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names what
         /// the others are about, and without it they say nothing.
         named_by: Option<String>,
-        /// What is chosen from beside the fields, if anything is.
+        /// The choice beside the fields, if there is one.
         beside: Option<SideChoice>,
     },
     /// Free names, all with values of one shape.
     Map(Arc<TreeShape>),
     /// One of these names, with its options where it takes any.
     Choice { names: IndexMap<String, Option<Arc<TreeShape>>>, may_be_other: bool },
-    /// What this is, which [`TreeShape::made`] looks up.
+    /// A shape that [`TreeShape::made`] looks up.
     Late(LateShape),
 }
 
@@ -60,7 +60,7 @@ pub(super) enum MappingForm {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SideChoice {
     pub(super) names: IndexMap<String, Arc<TreeShape>>,
-    /// What is chosen by naming the struct so: a preset brings it.
+    /// The choice that naming the struct so makes: a preset brings it.
     pub(super) brought: IndexMap<String, String>,
 }
 
@@ -142,8 +142,8 @@ impl TreeShape {
     }
 
     /// Returns the key that a step of a path names, and how many of the steps behind it are part of
-    /// it: a point divides the steps of a path, and some names have one in them. What is known by
-    /// itself is never made longer.
+    /// it: a point divides the steps of a path, and some names have one in them. A name that is known by itself is
+    /// never made longer.
     pub(super) fn whole_name<'s>(
         &self,
         key: &'s str,

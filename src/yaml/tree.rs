@@ -30,7 +30,7 @@ pub struct DocumentTree {
 /// Why a text is no YAML that could be a scenario.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TreeError {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// The line and column, from 1, if they are known.
     pub(crate) at: Option<(usize, usize)>,
@@ -65,7 +65,7 @@ pub(super) fn build(
 /// The text of the error that is no error. No scenario's text appears in ours.
 pub(crate) const FOUND: &str = "\u{1}found\u{1}";
 
-/// What a text may grow to: every node and every byte of a scalar counts one. Without aliases that
+/// The size that a text may grow to: every node and every byte of a scalar counts one. Without aliases that
 /// is at most three times the text; small documents may repeat themselves a little.
 fn budget(text: &str) -> usize {
     3 * text.len() + 100_000

@@ -102,14 +102,14 @@ impl Stories {
         self.jobs.entry(job).or_insert_with(|| JobGenerators::new(id, self.seed))
     }
 
-    /// Draws some of the machines for a job. What it does to their order stays for the next draw.
+    /// Draws some of the machines for a job. The order in which it leaves them stays for the next draw.
     pub fn machines(&mut self, job: u32, id: &str, count: usize) -> &[u32] {
         self.of(job, id);
         let Self { jobs, machines, .. } = self;
         let own = &mut jobs.get_mut(&job).expect("it has just been put there").own;
         let total = machines.len();
         let count = count.min(total);
-        // What is not wanted is drawn, if it is less.
+        // Draw the machines that are not wanted, if they are fewer.
         let draws = count.min(total - count);
         for drawn in 0..draws {
             let left = total - drawn;

@@ -104,7 +104,7 @@ fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
     let mut drawn = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         sample.fill_with(|| values[stream.random_range(0..values.len())]);
-        // What is left of equal values is rounding.
+        // A tiny error of equal values is rounding.
         let own = standard_error(&sample).filter(|own| 1e-9 * error < *own);
         drawn.push((mean(&sample)? - centre) / own.unwrap_or(0.0));
     }

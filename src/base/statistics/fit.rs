@@ -5,7 +5,7 @@ use super::mean;
 /// A line by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearFit {
-    /// What y grows by when x grows by one.
+    /// How much y grows when x grows by one.
     pub slope: f64,
     /// The y where x is zero.
     pub intercept: f64,

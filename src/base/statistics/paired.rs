@@ -8,7 +8,7 @@ use statrs::distribution::ContinuousCDF;
 use super::estimate::{Band, Estimate, student, student_of};
 use super::{mean, quantile, standard_deviation};
 
-/// What is less likely than this if both sides were alike is no chance.
+/// A result that would be less likely than this if both sides were alike is no chance.
 pub const LEVEL: f64 = 0.05;
 
 /// How likely it shall be that so many pairs as are asked for decide.
@@ -17,7 +17,7 @@ pub const POWER: f64 = 0.8;
 /// No more pairs than this are asked for.
 pub const MOST_PAIRS: usize = 10_000;
 
-/// What differs less is rounding.
+/// A smaller difference is rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// The ratio of two sides: the geometric mean of the ratios of their pairs.
@@ -96,7 +96,7 @@ pub fn logarithms(left: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     left.iter().zip(right).map(logarithm).collect()
 }
 
-/// What Holm's method says of one of several tests.
+/// The answer of Holm's method for one of several tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HolmStep {
     /// Its p value, corrected: at most [`LEVEL`] if the test decides among the others.
@@ -137,7 +137,7 @@ pub struct Outlier {
 ///
 /// Far is more than eight robust standard deviations (1.4826 times the median of the distances from
 /// the median), of five to seven values more than twenty; fewer values have none. Of normal samples
-/// less than one in a hundred has such a value. What is within a hundredth of the median is never far,
+/// less than one in a hundred has such a value. A value within a hundredth of the median is never far,
 /// and where more than one in five lie far the values are of two kinds, and none is an outlier.
 pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let far = match logarithms.len() {
@@ -214,13 +214,13 @@ mod tests {
 
     #[test]
     fn so_many_pairs_decide_as_the_quantiles_of_t_say() {
-        // Mean 0.1 and deviation 0.1581: a reach of 0.6325 deviations. By the tables:
-        // n = 22: (2.0796 + 0.8591) / √22 = 0.6265; n = 21: (2.0860 + 0.8600) / √21 = 0.6429.
+        // Mean 0.1 and deviation 0.1581: a reach of 0.6325 deviations. By the tables: n = 22: (2.0796 +
+        // 0.8591) / √22 = 0.6265; n = 21: (2.0860 + 0.8600) / √21 = 0.6429.
         let found = ratio(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
         assert_eq!(found.pairs_to_decide(0.05), Some(22));
-        // With normal quantiles 20 would seem to do: ((1.9600 + 0.8416) / 0.6325)² = 19.6.
-        // The level of the first of five tests takes more.
-        // n = 33: (2.7385 + 0.8530) / √33 = 0.6252; n = 32: (2.7440 + 0.8534) / √32 = 0.6359.
+        // With normal quantiles 20 would seem to do: ((1.9600 + 0.8416) / 0.6325)² = 19.6. The level of the
+        // first of five tests takes more. n = 33: (2.7385 + 0.8530) / √33 = 0.6252; n = 32: (2.7440 + 0.8534)
+        // / √32 = 0.6359.
         assert_eq!(found.pairs_to_decide(0.01), Some(33));
         assert_eq!(ratio(&[-0.1, 0.1001]).pairs_to_decide(0.05), None, "far too many");
     }

@@ -97,7 +97,7 @@ pub enum FluidDiscipline {
     /// Generalised processor sharing: the same in proportion to the weights.
     Gps,
     /// The fair sojourn protocol: one after another, in the order in which they would end under
-    /// [`Self::Ps`] if no more of them came. What a job cannot use goes to the next.
+    /// [`Self::Ps`] if no more of them came. Capacity that a job cannot use goes to the next.
     ///
     /// A job that ends early goes on in the sharing that is only imagined. One that has ended
     /// there but not really is before all those that have not. Jobs that end together are served
@@ -106,8 +106,8 @@ pub enum FluidDiscipline {
     /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
     /// of the system may: it cannot make up for what it has waited.
     Fsp,
-    /// Shortest remaining processing time: the job with the least work left first. What it cannot
-    /// use goes to the next. Of equal jobs the one that can use more is before the other, and then
+    /// Shortest remaining processing time: the job with the least work left first. Capacity that it cannot use goes
+    /// to the next. Of equal jobs the one that can use more is before the other, and then
     /// the one that arrived first.
     Srpt,
 }

@@ -1,6 +1,6 @@
 //! How numbers are told to people: on the console, in charts, in verdicts, of traces.
 //!
-//! Who tells a number says how closely it is looked at ([`Detail`]); which units there are, where
+//! The caller says how closely a number is looked at ([`Detail`]); which units there are, where
 //! one ends and the next begins, and that nobody reads of 60 seconds is the same for all. Numbers
 //! are told without a sign: a chart has the true minus, a file for programs the one of ASCII.
 
@@ -56,7 +56,7 @@ fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     let unit = unit_for(units, size);
     let rounded = (in_unit(size, unit) / step).round() * step;
     let next = units.iter().rev().find(|next| unit.size < next.size);
-    // What is a thousand but for the fractions of binary numbers is one.
+    // A thousand but for the fractions of binary numbers is a thousand.
     let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
     *next.filter(is_full).unwrap_or(&unit)
 }

@@ -38,7 +38,7 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
     }
 }
 
-/// What jobs can be chosen by.
+/// The names by which expectations can choose jobs.
 struct Known {
     names: BTreeSet<String>,
     users: BTreeSet<String>,
@@ -73,7 +73,7 @@ impl Known {
             if known.contains(word) || !told.insert((key, word.to_owned())) {
                 continue;
             }
-            // Who names an entry with a count means its jobs.
+            // A name of an entry with a count means its jobs.
             let first = known.get(&format!("{word}-1")).map(String::as_str);
             let what_to_do = match first.or_else(|| nearest(word, known.iter().map(String::as_str)))
             {

@@ -72,7 +72,7 @@ impl Shorten for Doomed {
 
 /// A kind of fault that strikes attempts.
 pub(super) trait Strikes {
-    /// What becomes of them.
+    /// The way in which they end.
     const HOW: DoomKind;
     /// How far they come if nothing else is said; none, if that is drawn.
     const USUAL: Option<Fraction>;

@@ -1,4 +1,4 @@
-//! What faults do to a run: messages that arrive at their instants, and settings that hold all the time.
+//! Effects of faults on a run: messages that arrive at their instants, and settings that hold all the time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Cut, Topology, TrackerId};
 use mumakil_core::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
 
-/// What a fault is told when it does its work.
+/// The situation in which a fault does its work.
 #[derive(Clone, Debug)]
 pub(super) struct Cue {
     /// Its moment, or the beginning.
     pub(super) at: SimTime,
-    /// What its random streams are known by: its kind, whom it strikes, and how many faults with the
+    /// The key of its random streams: its kind, the nodes that it strikes, and how many faults with the
     /// same of these stand before it. So no other fault that is added or removed moves its draws,
     /// and another moment or another strength of it strikes the same nodes.
     pub(super) draws: u32,
@@ -45,15 +45,15 @@ impl<'a> Site<'a> {
     }
 }
 
-/// What the faults of a run do to it.
+/// The effects of a run's faults.
 #[derive(Debug)]
 pub struct Effects<'a> {
     pub(super) site: Site<'a>,
-    /// What arrives from outside: when, and at whom what.
+    /// Messages from outside: each with its instant and its receiver.
     pub opening: Vec<(SimTime, Mail)>,
-    /// What befalls machines.
+    /// Mishaps of machines.
     pub mishaps: Vec<Mishap>,
-    /// What makes attempts end badly.
+    /// Causes that make attempts end badly.
     pub dooms: Vec<Doom>,
     /// The nodes that are not there at the beginning.
     pub absent: BTreeSet<TrackerId>,
@@ -65,7 +65,7 @@ pub struct Effects<'a> {
     pub late: Fraction,
     /// How late they are.
     pub late_by: Dist<SimSpan>,
-    /// Who is cut off from the others, and when.
+    /// The trackers that are cut off from the others, and when.
     pub cuts: Vec<Arc<Cut>>,
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.

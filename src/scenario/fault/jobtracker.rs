@@ -19,8 +19,8 @@ pub(super) struct JobTrackerProcess {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pause: Option<SimSpan>,
     /// Its process dies and is started again after so long. Heartbeats find nobody meanwhile and are
-    /// tried again each second; jobs are submitted as soon as it is back. Its policy begins anew. What
-    /// becomes of jobs is told by `recover`.
+    /// tried again each second; jobs are submitted as soon as it is back. Its policy begins anew. `recover` tells
+    /// the fate of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<SimSpan>,
     /// Whether it recovers jobs when it is started again (`mapred.jobtracker.restart.recover`). Without

@@ -1,4 +1,4 @@
-//! What is known of a scenario when its faults are checked.
+//! The scenario around faults, when they are checked.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::workload::shared::copy;
 use mumakil_core::mapred::Hadoop;
 use mumakil_yaml::{Path, Problem};
 
-/// What is known of the cluster and the workload when faults are checked.
+/// The cluster and the workload around faults, when they are checked.
 #[derive(Clone, Debug, Default)]
 pub struct Known<'a> {
     /// How many nodes there are, if no file has still to say so.

@@ -16,7 +16,7 @@ use mumakil_core::mapred::ToMapOutputs;
 use mumakil_yaml::{Path, Problem};
 
 /// Nodes are cut off from all others, and from the JobTracker, which misses them after
-/// `hadoop.expiry`. What runs on them goes on; their heartbeats are lost, and reduces do not reach map
+/// `hadoop.expiry`. Attempts on them go on; their heartbeats are lost, and reduces do not reach map
 /// outputs on the other side, as far as the JobTracker's answers tell them: a reduce that is cut off
 /// itself goes on with what it knew of. Maps still read their input from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

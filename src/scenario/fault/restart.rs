@@ -1,8 +1,8 @@
 //! Trackers' processes die and come back, on machines that stay on.
 //!
 //! As in Hadoop, what the attempts did is lost all the same: they end with their tracker, which also
-//! serves the outputs of maps and, when it starts, removes them. What differs from a machine that
-//! dies is that the blocks of the file system stay in reach, and in the machine's memory.
+//! serves the outputs of maps and, when it starts, removes them. Unlike with a machine that dies, the blocks of the
+//! file system stay in reach, and in the machine's memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

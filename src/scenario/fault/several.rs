@@ -17,7 +17,7 @@ pub(super) struct OneOrList<T>(pub(super) Vec<T>);
 
 /// A name of which there may be several.
 pub(super) trait ListedName {
-    /// What may stand there.
+    /// The values that may stand there, in words.
     const EXPECTED: &'static str;
     /// How many there are at least.
     const LEAST: usize;

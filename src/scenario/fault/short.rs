@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(super) trait Shorten: Sized {
     /// The bare value.
     type Bare;
-    /// What may stand there.
+    /// The values that may stand there, in words.
     const EXPECTED: &'static str;
 
     /// Returns the options that a bare value stands for, or why it stands for none.

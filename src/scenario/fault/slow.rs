@@ -13,7 +13,7 @@ use mumakil_core::mapred::Harm;
 use mumakil_yaml::{Path, Problem};
 
 /// Nodes are slow from `at`, or from the beginning, on: their parts have these shares of their usual
-/// speeds. What runs there goes on at another pace from that instant. If a node is slow for several
+/// speeds. Attempts there go on at another pace from that instant. If a node is slow for several
 /// reasons, the shares are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

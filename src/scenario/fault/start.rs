@@ -10,8 +10,8 @@ use super::whom::Whom;
 use mumakil_core::mapred::Harm;
 
 /// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a
-/// `stop` of as many has drawn: the first such `start` is for the first such `stop`. What has stopped
-/// for a while comes back by itself.
+/// `stop` of as many has drawn: the first such `start` is for the first such `stop`. A node that is stopped for a
+/// while comes back by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Start(Whom);

@@ -11,7 +11,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
 
 /// The health script of these nodes complains, which their next heartbeats tell: they are blacklisted
-/// and get no tasks until it does no more. What runs there goes on.
+/// and get no tasks until it does no more. Attempts there go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Unhealthy(WhomFor<Option<SimSpan>>);

@@ -43,7 +43,7 @@ pub(super) struct WhomFor<L: Lasting> {
 
 /// A length of time, which may be without end.
 pub(super) trait Lasting: Copy {
-    /// What it says.
+    /// Its description.
     const ABOUT: &'static str;
 
     /// Returns the length; `None` is without end.

@@ -21,7 +21,7 @@ pub struct Workload {
     pub start: SimSpan,
     /// Jobs that are submitted before this are in no statistics.
     pub warm_up: SimSpan,
-    /// What of a trace is not in these jobs, and why.
+    /// The parts of a trace that are not in these jobs, and why.
     pub left_out: Vec<String>,
     /// Whether two looks at the load at one instant submit two jobs.
     pub looks_twice: bool,
@@ -38,11 +38,11 @@ pub struct Arrival {
     pub batch: BatchId,
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
     pub delay: SimSpan,
-    /// Who submits it.
+    /// The way of submission.
     pub way: Way,
 }
 
-/// Who submits a job.
+/// The way in which a job is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The clients of the workload, as its pacing says.

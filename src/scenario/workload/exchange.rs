@@ -2,8 +2,7 @@
 //!
 //! A [`Trace`] keeps each job as its file has it, so that a sample of a trace is as exact as the
 //! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
-//! found by reading back what was made ([`converted`]). What a job of a format is, the format says
-//! ([`ForeignJob`]).
+//! found by reading back what was made ([`converted`]). Each format has its own type of jobs ([`ForeignJob`]).
 
 mod reshape;
 
@@ -98,7 +97,7 @@ impl Trace {
 
     /// Returns the jobs as a scenario would list them, without those that have no task.
     pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
-        // What cannot be run has been left out when the file was read.
+        // Jobs that cannot be run were left out when the file was read.
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
         let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
         if self.format.is_wall_clock() {

@@ -57,7 +57,7 @@ pub trait Format: Send + Sync {
     }
 }
 
-/// What the files of a format hold, and how that is read.
+/// The contents of a format's files, and how they are read.
 #[derive(Clone, Copy)]
 pub enum Contents {
     /// Jobs of another tool; [`Trace::of`] reads most.
@@ -71,7 +71,7 @@ pub enum Contents {
     },
     /// Racks and hosts.
     Hosts(fn(&Path) -> Result<HostFile, TraceError>),
-    /// What jobs are drawn from.
+    /// Rules from which jobs are drawn.
     Generator {
         /// Draws the jobs of a scenario with this seed.
         draw: fn(&Path, u64) -> Result<Vec<JobEntry>, TraceError>,
@@ -108,9 +108,9 @@ pub struct HostFile {
 /// How jobs are written in a format.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// What `mumakil trace convert --to` calls it.
+    /// Its name for `mumakil trace convert --to`.
     pub key: &'static str,
-    /// What the help says of it.
+    /// Its description in the help.
     pub about: &'static str,
     /// Makes a job of the file of one that a scenario lists: a [`TraceJob::Own`] where files of the
     /// format are lists, else a [`TraceJob::Foreign`].
@@ -181,7 +181,7 @@ pub trait ForeignJob: Debug {
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
 }
 
-/// What became of a job and of its attempts; nothing where that is not known.
+/// The outcome of a job and of its attempts; nothing where that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endings {
     /// Of the job.

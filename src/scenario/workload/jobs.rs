@@ -122,10 +122,10 @@ pub struct JobEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"reduce_time": null}]))]
     pub reduce_rate: Option<Rate>,
-    /// What every computing time is multiplied with, drawn for each task.
+    /// The factor of every computing time, drawn for each task.
     #[serde(default = "no_noise")]
     pub noise: Dist<Factor>,
-    /// What a map's computing time is multiplied with when its input is on another node.
+    /// The factor of a map's computing time when its input is on another node.
     #[serde(default)]
     pub penalty: Penalty,
     /// The memory of a map's process.
@@ -135,10 +135,10 @@ pub struct JobEntry {
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
 
-    /// What each map reads and where that lies, if a trace says so; a list cannot.
+    /// The split of each map and its place, if a trace says so; a list cannot.
     #[serde(skip)]
     pub splits: Option<Arc<[Split]>>,
-    /// What a trace says of single attempts; a list cannot.
+    /// Single attempts of a trace; a list cannot have them.
     #[serde(skip)]
     pub traced: Option<Arc<Traced>>,
 }
@@ -162,7 +162,7 @@ impl Phases {
     }
 }
 
-/// What a map's computing time is multiplied with when its input is on another node.
+/// The factor of a map's computing time when its input is on another node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Penalty {

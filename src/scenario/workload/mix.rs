@@ -45,13 +45,13 @@ pub struct Mix {
     /// When jobs are submitted.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Who submits them.
+    /// The user who submits them.
     #[serde(default)]
     pub user: Names,
     /// Their pools or queues; the users' names unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Names>,
-    /// What all times of tasks are multiplied with.
+    /// The factor of all times of tasks.
     #[serde(default = "unchanged")]
     pub time_factor: Factor,
     /// The types of jobs, by name. The jobs of a type are called `TYPE-1`, `TYPE-2`, … .
@@ -59,8 +59,7 @@ pub struct Mix {
     pub types: IndexMap<String, JobType>,
 }
 
-/// What jobs of a type are like. Their numbers are drawn for each job; what is said of bytes and
-/// times is said of one task.
+/// A type of jobs. Its numbers are drawn for each job; bytes and times are those of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobType {
@@ -78,7 +77,7 @@ pub struct JobType {
     /// How long after them it is submitted.
     #[serde(default)]
     pub delay: Dist<SimSpan>,
-    /// Who submits them; as in the whole mix unless given.
+    /// The user who submits them; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Names>,
     /// Their pools or queues; as in the whole mix unless given.
@@ -146,11 +145,11 @@ pub struct JobType {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"reduce_time": null}))]
     pub reduce_rate: Option<Rate>,
-    /// What every computing time is multiplied with, drawn for each task: how unlike the tasks of
+    /// The factor of every computing time, drawn for each task: how unlike the tasks of
     /// one job are.
     #[serde(default = "no_noise")]
     pub noise: Dist<Factor>,
-    /// What a map's computing time is multiplied with when its input is on another node.
+    /// The factor of a map's computing time when its input is on another node.
     #[serde(default)]
     pub penalty: Penalty,
     /// The memory of a map's process.
@@ -161,7 +160,7 @@ pub struct JobType {
     pub reduce_memory: Bytes,
 }
 
-/// What is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
+/// The number that is drawn: the last byte of a stream's subject. New ones go to the end, so that no number
 /// moves.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
@@ -202,7 +201,7 @@ impl Lot {
     }
 }
 
-/// What the jobs that follow each other have in common.
+/// The properties that jobs which follow each other share.
 struct Family {
     /// The first one's, from 1, among all first ones.
     number: u32,

@@ -1,5 +1,5 @@
-//! What jobs of one list must be to each other: each has a name of its own, and those that read the
-//! same file agree on its blocks. It is the same for lists in a scenario, in a file and in a trace.
+//! Rules among the jobs of one list: each has a name of its own, and those that read the
+//! same file agree on its blocks. They are the same for lists in a scenario, in a file and in a trace.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
     (0 < number && number.to_string() == text).then_some((of, number))
 }
 
-/// What to do about [`file_clashes`].
+/// The hint for [`file_clashes`].
 pub(crate) const ONE_SIZE: &str =
     "a file has blocks of one size: mend `maps` or `input`, or name another file";
 

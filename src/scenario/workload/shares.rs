@@ -1,7 +1,7 @@
 //! `reduce_shares`: how unevenly the reduces of a job share its bytes.
 //!
-//! Keys are dealt to reduces by their hash, and some keys have far more records than others. What a
-//! reduce fetches, computes by its rate and writes is in proportion to its share.
+//! Keys are dealt to reduces by their hash, and some keys have far more records than others. The bytes that a
+//! reduce fetches, computes by its rate and writes are in proportion to its share.
 
 use std::sync::Arc;
 

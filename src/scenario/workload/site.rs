@@ -1,4 +1,4 @@
-//! What a workload is made for: where its jobs will run, and with what luck.
+//! The site of a workload: where its jobs will run, and with what luck.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use mumakil_core::mapred::Hadoop;
 
 /// Where jobs will run, and with what luck.
 pub struct Site<'a> {
-    /// What all randomness begins with.
+    /// The seed of all randomness.
     pub seed: u64,
     /// The folder in which relative paths begin.
     pub folder: &'a Path,

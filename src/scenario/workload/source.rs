@@ -69,11 +69,11 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
 pub trait SourceKind: Source + Clone + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// The key of its options below `workload:`.
     const KEY: &'static str;
-    /// What it is, in one sentence.
+    /// Its description, in one sentence.
     const ABOUT: &'static str;
 }
 
-/// What every kind of workload has by its type, whatever its type.
+/// The methods that every kind of workload has by its type, without naming the type.
 pub trait Erased {
     /// Returns the key of the options below `workload:`.
     fn key(&self) -> &'static str;
@@ -118,7 +118,7 @@ pub struct FoundJobs {
     pub left_out: u64,
     /// How many records are broken.
     pub broken: u64,
-    /// What to say of hosts that are none of the cluster's nodes.
+    /// A warning about hosts that are none of the cluster's nodes.
     pub unknown_hosts: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::mapred::Auto;
 use mumakil_core::trace::TraceFile;
 
-/// What arrives: jobs from one source, and when they are submitted.
+/// The jobs that arrive, from one source, and when they are submitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]

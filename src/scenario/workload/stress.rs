@@ -6,8 +6,8 @@
 //! probe is planned at a time; a look for another reason puts it off or changes its interval only if
 //! there is room.
 //!
-//! A look is a question to the JobTracker and its answer. What the rule needs to know of the instant at
-//! which it was asked goes with it, since in Mumak both are one step.
+//! A look is a question to the JobTracker and its answer. The question carries all that the rule needs to know of
+//! its instant, since in Mumak both are one step.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,9 +16,9 @@ use std::sync::Arc;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, LONGEST_PROBE, Load, Outbox, ToInjector, ToJobTracker};
 
-/// What is waited for the first probe; for a later one at most [`LONGEST_PROBE`].
+/// The wait for the first probe; for a later one at most [`LONGEST_PROBE`].
 const SHORTEST_WAIT: SimSpan = SimSpan::from_secs(1);
-/// What is waited between two jobs.
+/// The wait between two jobs.
 pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
 /// More map work than so many times the map slots is too much.
 const MOST_MAP_WORK: f64 = 2.0;
@@ -31,12 +31,12 @@ pub(super) type Due = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 pub(super) struct Stress {
     /// When the first job comes; none, once that is planned.
     start: Option<SimTime>,
-    /// Whether the first job has come. What ends before, such as a job that comes beside the workload, is no
-    /// reason to look: in Mumak nothing does, and a look would let the first come now and at the start.
+    /// Whether the first job has come. Jobs that end before, such as one beside the workload, are no reason to
+    /// look: in Mumak none does, and a look would let the first job come twice, now and at the start.
     is_open: bool,
     /// The job that comes next.
     next: Option<JobId>,
-    /// What is planned, with numbers in the order of planning.
+    /// The plans, with numbers in the order of planning.
     plans: BinaryHeap<Reverse<(SimTime, u64, Step)>>,
     last_plan: u64,
     /// The probe that is planned: when, and its number. Others that are still in the plans were
@@ -57,7 +57,7 @@ pub(super) struct Stress {
     passed_over: Vec<JobId>,
 }
 
-/// What happens at an instant.
+/// A step at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     /// A job is submitted, unless it was already.

@@ -1,4 +1,4 @@
-//! What a fluid model answers: when jobs end, and what they have until then.
+//! The answer of a fluid model: when jobs end, and how much they have until then.
 
 use num_traits::Zero;
 

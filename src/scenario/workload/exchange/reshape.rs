@@ -34,9 +34,9 @@ pub enum ReshapeError {
     TooLong {
         /// The name of the option.
         option: &'static str,
-        /// What was asked for.
+        /// The span that was asked for.
         span: SimSpan,
-        /// What there is.
+        /// The length of the trace.
         length: SimSpan,
     },
     /// Jobs would come too late.
@@ -47,22 +47,22 @@ pub enum ReshapeError {
     Unfit {
         /// The job.
         job: String,
-        /// What would be wrong with it.
+        /// The mistake that it would have.
         what: String,
     },
 }
 
-/// What times and sizes are multiplied with.
+/// Factors of times and sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     /// The time from the first job to each other, between copies, and before a job that follows
     /// others.
     pub time: Factor,
-    /// What jobs read, shuffle and write.
+    /// Factor of the bytes that jobs read, shuffle and write.
     pub size: Factor,
 }
 
-/// What a trace is folded into.
+/// The span into which a trace is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folding {
     /// The time after which the trace begins anew; all of it unless given.
@@ -139,8 +139,8 @@ impl Trace {
     }
 
     /// Folds a trace into a shorter one: cycles are laid over each other and pressed into one span,
-    /// and so many jobs are kept that they come as often as before. What jobs wait for others
-    /// stays as it is.
+    /// and so many jobs are kept that they come as often as before. The time that jobs wait for others stays as it
+    /// is.
     ///
     /// # Errors
     /// If a span is zero, or the trace is not that long.

@@ -27,7 +27,7 @@ use mumakil_yaml::{self as yaml, Problem};
 /// The columns whose cells are taken as they stand.
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
-/// What is wrong with a job: where in it, what, and what to do.
+/// A flaw of a job: its place in the job, the mistake, and a hint.
 struct Flaw {
     field: String,
     message: String,

@@ -85,7 +85,7 @@ fn stepping<'a>(
 /// Returns when the next job comes of a Poisson process with so many in each hour of the day.
 fn next_of_day(at: SimSpan, in_an_hour: &[f64; 24], rng: &mut ChaCha8Rng) -> SimSpan {
     const HOUR: f64 = 3_600e6;
-    // What is left of the wait if every hour were as long as the jobs that are expected in it.
+    // The rest of the wait if every hour were as long as the jobs that are expected in it.
     let mut wait: f64 = Exp1.sample(rng);
     let mut at = at.as_f64();
     loop {

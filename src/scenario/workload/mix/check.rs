@@ -1,4 +1,4 @@
-//! What must hold of a mix before jobs can be drawn, and of the jobs that were.
+//! Rules that a mix must keep before jobs can be drawn, and the jobs that were drawn.
 
 use super::Mix;
 use super::arrivals::Arrivals;

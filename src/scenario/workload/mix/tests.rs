@@ -1,4 +1,4 @@
-//! What a mix draws: how many of what, when, whose, and what stays as it is when something changes.
+//! Draws of a mix: how many jobs of which type, when, whose, and which stay the same when something changes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

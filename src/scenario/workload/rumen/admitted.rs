@@ -1,4 +1,4 @@
-//! What every reader takes of a logged job: whether it runs at all, when it was submitted, how many
+//! Facts that every reader takes of a logged job: whether it runs at all, when it was submitted, how many
 //! tasks it has and which is which.
 //!
 //! A run, an inspection and a conversion of a trace speak of the same jobs because they ask here.
@@ -126,7 +126,7 @@ pub(super) fn number_of(id: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("the id {id} does not end in `_` and a number"))
 }
 
-/// What an attempt takes that ended before it began.
+/// The time of an attempt that ended before it began.
 pub(super) const BACKWARDS: SimSpan = SimSpan::from_millis(100);
 
 /// Returns how long an attempt of a map took, if that is known. Mumak computes with the −1 of a time

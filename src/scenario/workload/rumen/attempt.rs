@@ -22,13 +22,13 @@ pub struct LoggedTask {
     /// When it ended.
     #[serde(with = "count")]
     pub finish_time: Option<u64>,
-    /// What it read.
+    /// The bytes that it read.
     #[serde(with = "count")]
     pub input_bytes: Option<u64>,
     /// How many records it read.
     #[serde(with = "count")]
     pub input_records: Option<u64>,
-    /// What it wrote.
+    /// The bytes that it wrote.
     #[serde(with = "count")]
     pub output_bytes: Option<u64>,
     /// How many records it wrote.
@@ -126,12 +126,12 @@ pub struct LoggedAttempt {
     /// The physical memory in each twelfth, in kilobytes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub phys_mem_kbytes: Vec<i64>,
-    /// What it used in all.
+    /// The resources that it used in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_usage_metrics: Option<ResourceUsage>,
 }
 
-/// What an attempt used: milliseconds of processor time, bytes of memory.
+/// The resources that an attempt used: milliseconds of processor time, bytes of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names say all")]

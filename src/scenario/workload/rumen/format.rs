@@ -109,8 +109,8 @@ impl ForeignJob for LoggedJob {
     }
 }
 
-/// Returns a job with the time of each task's successful attempt, if it is one that runs. What a task
-/// took that is not logged, or did not succeed, is the median of the others.
+/// Returns a job with the time of each task's successful attempt, if it is one that runs. A task that is not
+/// logged, or did not succeed, takes the median of the others.
 ///
 /// Its submission is still the trace's: what counts from the first job is up to the caller.
 fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {

@@ -2,8 +2,8 @@
 //!
 //! A trace is JSON objects one after the other, one for each job, and a topology file is one
 //! object. The structs here have Rumen's attributes under Rumen's names, of its older and its newer
-//! releases. Times are milliseconds since the epoch, sizes bytes. What a trace does not know is
-//! `None`: in the file it is −1, null, or no attribute at all.
+//! releases. Times are milliseconds since the epoch, sizes bytes. A value that a trace does not know is `None`: in
+//! the file it is −1, null, or no attribute at all.
 //!
 //! A job that ends before it begins can be read, since such jobs are in the published traces; it
 //! is noted as suspicious, and so is one with a task of more than a year.
@@ -27,7 +27,7 @@ pub struct LoggedJob {
     /// The id, such as `job_200904211745_0002`.
     #[serde(rename = "jobID")]
     pub job_id: String,
-    /// Who submitted it.
+    /// The user who submitted it.
     pub user: Option<String>,
     /// Its name.
     pub job_name: Option<String>,
@@ -35,7 +35,7 @@ pub struct LoggedJob {
     pub queue: Option<String>,
     /// Its priority.
     pub priority: Option<Priority>,
-    /// What its code is written in.
+    /// The language of its code.
     #[serde(rename = "jobtype")]
     pub job_type: Option<JobType>,
     /// How it ended.
@@ -49,7 +49,7 @@ pub struct LoggedJob {
     /// When it ended.
     #[serde(with = "count")]
     pub finish_time: Option<u64>,
-    /// What is to be taken off `submit_time`.
+    /// The milliseconds to be taken off `submit_time`.
     #[serde(deserialize_with = "nullable")]
     pub relative_time: i64,
     /// How many maps it has; more than are logged, in some traces.
@@ -132,7 +132,7 @@ pub enum Priority {
     VeryHigh,
 }
 
-/// What a job's code is written in.
+/// The language of a job's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are Rumen's")]
@@ -320,7 +320,7 @@ impl Record for LoggedJob {
     }
 }
 
-/// What takes longer is suspicious.
+/// A longer task is suspicious.
 const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `workload: {rumen: {trace: …}}`: the jobs of a cluster's history, as Rumen wrote them down.
 //!
-//! What the trace says of a task's attempts goes before everything else ([`Traced`]). There are
-//! two ways to take it. As *measured*: a map runs again where its own split lies, and a reduce
-//! fetches, merges and reduces for as long as it did once the last map had ended. Or as *Mumak*
-//! does, whose quirks are kept: it takes a map's split by the place in the file and its time by
-//! the number in the id, counts an input in the rack as one elsewhere, and leaves out what a
-//! reduce does before it reduces.
+//! Logged attempts of a task go before everything else ([`Traced`]). There are two ways to take it. As
+//! *measured*: a map runs again where its own split lies, and a reduce fetches, merges and reduces for as
+//! long as it did once the last map had ended. Or as *Mumak* does, whose quirks are kept: it takes a map's
+//! split by the place in the file and its time by the number in the id, counts an input in the rack as one
+//! elsewhere, and leaves out what a reduce does before it reduces.
 
 use std::sync::Arc;
 
@@ -157,7 +156,7 @@ struct Reader<'a> {
     latest: u64,
 }
 
-/// Who sees to it that jobs do not stand below others that were submitted later.
+/// The party that keeps jobs from standing below others that were submitted later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// The pass over the records, of all of them.

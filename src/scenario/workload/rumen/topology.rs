@@ -15,7 +15,7 @@ use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 pub struct LoggedTopology {
     /// The name; `<root>` for the root.
     pub name: String,
-    /// What is in it; nothing in a machine, and then it is null in the file.
+    /// Its children; a machine has none, and then it is null in the file.
     #[serde(default, deserialize_with = "nullable", serialize_with = "null_if_empty")]
     pub children: Vec<Self>,
 }

@@ -36,7 +36,7 @@ pub struct SlsJob {
     /// The queue.
     #[serde(rename = "job.queue.name", skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    /// Who submitted it.
+    /// The user who submitted it.
     #[serde(rename = "job.user", skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Which nodes it may run on.
@@ -209,7 +209,7 @@ impl Record for SlsJob {
     }
 }
 
-/// What takes longer is suspicious.
+/// A longer task is suspicious.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
 fn is_absurd(millis: i64) -> bool {

@@ -14,10 +14,10 @@ use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault};
 /// The most jobs that can be drawn: as many as an entry of a list may stand for.
 const MOST_JOBS: u32 = 1_000_000;
 
-/// What the generator is told.
+/// The generator's settings.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Synth {
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
     /// How many nodes the cluster has.
     pub num_nodes: u32,
@@ -27,7 +27,7 @@ pub struct Synth {
     pub num_jobs: u32,
     /// The seed of the generator's random numbers.
     pub rand_seed: i64,
-    /// What jobs are drawn from.
+    /// The workloads from which jobs are drawn.
     pub workloads: Vec<SynthWorkload>,
 }
 
@@ -36,7 +36,7 @@ pub struct Synth {
 pub struct SynthWorkload {
     /// Its name.
     pub workload_name: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
     /// How often a job is of this workload, against the other workloads.
     pub workload_weight: Amount,
@@ -64,7 +64,7 @@ pub struct TimeSample {
 pub struct SynthClass {
     /// Its name.
     pub class_name: Option<String>,
-    /// Who submits its jobs.
+    /// The user who submits its jobs.
     pub user_name: Option<String>,
     /// How often a job is of this class, against the other classes.
     pub class_weight: Amount,
@@ -80,7 +80,7 @@ pub struct SynthClass {
     pub reservation: Option<Sample>,
     /// The tasks of a job.
     pub tasks: Option<Vec<SynthTask>>,
-    /// What the application is told.
+    /// The parameters of the application.
     pub params: Option<BTreeMap<String, String>>,
 
     /// How many maps, in older files, as are the following.

@@ -21,11 +21,11 @@ pub struct SwimJob {
     pub submit_s: u64,
     /// How long after the job before it, in seconds.
     pub gap_s: u64,
-    /// What its maps read.
+    /// The bytes that its maps read.
     pub input: Bytes,
-    /// What went from its maps to its reduces.
+    /// The bytes that went from its maps to its reduces.
     pub shuffle: Bytes,
-    /// What it wrote.
+    /// The bytes that it wrote.
     pub output: Bytes,
     /// Where its input lies.
     pub input_path: Option<String>,
@@ -53,7 +53,7 @@ impl Record for SwimJob {
             RecordFault::new("the line is not a text in UTF-8").at(error.valid_up_to())
         })?;
         let columns: Vec<&str> = line.split('\t').collect();
-        // What has no columns has no id either.
+        // A line without columns has no id either.
         let id = (1 < columns.len()).then_some(columns[0]);
         job(line, &columns).map_err(|fault| fault.of(id))
     }

@@ -4,7 +4,7 @@ use super::record::SwimJob;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, Count};
 
-/// What a reduce fetches unless the scenario says otherwise.
+/// The bytes that a reduce fetches unless the scenario says otherwise.
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
 /// How many tasks a job has.

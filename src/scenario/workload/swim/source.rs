@@ -1,9 +1,8 @@
 //! `workload: {swim: {file: …}}`: the jobs of a SWIM trace, which knows bytes and no tasks.
 //!
-//! A trace says of a job when it came and what it read, shuffled and wrote. What is made of that is
-//! a rule, and each has its options: how many tasks (`mapping`), how long they take (`map_rate`,
-//! `reduce_rate`, `noise`), which of the jobs (`jobs`, `window`, `at_least`), how large they are
-//! (`size_scale`) and how fast they come (`pace`).
+//! A trace says of a job when it came and what it read, shuffled and wrote. Rules with options make jobs of
+//! that: how many tasks (`mapping`), how long they take (`map_rate`, `reduce_rate`, `noise`), which of the
+//! jobs (`jobs`, `window`, `at_least`), how large they are (`size_scale`) and how fast they come (`pace`).
 //!
 //! Of SWIM's own replay everything is kept but the choice of the partition files that a job
 //! reads: here a job's blocks are those of the path that the trace names, or else its own, and lie
@@ -46,7 +45,7 @@ pub struct Swim {
     /// with start and shuffle: the median of Facebook's cluster of 2009.
     #[serde(default = "reduce_rate")]
     pub reduce_rate: Rate,
-    /// What every computing time is multiplied with, drawn for each task.
+    /// The factor of every computing time, drawn for each task.
     #[serde(default = "no_noise")]
     pub noise: Dist<Factor>,
     /// Which jobs are taken, by their places in the trace, from 1. With this or `window`, times
@@ -59,7 +58,7 @@ pub struct Swim {
     /// Only jobs are taken that are as large as this.
     #[serde(default)]
     pub at_least: AtLeast,
-    /// What input, shuffle and output are multiplied with: for a cluster of another size.
+    /// The factor of input, shuffle and output: for a cluster of another size.
     #[serde(default = "as_it_is")]
     pub size_scale: Factor,
     /// How fast jobs come.

@@ -1,4 +1,4 @@
-//! What holds for all jobs.
+//! Laws of all jobs.
 
 use std::collections::BTreeMap;
 
