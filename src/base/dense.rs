@@ -1,6 +1,7 @@
 //! Lists by dense numbers, as those of jobs and trackers are, which grow as numbers are heard of.
 
 /// Returns what a list has for a number; up to there it is filled with defaults.
+#[inline]
 pub fn grown<T: Default>(list: &mut Vec<T>, number: usize) -> &mut T {
     if list.len() <= number {
         list.resize_with(number + 1, T::default);

@@ -26,12 +26,40 @@ use mumakil_core::mapred::{
 /// How many letters of a class stand in the name of a file.
 const CLASS_LETTERS: usize = 48;
 
+/// The spans that are recorded as they happen. Each has a place of its own, not a name that is looked up:
+/// that took 3 % of a run.
+#[derive(Clone, Copy, Debug)]
+enum PassingSpan {
+    HeartbeatRtt,
+    JobTrackerQueue,
+    SlotIdle,
+    TaskWait,
+    LocalityWait,
+    CommitDelay,
+    Suspension,
+    PreemptionToLaunch,
+}
+
+impl PassingSpan {
+    /// The names of their histograms, in the same order.
+    const NAMES: [&str; 8] = [
+        "heartbeat_rtt",
+        "jobtracker_queue",
+        "slot_idle",
+        "task_wait",
+        "locality_wait",
+        "commit_delay",
+        "suspension",
+        "preemption_to_launch",
+    ];
+}
+
 /// Writes the histograms.
 #[derive(Debug)]
 pub(super) struct Histograms {
     folder: PathBuf,
-    /// By their names. A histogram is made with its first value.
-    histograms: BTreeMap<Cow<'static, str>, Histogram<u64>>,
+    /// Each is made with its first value.
+    passing: [Option<Histogram<u64>>; PassingSpan::NAMES.len()],
     /// The attempts for which a slot was taken, and when.
     awaited: FxHashMap<AttemptId, SimTime>,
     /// Since when each free slot of each tracker is free, the longest free first.
@@ -44,7 +72,7 @@ impl Histograms {
         disk::create_dir(&tables).map_err(RecordError::at(&tables))?;
         Ok(Self {
             folder: folder.to_owned(),
-            histograms: BTreeMap::new(),
+            passing: Default::default(),
             awaited: FxHashMap::default(),
             free: Vec::new(),
         })
@@ -67,7 +95,7 @@ impl Histograms {
         }
         for _ in 0..shift.slots {
             if let Some(since) = self.free[shift.tracker.index()][shift.task.slot()].pop_front() {
-                self.record("slot_idle", at.saturating_since(since));
+                self.record(PassingSpan::SlotIdle, at.saturating_since(since));
             }
         }
     }
@@ -104,13 +132,13 @@ impl Histograms {
             AttemptFact::Resumed if books.counts(attempt.job()) => {
                 self.has_slot(at, attempt);
                 if let Some(attempt) = books.attempt(attempt) {
-                    self.record("suspension", attempt.suspension());
+                    self.record(PassingSpan::Suspension, attempt.suspension());
                 }
             }
             AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
                 self.awaited.remove(&attempt);
                 if let Some(commit) = phases.commit {
-                    self.record("commit_delay", commit);
+                    self.record(PassingSpan::CommitDelay, commit);
                 }
             }
             AttemptFact::Opened { .. }
@@ -126,45 +154,59 @@ impl Histograms {
         if !attempt.task.is_work() {
             return;
         }
-        self.record("task_wait", waited);
+        self.record(PassingSpan::TaskWait, waited);
         if let Reason::Waited(span) = reason {
-            self.record("locality_wait", span);
+            self.record(PassingSpan::LocalityWait, span);
         }
     }
 
     fn has_slot(&mut self, at: SimTime, attempt: AttemptId) {
         if let Some(since) = self.awaited.remove(&attempt) {
-            self.record("preemption_to_launch", at.saturating_since(since));
+            self.record(PassingSpan::PreemptionToLaunch, at.saturating_since(since));
         }
     }
 
-    /// Adds the spans of the jobs, by their classes too, and how late a scaled clock was.
-    fn complete(&mut self, end: &RunEnd<'_>) {
+    /// Returns all histograms by their names, with those of jobs' spans, by their classes too, and of how late
+    /// a scaled clock was.
+    fn named(&mut self, end: &RunEnd<'_>) -> BTreeMap<Cow<'static, str>, Histogram<u64>> {
+        let passing = PassingSpan::NAMES.into_iter().zip(std::mem::take(&mut self.passing));
+        let passing = passing.filter_map(|(name, values)| Some((name.into(), values?)));
+        let mut named: BTreeMap<Cow<'static, str>, _> = passing.collect();
+        let mut note = |name: Cow<'static, str>, span: SimSpan| {
+            add(named.entry(name).or_insert_with(empty), span, 1);
+        };
         for job in end.books.counted() {
             if let Some(wait) = job.wait() {
-                self.record("job_wait", wait);
+                note("job_wait".into(), wait);
             }
             if let Some(sojourn) = job.sojourn() {
-                self.record("job_sojourn", sojourn);
+                note("job_sojourn".into(), sojourn);
                 if !job.spec.class.is_empty() {
-                    self.record(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+                    note(format!("job_sojourn-{}", tame(&job.spec.class)).into(), sojourn);
                 }
             }
         }
         if let Some(lag) = end.clock_lag.filter(|lag| !lag.is_empty()) {
-            self.histograms.insert("clock_lag".into(), lag.clone());
+            named.insert("clock_lag".into(), lag.clone());
         }
+        named
     }
 
-    fn record(&mut self, name: impl Into<Cow<'static, str>>, span: SimSpan) {
-        self.record_all(name, span, 1);
+    fn record(&mut self, kind: PassingSpan, span: SimSpan) {
+        self.record_all(kind, span, 1);
     }
 
-    fn record_all(&mut self, name: impl Into<Cow<'static, str>>, span: SimSpan, count: u64) {
-        let empty = || Histogram::new(3).expect("three digits are possible");
-        let histogram = self.histograms.entry(name.into()).or_insert_with(empty);
-        histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
+    fn record_all(&mut self, kind: PassingSpan, span: SimSpan, count: u64) {
+        add(self.passing[kind as usize].get_or_insert_with(empty), span, count);
     }
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are possible")
+}
+
+fn add(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
+    histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
 }
 
 impl Watcher for Histograms {
@@ -190,20 +232,20 @@ impl Watcher for Histograms {
     }
 
     fn count(&mut self, beats: &Beats) {
-        self.record_all("heartbeat_rtt", beats.rtt, beats.count);
-        self.record_all("jobtracker_queue", beats.queued, beats.count);
+        self.record_all(PassingSpan::HeartbeatRtt, beats.rtt, beats.count);
+        self.record_all(PassingSpan::JobTrackerQueue, beats.queued, beats.count);
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        self.complete(end);
+        let named = self.named(end);
         let tables = self.folder.join(files::HISTOGRAMS);
-        for (name, histogram) in &self.histograms {
+        for (name, histogram) in &named {
             let mut table = TextFile::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
             table.write(|to| hdr::write_percentiles(to, histogram))?;
             table.finish()?;
         }
         let mut log = TextFile::create(&self.folder, files::LATENCY)?;
-        log.write(|to| hdr::write_log(to, end.run.ended, self.histograms.iter()))?;
+        log.write(|to| hdr::write_log(to, end.run.ended, named.iter()))?;
         log.finish()
     }
 }
