@@ -131,7 +131,9 @@ pub fn run(mut registry: Registry) -> ExitCode {
         Err(message) => {
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             let again = |arguments| parse(command(&registry), arguments).err();
-            terminal::print_usage(message, arguments, again);
+            let command = command(&registry);
+            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            terminal::print_usage(message, arguments, &names, again);
             return ExitCode::from(code);
         }
     };
@@ -181,7 +183,7 @@ impl Command {
             Self::List(arguments) => arguments.run(registry),
             Self::Show(arguments) => arguments.run(registry),
             Self::Theory(arguments) => arguments.run(),
-            Self::Help(arguments) => arguments.run(command(registry)),
+            Self::Help(arguments) => arguments.run(command(registry), registry),
             Self::Man(arguments) => arguments.run(command(registry)),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
         }
@@ -224,7 +226,7 @@ mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
     use crate::workload::JobEntry;
-    use crate::workload::format::{Contents, Format, Target, TraceJob, other};
+    use crate::workload::format::{Contents, ConversionTarget, Format, TraceJob, other};
 
     /// A policy that does not last.
     struct Fragile;
@@ -276,9 +278,9 @@ mod tests {
                 write: |jobs, to| jobs.iter().try_for_each(|job| writeln!(to, "{}", job.name)),
             }
         }
-        fn target(&self) -> Option<Target> {
+        fn target(&self) -> Option<ConversionTarget> {
             let make = |job: &JobEntry, _| TraceJob::Own(Box::new(job.clone()));
-            Some(Target { key: "names", about: "Names", make })
+            Some(ConversionTarget { key: "names", about: "Names", make })
         }
     }
 

@@ -20,7 +20,22 @@ impl Chapter {
         CHAPTERS.iter().find(|chapter| chapter.name == name)
     }
 
-    /// Returns what it is about: its heading.
+    /// Returns the chapters that have a word, each with the first heading under which it stands.
+    pub fn places(word: &str) -> impl Iterator<Item = (&'static Self, &'static str)> {
+        let word = word.to_lowercase();
+        CHAPTERS.iter().filter_map(move |chapter| {
+            let mut heading = chapter.title();
+            chapter.text.lines().find_map(|line| {
+                if let Some(new) = line.strip_prefix("## ") {
+                    heading = new;
+                }
+                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
+                words.any(|other| other.to_lowercase() == word).then_some((chapter, heading))
+            })
+        })
+    }
+
+    /// Returns its subject: its heading.
     pub fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }

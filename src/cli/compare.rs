@@ -186,6 +186,9 @@ pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure
     )))
 }
 
+/// More folders are not named in a hint.
+const MOST_HINTS: usize = 5;
+
 fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
     let has = |name: &str| folder.join(name).is_file();
     if has(STUDY) {
@@ -194,7 +197,17 @@ fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
         Ok(FolderKind::Run)
     } else {
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
-        Err(Failure::input(format!("{} {what}", folder.display())))
+        let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let has_results =
+            |path: &PathBuf| [STUDY, RESOLVED].iter().any(|name| path.join(name).is_file());
+        let mut below: Vec<PathBuf> = below.map(|entry| entry.path()).filter(has_results).collect();
+        below.sort();
+        let below = below.iter().take(MOST_HINTS).map(|path| format!("`{}`", path.display()));
+        let hint = match below.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => none,
+            below => format!("\n   = below it is {below}"),
+        };
+        Err(Failure::input(format!("{} {what}{hint}", folder.display())))
     }
 }
 

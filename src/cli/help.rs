@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::failure::Failure;
 use super::lines::BOLD;
-use super::terminal;
-use super::{markdown, pager};
+use super::{markdown, pager, show, terminal};
 use crate::guide::{CHAPTERS, Chapter};
 use crate::nearest::nearest;
+use crate::scenario::Registry;
 
 /// Read the guide, or the help of a command
 #[derive(Debug, clap::Args)]
@@ -17,12 +17,16 @@ Examples:
   mumakil help run
   mumakil help trace convert")]
 pub(super) struct Arguments {
-    /// A topic of the guide, or a command; without, both are listed
+    /// A topic of the guide, a command, or a word to look up; without, topics and commands are listed
     topic: Vec<String>,
 }
 
 impl Arguments {
-    pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+    pub(super) fn run(
+        mut self,
+        mut command: clap::Command,
+        registry: &Registry,
+    ) -> Result<(), Failure> {
         command.build();
         if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
             return match self.topic.get(1) {
@@ -33,7 +37,13 @@ impl Arguments {
         for (depth, name) in self.topic.iter().enumerate() {
             match command.find_subcommand(name).cloned() {
                 Some(found) => command = found,
-                None => return Err(unknown(&command, name, depth)),
+                None => match near(&command, name, depth) {
+                    // It may be the name of a key, a quantity or the like, or a word of the guide.
+                    None if self.topic.len() == 1 => {
+                        return show::Arguments::of(self.topic.remove(0)).run(registry);
+                    }
+                    near => return Err(unknown(name, near)),
+                },
             }
         }
         Ok(terminal::print_help(&command.render_long_help())?)
@@ -48,12 +58,16 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
     ))
 }
 
-/// Returns the failure that a name is which is neither a command nor, as the first one, a chapter.
-fn unknown(command: &clap::Command, name: &str, depth: usize) -> Failure {
+/// Returns the command or, for the first name, the chapter that is probably meant by a name.
+fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
-    let known = commands.chain(chapters);
-    let hint = match nearest(name, known) {
+    nearest(name, commands.chain(chapters))
+}
+
+/// Returns the failure that there is neither a command nor a chapter of a name.
+fn unknown(name: &str, near: Option<&str>) -> Failure {
+    let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mumakil help` lists what there is".to_owned(),
     };

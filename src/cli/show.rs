@@ -11,6 +11,7 @@ use super::table::{Align, table};
 use super::{markdown, pager, terminal};
 use crate::expect::{self, capital};
 use crate::external::protocol;
+use crate::guide::Chapter;
 use crate::nearest::nearest;
 use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
 use crate::study;
@@ -89,6 +90,11 @@ enum Printed {
 }
 
 impl Arguments {
+    /// Asks for the thing of a name.
+    pub(super) const fn of(name: String) -> Self {
+        Self { first: name, second: None }
+    }
+
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         // The schema of studies has the keys of scenarios, too.
         let names = AllNames { registry, keys: Reference::of(&study::schema(registry)) };
@@ -163,7 +169,13 @@ impl AllNames<'_> {
             None => "`mumakil list` says what there is".to_owned(),
         };
         let what = if let [kind] = kinds { kind.word() } else { "name" };
-        Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
+        let places = Chapter::places(name).take(FEW).map(|(chapter, heading)| {
+            format!("\n   = `mumakil help {}` has it under \"{heading}\"", chapter.name)
+        });
+        Failure::input(format!(
+            "unknown {what} `{name}`\n   = {hint}{}",
+            places.collect::<String>()
+        ))
     }
 
     /// Returns the names of a kind that may be meant by one that there is not.

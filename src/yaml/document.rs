@@ -137,7 +137,7 @@ impl Document {
             }
             Err(error) => Err(Box::new(Finding {
                 message: error.message,
-                hint: None,
+                hint: error.hint,
                 path: String::new(),
                 place: error.at.map_or(FindingSpot::File(file.to_owned()), |at| text.spot(at)),
             })),

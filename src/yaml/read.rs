@@ -233,7 +233,15 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
             };
             Problem::value(path, format!("this name needs its options{such_as}"))
         }
-        MistakeKind::Wrong(message) => Problem::value(path, message),
+        MistakeKind::Wrong(message) => {
+            let text = message.strip_prefix("invalid type: text ");
+            let text = text.and_then(|text| text.strip_suffix(", expected a list"));
+            let problem = Problem::value(path, message);
+            match text.and_then(|text| text.strip_prefix('"')?.strip_suffix('"')) {
+                Some(text) => problem.hint(format!("write a list: `[{text}]`")),
+                None => problem,
+            }
+        }
     }
 }
 

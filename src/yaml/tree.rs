@@ -32,6 +32,8 @@ pub struct DocumentTree {
 pub struct TreeError {
     /// The mistake.
     pub message: String,
+    /// A hint how to mend it, if that is clear.
+    pub hint: Option<String>,
     /// The line and column, from 1, if they are known.
     pub(crate) at: Option<(usize, usize)>,
 }
@@ -92,6 +94,7 @@ fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
             if brackets.max(lists) > DEEPEST {
                 return Err(TreeError {
                     message: format!("values are nested more than {DEEPEST} deep"),
+                    hint: None,
                     at: Some((number + 1, line[..column].chars().count() + 1)),
                 });
             }
@@ -126,8 +129,36 @@ impl TreeError {
         } else if message.ends_with(PLAIN) {
             message = format!("a tag has no meaning here, expected {PLAIN}");
         }
-        Self { message, at }
+        let hint = at.and_then(|at| mended(&message, text, at));
+        Self { message, hint, at }
     }
+}
+
+/// Returns how to mend a text that YAML cannot be read from at a line and column, if it is a usual slip.
+fn mended(message: &str, text: &str, (line, column): (usize, usize)) -> Option<String> {
+    let lines: Vec<&str> = text.lines().take(line).filter(|line| !line.trim().is_empty()).collect();
+    let (own, before) = lines.split_last()?;
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    if own[..indent(own)].contains('\t') {
+        return Some("indent with spaces: YAML takes no tabs there".to_owned());
+    }
+    if message.starts_with("did not find expected key") {
+        return Some("keys of one mapping begin in the same column".to_owned());
+    }
+    if !message.starts_with("mapping values are not allowed") {
+        return None;
+    }
+    if own.chars().take(column.saturating_sub(1)).collect::<String>().contains(": ") {
+        return Some("put a text that has `: ` in it in quotes".to_owned());
+    }
+    let (key, value) = before.last()?.trim().trim_start_matches("- ").split_once(": ")?;
+    let aligned = format!("`{key}` has a value already: begin this key below `{key}`");
+    let is_name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && value.starts_with(|first: char| first.is_ascii_alphabetic());
+    Some(match is_name {
+        true => format!("{aligned}, or give `{value}` options: `{key}: {{{value}: {{…}}}}`"),
+        false => aligned,
+    })
 }
 
 const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
