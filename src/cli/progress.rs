@@ -14,7 +14,7 @@ use super::terminal;
 use super::ticker::Ticker;
 use crate::record::{OnProgress, RunProgress};
 use crate::scenario::Scenario;
-use crate::study::Pace;
+use crate::study::StudyPace;
 use crate::units::{SimSpan, tell};
 
 /// The bar's resolution.
@@ -141,7 +141,7 @@ impl StudyBar {
 
 /// Writes a line a minute about what a bar counts, while there is something to do.
 fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Ticker {
-    let (bar, failed, mut pace) = (bar.clone(), failed.clone(), Pace::default());
+    let (bar, failed, mut pace) = (bar.clone(), failed.clone(), StudyPace::default());
     Ticker::new([MINUTE; 2], move || {
         let (ended, of) = (bar.position(), bar.length().unwrap_or(0));
         pace.note(bar.elapsed(), ended);

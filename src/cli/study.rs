@@ -35,8 +35,9 @@ use crate::output::OutputError;
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Claim, Concluded, Doubts, Effort, End, Form, NextRun, Plan, PlanError, Search, Shard,
-    Share, SharedRuns, Sheet, Step, Store, Study, conclude, failed, keep, read_sheet, write_sheet,
+    Bring, Concluded, Doubts, Effort, End, FolderAccess, FolderClaim, Form, NextRun, Plan,
+    PlanError, Search, Shard, SharedRuns, Sheet, Store, Study, WorkStep, conclude, failed, keep,
+    read_sheet, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -198,7 +199,7 @@ impl StudyRunArguments {
 pub(super) struct StudySession<'r> {
     pub(super) store: Store,
     /// The right to write, from its first run on.
-    claim: Option<Claim>,
+    claim: Option<FolderClaim>,
     pub(super) out: PathBuf,
     /// The study that the folder says that it has, until it says so.
     kept: Option<(Study, Bring)>,
@@ -376,7 +377,7 @@ impl<'r> StudySession<'r> {
 
     /// Claims the folder. A process that joins others waits for one that is alone there, as the last one is
     /// that writes the results.
-    fn claim(&self, sheet: &Sheet, quiet: bool) -> Result<Claim, Failure> {
+    fn claim(&self, sheet: &Sheet, quiet: bool) -> Result<FolderClaim, Failure> {
         let form = self.form.unwrap_or_else(|| Form::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
@@ -391,8 +392,8 @@ impl<'r> StudySession<'r> {
         Ok(claimed?)
     }
 
-    fn share(&self) -> Share {
-        self.shard.map_or(Share::Alone, |_| Share::Together)
+    fn share(&self) -> FolderAccess {
+        self.shard.map_or(FolderAccess::Alone, |_| FolderAccess::Together)
     }
 
     /// Returns whether the folder has the results of a study, be it without the runs that failed.
@@ -416,23 +417,23 @@ impl<'r> StudySession<'r> {
         let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
         let effort = Effort { workers, time_limit: time_limit.map(real), transport };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
-            Step::Begun { run } => {
+            WorkStep::Begun { run } => {
                 self.at_work.begins(&plan.runs[run].id, plan.describe(run));
                 self.bar.begin(run, plan.describe(run));
             }
-            Step::Done { run, warnings } => {
+            WorkStep::Done { run, warnings } => {
                 self.done += 1;
                 self.doubts.note(warnings);
                 self.at_work.has_done(&plan.runs[run].id);
                 self.bar.end(run);
             }
-            Step::Failed { run } => {
+            WorkStep::Failed { run } => {
                 self.done += 1;
                 self.at_work.has_failed(&plan.runs[run].id);
                 self.bar.fail(run);
                 failed.push(run);
             }
-            Step::OfOthers { runs } => {
+            WorkStep::OfOthers { runs } => {
                 self.at_work.leaves(runs);
                 (0..runs).for_each(|_| self.bar.tick());
             }
@@ -463,7 +464,7 @@ impl<'r> StudySession<'r> {
         let noted = failed::noted(&self.store)?;
         let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
         let missing = missing.collect::<FxHashSet<_>>().len();
-        match self.store.claim(&sheet.study, Share::Alone, Form::Packed) {
+        match self.store.claim(&sheet.study, FolderAccess::Alone, Form::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
                 return merge::conclude_all(&claim, quiet);
             }

@@ -309,7 +309,7 @@ impl Prepared {
             counts_losses: !scenario.faults.is_empty(),
         })?;
 
-        let site = fault::Site { seed: scenario.seed, topology, workload };
+        let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let links = links(scenario, topology, &effects);
         let (mut followers, mut later_policies) = (Vec::new(), Vec::new());

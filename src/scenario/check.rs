@@ -11,7 +11,7 @@ use std::fmt;
 use super::later::Later;
 use super::spec::Scenario;
 use crate::fault::Fault;
-use crate::fault::known::Known;
+use crate::fault::known::FaultContext;
 use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, cycle};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
@@ -616,7 +616,7 @@ fn check_faults(
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
     let jobs = jobs.iter().chain(later);
     let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
-    let known = Known {
+    let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
         // Groups may have racks of their own.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())

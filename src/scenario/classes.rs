@@ -15,7 +15,7 @@ pub enum ClassRule {
     /// Nothing: every job fits.
     Any,
     /// A count that compares so with a number.
-    Compare(Counted, Comparison, u32),
+    Compare(Counted, ClassComparison, u32),
 }
 
 /// The number that a rule looks at.
@@ -29,7 +29,7 @@ pub enum Counted {
 
 /// How a rule compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ClassComparison {
     /// `<`
     Less,
     /// `<=`
@@ -58,7 +58,7 @@ impl ClassRule {
 /// One more than the largest count.
 const END: u64 = 1 << 32;
 
-impl Comparison {
+impl ClassComparison {
     /// Returns the counts that compare so with a number: from the first one to below the other.
     fn range(self, number: u32) -> (u64, u64) {
         let number = u64::from(number);
@@ -101,7 +101,7 @@ pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Ite
 /// Returns the classes of the jobs of a trace, which names none: those in which HFSP's experiments
 /// report Facebook's jobs of 2009.
 pub(super) fn by_size() -> IndexMap<String, ClassRule> {
-    let at_most = |maps| ClassRule::Compare(Counted::Maps, Comparison::AtMost, maps);
+    let at_most = |maps| ClassRule::Compare(Counted::Maps, ClassComparison::AtMost, maps);
     let classes = [("small", at_most(2)), ("medium", at_most(500)), ("large", ClassRule::Any)];
     classes.into_iter().map(|(class, rule)| (class.to_owned(), rule)).collect()
 }
@@ -109,12 +109,12 @@ pub(super) fn by_size() -> IndexMap<String, ClassRule> {
 const COUNTED: [(&str, Counted); 2] = [("maps", Counted::Maps), ("reduces", Counted::Reduces)];
 
 /// The longer signs first, so that `<` does not take a part of `<=`.
-const COMPARISONS: [(&str, Comparison); 5] = [
-    ("<=", Comparison::AtMost),
-    (">=", Comparison::AtLeast),
-    ("==", Comparison::Equal),
-    ("<", Comparison::Less),
-    (">", Comparison::More),
+const COMPARISONS: [(&str, ClassComparison); 5] = [
+    ("<=", ClassComparison::AtMost),
+    (">=", ClassComparison::AtLeast),
+    ("==", ClassComparison::Equal),
+    ("<", ClassComparison::Less),
+    (">", ClassComparison::More),
 ];
 
 impl FromStr for ClassRule {

@@ -1,6 +1,6 @@
 //! Faults of a run: what goes wrong, and when.
 //!
-//! A kind of fault is one file below this one: a type with its options, which implements `Kind`
+//! A kind of fault is one file below this one: a type with its options, which implements `FaultKind`
 //! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
 //! The type's own comment is its description in the JSON Schema and the reference.
 //!
@@ -50,7 +50,7 @@ use mumakil_yaml::{Path, Problem};
 
 use self::crashes::Crashes;
 use self::decommission::Decommission;
-use self::delay::Delay;
+use self::delay::DelayFault;
 use self::disk::Disk;
 use self::duplication::Duplication;
 use self::effects::Cue;
@@ -58,76 +58,76 @@ use self::hangs::Hangs;
 use self::jobtracker::JobTrackerProcess;
 use self::join::Join;
 use self::kill::Kill;
-use self::kind::{Kind, Moment};
+use self::kind::{FaultKind, Moment};
 use self::loss::Loss;
 use self::out_of_memory::OutOfMemory;
 use self::partition::Partition;
 use self::restart::Restart;
-use self::slow::Slow;
+use self::slow::SlowFault;
 use self::slow_spells::SlowSpells;
 use self::start::Start;
 use self::stop::Stop;
-use self::target::Target;
+use self::target::FaultTarget;
 use self::task_failures::TaskFailures;
 use self::unhealthy::Unhealthy;
 
-pub use self::effects::{Effects, Site};
-pub use self::known::Known;
+pub use self::effects::{Effects, FaultSite};
+pub use self::known::FaultContext;
 
 /// Makes of the list of kinds what has one part for each of them.
 macro_rules! kinds {
-    ($($key:ident: $Kind:ident,)+) => {
+    ($($key:ident: $FaultKind:ident,)+) => {
         /// The keys of all kinds, and when each happens, in the order of the list.
-        const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $Kind::MOMENT)),+];
+        const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $FaultKind::MOMENT)),+];
 
         /// The kind of a fault, with its options.
         #[derive(Clone, Debug, PartialEq)]
         enum What {
-            $($Kind($Kind),)+
+            $($FaultKind($FaultKind),)+
         }
 
         impl What {
             fn key(&self) -> &'static str {
                 match self {
-                    $(Self::$Kind(_) => stringify!($key),)+
+                    $(Self::$FaultKind(_) => stringify!($key),)+
                 }
             }
 
             fn moment(&self) -> Moment {
                 match self {
-                    $(Self::$Kind(_) => $Kind::MOMENT,)+
+                    $(Self::$FaultKind(_) => $FaultKind::MOMENT,)+
                 }
             }
 
             fn holds_alone(&self) -> bool {
                 match self {
-                    $(Self::$Kind(_) => $Kind::HOLDS_ALONE,)+
+                    $(Self::$FaultKind(_) => $FaultKind::HOLDS_ALONE,)+
                 }
             }
 
             fn disturbs_messages(&self) -> bool {
                 match self {
-                    $(Self::$Kind(_) => $Kind::DISTURBS_MESSAGES,)+
+                    $(Self::$FaultKind(_) => $FaultKind::DISTURBS_MESSAGES,)+
                 }
             }
 
             fn draws_as(&self) -> Option<&'static str> {
                 match self {
-                    $(Self::$Kind(_) => $Kind::DRAWS_AS,)+
+                    $(Self::$FaultKind(_) => $FaultKind::DRAWS_AS,)+
                 }
             }
 
-            fn target(&self) -> Option<Target<'_>> {
+            fn target(&self) -> Option<FaultTarget<'_>> {
                 match self {
-                    $(Self::$Kind(kind) => kind.target(),)+
+                    $(Self::$FaultKind(kind) => kind.target(),)+
                 }
             }
 
             /// Says what of the options does not fit the cluster or the workload. A fault of a named
             /// moment must say which nodes it strikes.
-            fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+            fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
                 match self {
-                    $(Self::$Kind(kind) => kind.check(known),)+
+                    $(Self::$FaultKind(kind) => kind.check(known),)+
                 }?;
                 let Some(target) = self.target() else { return Ok(()) };
                 if self.moment() == Moment::Named && target.is_silent() {
@@ -139,7 +139,7 @@ macro_rules! kinds {
 
             fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
                 match self {
-                    $(Self::$Kind(kind) => kind.apply(cue, effects),)+
+                    $(Self::$FaultKind(kind) => kind.apply(cue, effects),)+
                 }
             }
         }
@@ -152,23 +152,23 @@ macro_rules! kinds {
             #[serde(skip_serializing_if = "Option::is_none")]
             at: Option<SimSpan>,
             $(
-                #[schemars(description = about::<$Kind>())]
+                #[schemars(description = about::<$FaultKind>())]
                 #[serde(skip_serializing_if = "Option::is_none")]
-                $key: Option<$Kind>,
+                $key: Option<$FaultKind>,
             )+
         }
 
         impl FaultEntry {
             /// Returns all that the entry names, be it one thing or not.
             fn all(self) -> Vec<What> {
-                [$(self.$key.map(What::$Kind)),+].into_iter().flatten().collect()
+                [$(self.$key.map(What::$FaultKind)),+].into_iter().flatten().collect()
             }
         }
 
         impl From<Fault> for FaultEntry {
             fn from(Fault { at, what }: Fault) -> Self {
                 match what {
-                    $(What::$Kind(kind) => Self { at, $key: Some(kind), ..Self::default() },)+
+                    $(What::$FaultKind(kind) => Self { at, $key: Some(kind), ..Self::default() },)+
                 }
             }
         }
@@ -179,7 +179,7 @@ kinds! {
     stop: Stop,
     start: Start,
     restart: Restart,
-    slow: Slow,
+    slow: SlowFault,
     crashes: Crashes,
     slow_spells: SlowSpells,
     kill: Kill,
@@ -188,7 +188,7 @@ kinds! {
     out_of_memory: OutOfMemory,
     loss: Loss,
     duplication: Duplication,
-    delay: Delay,
+    delay: DelayFault,
     partition: Partition,
     disk: Disk,
     jobtracker: JobTrackerProcess,
@@ -255,14 +255,14 @@ impl Fault {
 
     /// Says what of the fault does not fit the cluster or the workload; the path begins below its
     /// [`key`](Self::key).
-    pub fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+    pub fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
         self.what.check(known)
     }
 }
 
 impl<'a> Effects<'a> {
     /// Returns what faults do, later ones over earlier ones.
-    pub fn of(faults: &[Fault], site: Site<'a>) -> Self {
+    pub fn of(faults: &[Fault], site: FaultSite<'a>) -> Self {
         let mut effects = Self::none(site);
         // How many there are of each kind that strike the same nodes.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
@@ -393,7 +393,7 @@ mod tests {
     impl Scene {
         fn effects(&self, yaml: &str) -> Effects<'_> {
             let Self { topology, workload } = self;
-            Effects::of(&faults(yaml).unwrap(), Site { seed: 1, topology, workload })
+            Effects::of(&faults(yaml).unwrap(), FaultSite { seed: 1, topology, workload })
         }
 
         /// Returns when something befalls nodes, which, and what; of what comes again, the first time.
@@ -455,11 +455,11 @@ mod tests {
 
     #[test]
     fn what_is_not_there_cannot_go_wrong() {
-        let known = Known {
+        let known = FaultContext {
             nodes: Some(2),
             racks: Some(vec![2]),
             jobs: Some(BTreeMap::from([("small", 3), ("large", 1)])),
-            ..Known::default()
+            ..FaultContext::default()
         };
         for (fault, at, why) in [
             ("{at: 1s, stop: node-3}", "", "there is no node-3: the cluster has 2 nodes"),
@@ -507,7 +507,7 @@ mod tests {
             ["{at: 1s, stop: node-3}", "{slow: {rack: rack-9, cpu: 1}}", "{at: 1s, kill: a}"]
         {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
-            assert_eq!(fault.check(&Known::default()), Ok(()), "{fault:?}");
+            assert_eq!(fault.check(&FaultContext::default()), Ok(()), "{fault:?}");
         }
     }
 
@@ -524,7 +524,7 @@ mod tests {
             ),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
-            let problem = fault.check(&Known::default()).unwrap_err().message;
+            let problem = fault.check(&FaultContext::default()).unwrap_err().message;
             assert!(problem.contains(why), "{fault:?}: {problem}");
         }
     }
@@ -542,7 +542,7 @@ mod tests {
         for options in ["pause: 1s, restart: 1s", ""] {
             let fault = format!("{{at: 1s, jobtracker: {{{options}}}}}");
             let fault: Fault = serde_yaml::from_str(&fault).unwrap();
-            let problem = fault.check(&Known::default()).unwrap_err();
+            let problem = fault.check(&FaultContext::default()).unwrap_err();
             assert_eq!(problem.message, "it is one of `pause: 30s` and `restart: 2min`");
         }
     }

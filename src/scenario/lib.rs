@@ -30,7 +30,7 @@ pub mod workload;
 
 pub use check::Warning;
 pub use choice::SchedulerChoice;
-pub use classes::{ClassRule, Comparison, Counted};
+pub use classes::{ClassComparison, ClassRule, Counted};
 pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, Loaded, load, parse};
 pub use error::ScenarioError;

@@ -12,12 +12,12 @@ use mumakil_yaml::{each, only};
 /// The keys of a schema, in its order, each before those inside it.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    entries: Vec<Entry>,
+    entries: Vec<ReferenceEntry>,
 }
 
 /// A key and what is known of it.
 #[derive(Clone, Debug)]
-struct Entry {
+struct ReferenceEntry {
     /// Where it stands: `cluster.groups[].count`, with `[]` for the entries of a list and `NAME` for
     /// a name that users choose.
     path: String,
@@ -43,11 +43,11 @@ impl Reference {
     /// If there is no such key: with those that may be meant.
     pub fn part(&self, key: &str) -> Result<Self, Vec<&str>> {
         let wanted: Vec<&str> = steps(key).collect();
-        let is_inside = |entry: &&Entry| {
+        let is_inside = |entry: &&ReferenceEntry| {
             let mut own = steps(&entry.path);
             wanted.iter().all(|step| own.next().is_some_and(|own| own == *step || own == "NAME"))
         };
-        let entries: Vec<Entry> = self.entries.iter().filter(is_inside).cloned().collect();
+        let entries: Vec<ReferenceEntry> = self.entries.iter().filter(is_inside).cloned().collect();
         if entries.is_empty() { Err(self.like(key)) } else { Ok(Self { entries }) }
     }
 
@@ -64,7 +64,9 @@ impl Reference {
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut is_below_heading = false;
-        for (place, Entry { path, takes, default, about }) in self.entries.iter().enumerate() {
+        for (place, ReferenceEntry { path, takes, default, about }) in
+            self.entries.iter().enumerate()
+        {
             let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
             let is_heading = place == 0 || !path.contains(['.', '[']);
             if 0 < place && (is_heading || is_below_heading) {
@@ -83,18 +85,24 @@ impl Reference {
 }
 
 /// Adds a key and those inside it; what is around may have conditions for it.
-fn collect(key: &str, path: String, schema: &Value, of_inside: &Value, entries: &mut Vec<Entry>) {
+fn collect(
+    key: &str,
+    path: String,
+    schema: &Value,
+    of_inside: &Value,
+    entries: &mut Vec<ReferenceEntry>,
+) {
     let condition = of_inside.get(key).unwrap_or(&schema["x-only-if"]);
     // The same key in another form of the same value, such as a name or a mapping, is said once.
     if !entries.iter().any(|entry| entry.path == path) {
         let (takes, default) = (takes(schema), default(schema));
         let about = sentence(schema, condition);
-        entries.push(Entry { path: path.clone(), takes, default, about });
+        entries.push(ReferenceEntry { path: path.clone(), takes, default, about });
     }
     inside(&path, schema, condition.get("inside").unwrap_or(of_inside), entries);
 }
 
-fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<Entry>) {
+fn inside(path: &str, schema: &Value, of_inside: &Value, entries: &mut Vec<ReferenceEntry>) {
     // A title says what such a value looks like; its form is for editors only.
     if schema.get("title").is_some() {
         return;

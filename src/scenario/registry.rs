@@ -16,7 +16,7 @@ use super::error::ScenarioError;
 use super::shape::{kept_shape, shape_of};
 use super::spec::Scenario;
 use crate::workload::format::{Format, Formats};
-use crate::workload::list::source::Jobs;
+use crate::workload::list::source::ListSource;
 use crate::workload::mix::Mix;
 use crate::workload::rumen::source::Rumen;
 use crate::workload::sls::source::Sls;
@@ -126,7 +126,7 @@ impl Registry {
             overhear: None,
             may_start: true,
         };
-        registry.add_source::<Jobs>().add_source::<Mix>();
+        registry.add_source::<ListSource>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
         for (key, entry) in &mut registry.sources {
             entry.is_builtin = true;

@@ -17,7 +17,7 @@
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
 //! | our own table of jobs, CSV | [`list::Row`] | [`list::write_table`] |
-//! | our own list of jobs, YAML | [`list::Entry`] | [`list::write_yaml`] |
+//! | our own list of jobs, YAML | [`list::ListEntry`] | [`list::write_yaml`] |
 //!
 //! ```
 //! use mumakil_core::trace::{Records, Strictness};
@@ -63,13 +63,13 @@ pub use arrivals::{Arrival, BatchId, Way, Workload};
 pub use format::{Format, Formats};
 pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};
-pub use list::{JobFile, Jobs};
+pub use list::{JobFile, ListSource};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub use shares::ReduceShares;
-pub use site::Site;
+pub use site::WorkloadSite;
 pub use sls::Sls;
 pub use source::{FoundJobs, Source, SourceKind};
 pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
-pub use swim::{AtLeast, Between, Mapping, Pace, Swim};
+pub use swim::{AtLeast, Between, Mapping, Swim, SwimPace};

@@ -5,7 +5,7 @@
 //! `where`, make a chart for each of their combinations.
 //!
 //! To add a kind is to write a file here, which has its options, what it makes of the keys that all
-//! charts have, and its drawing (`Kind`); and to put it into the list of `kinds!`. Code that all kinds
+//! charts have, and its drawing (`ChartKind`); and to put it into the list of `kinds!`. Code that all kinds
 //! share is in `canvas`, and refusals of any kind are in `check`.
 
 mod bars;
@@ -34,7 +34,7 @@ use self::boxes::BoxPlot;
 use self::canvas::{Asked, Canvas};
 use self::ecdf::Distribution;
 use self::heat::HeatMap;
-use self::kind::Kind;
+use self::kind::ChartKind;
 use self::line::LineChart;
 use self::percentiles::PercentilePlot;
 pub use self::published::{PublishedPoints, Series};
@@ -93,8 +93,8 @@ macro_rules! kinds {
             const KINDS: &[&str] = &[$(stringify!($key)),*];
 
             /// Returns the kinds that it has, with their keys.
-            fn kinds(&self) -> Vec<(&'static str, Box<dyn Kind + '_>)> {
-                let mut kinds: Vec<(&'static str, Box<dyn Kind + '_>)> = Vec::new();
+            fn kinds(&self) -> Vec<(&'static str, Box<dyn ChartKind + '_>)> {
+                let mut kinds: Vec<(&'static str, Box<dyn ChartKind + '_>)> = Vec::new();
                 $(
                     if let Some(options) = &self.$key {
                         kinds.push((stringify!($key), Box::new($kind(options))));
@@ -187,7 +187,7 @@ pub(crate) fn draw(
 }
 
 /// Returns the axes of which all expressions of a kind have chosen the values themselves.
-fn chosen(kind: &dyn Kind, space: &Space) -> Vec<usize> {
+fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let Some(asked) = ask(kind, space) else { return Vec::new() };
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
     let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
@@ -208,7 +208,7 @@ fn itself_chosen(name: &str, at: Path) -> Problem {
 }
 
 /// Returns what the expressions of a kind mean; `None` unless all mean something.
-fn ask<'c>(kind: &'c dyn Kind, space: &Space) -> Option<Vec<Asked<'c>>> {
+fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<Asked<'c>>> {
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
     let expressions = kind.expressions().into_iter();
     let asked = expressions.map(|(name, text)| {
@@ -220,7 +220,7 @@ fn ask<'c>(kind: &'c dyn Kind, space: &Space) -> Option<Vec<Asked<'c>>> {
 
 impl ChartSpec {
     /// Returns its kind, and the key that it stands at.
-    fn kind(&self) -> Result<(&'static str, Box<dyn Kind + '_>), Problem> {
+    fn kind(&self) -> Result<(&'static str, Box<dyn ChartKind + '_>), Problem> {
         let mut kinds = self.kinds().into_iter();
         match (kinds.next(), kinds.next()) {
             (Some(kind), None) => Ok(kind),
@@ -230,7 +230,7 @@ impl ChartSpec {
     }
 
     /// Finds the axes, and the cells of each chart.
-    fn layout(&self, kind: &dyn Kind, space: &Space) -> Result<Layout, Problem> {
+    fn layout(&self, kind: &dyn ChartKind, space: &Space) -> Result<Layout, Problem> {
         let axis = |key: &str, name: &Option<String>| {
             name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
         };
@@ -290,7 +290,7 @@ impl ChartSpec {
     /// Returns the caption of its chart of a cell; so many charts of the study stand before it.
     fn caption(
         &self,
-        kind: &dyn Kind,
+        kind: &dyn ChartKind,
         layout: &Layout,
         cell: &[usize],
         material: &Material<'_>,

@@ -21,8 +21,8 @@ mod run;
 mod watch;
 
 pub use conclude::comparisons::{Comparison, Oddity, OutlyingSeed};
-pub use conclude::findings::{CellNumbers, Findings, FindingsError, JobsOfRun, Metric};
-pub use conclude::paired::Standing;
+pub use conclude::findings::{CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings};
+pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet,
 };
@@ -39,9 +39,9 @@ pub use run::doubts::Doubts;
 pub use run::failed;
 pub use run::forecast::Forecast;
 pub use run::shared_runs::SharedRuns;
-pub use run::store::{AT_WORK, Claim, FAILED, Form, Share, Store};
-pub use run::work::{Effort, NextRun, Shard, Step};
+pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Form, Store};
+pub use run::work::{Effort, NextRun, Shard, WorkStep};
 pub use watch::at_work::{ALONE, Sign, signs, take_over, write_sign};
-pub use watch::life::{EVERY, End, Fate, Going, Hold, Life, Slow, Stamp};
-pub use watch::pace::{Pace, rate, rest_s};
+pub use watch::life::{EVERY, End, Fate, Going, Hold, Life, SlowRun, Stamp};
+pub use watch::pace::{StudyPace, rate, rest_s};
 pub use watch::status::{Failed, Running, Status, StudyProcess};

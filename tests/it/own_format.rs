@@ -11,8 +11,8 @@ use mumakil::scenario::{self, Registry, Scenario};
 use mumakil::trace::{FirstFew, Framing, Record, RecordFault, Strictness, TraceError, TraceFile};
 use mumakil::units::{Bytes, Count, SimSpan};
 use mumakil::workload::exchange::converted;
-use mumakil::workload::format::{Contents, ForeignJob, Format, Target, Trace, TraceJob};
-use mumakil::workload::{FoundJobs, JobEntry, Site, Source, SourceKind};
+use mumakil::workload::format::{Contents, ConversionTarget, ForeignJob, Format, Trace, TraceJob};
+use mumakil::workload::{FoundJobs, JobEntry, Source, SourceKind, WorkloadSite};
 use mumakil::yaml::{Path, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,8 +119,8 @@ impl Format for Ants {
         Contents::Jobs(Trace::of::<AntJob>)
     }
 
-    fn target(&self) -> Option<Target> {
-        Some(Target { key: "ants", about: "Ants", make: ant })
+    fn target(&self) -> Option<ConversionTarget> {
+        Some(ConversionTarget { key: "ants", about: "Ants", make: ant })
     }
 }
 
@@ -141,7 +141,7 @@ impl SourceKind for AntJobs {
 }
 
 impl Source for AntJobs {
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         FoundJobs::of_trace(&mut self.file, &Ants, Strictness::of(self.lenient), site)
     }
 

@@ -15,7 +15,7 @@ use crate::cli::interrupt;
 use crate::cli::progress::RunBar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
-use crate::study::{ALONE, EVERY, End, Life, Share, Sign, Stamp, take_over, write_sign};
+use crate::study::{ALONE, EVERY, End, FolderAccess, Life, Sign, Stamp, take_over, write_sign};
 
 /// When the second sign is given.
 const SOON: Duration = Duration::from_secs(2);
@@ -46,14 +46,14 @@ impl AtWork {
     }
 
     /// Begins with the study in a folder. The signs end when what it returns is dropped.
-    pub(super) fn begin(&self, folder: PathBuf, share: Share) -> Result<Signs, OutputError> {
+    pub(super) fn begin(&self, folder: PathBuf, share: FolderAccess) -> Result<Signs, OutputError> {
         let mut life = Life::begin(machine(), std::process::id(), Stamp::now());
         let name = match share {
-            Share::Alone => {
+            FolderAccess::Alone => {
                 life.knows_slow(take_over(&folder)?);
                 ALONE.to_owned()
             }
-            Share::Together => life.name(),
+            FolderAccess::Together => life.name(),
         };
         *self.0.lock() = Some(LifeSigns { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();

@@ -12,8 +12,8 @@ use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Claim, Concluded, End, Form, Share, Sheet, Stamp, Store, conclude, failed, keep_as, read_sheet,
-    signs, write_sheet,
+    Concluded, End, FolderAccess, FolderClaim, Form, Sheet, Stamp, Store, conclude, failed,
+    keep_as, read_sheet, signs, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -50,18 +50,19 @@ impl Arguments {
             }
         }
         let store = Store::of(&self.out)?;
-        let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
-        let claim = store.claim(&sheet.study, Share::Alone, form)?;
+        let form =
+            self.keep.unwrap_or_else(|| Form::usual(FolderAccess::Alone, sheet.runs().count()));
+        let claim = store.claim(&sheet.study, FolderAccess::Alone, form)?;
         self.run_in(&sheet, &claim)
     }
 
     /// Puts the parts together in a folder that is claimed.
-    fn run_in(&self, sheet: &Sheet, claim: &Claim) -> Result<(), Failure> {
+    fn run_in(&self, sheet: &Sheet, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
         // First, so that the copied runs are known to be of this study, even if not all of them arrive.
         write_sheet(sheet, &self.out)?;
-        let _signs = at_work.begin(self.out.clone(), Share::Alone)?;
+        let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
             keep_as(part, &self.out)?;
             at_work.knows_slow(signs(part, Stamp::now())?);
@@ -75,7 +76,7 @@ impl Arguments {
     }
 
     /// Copies the runs and concludes.
-    fn merge(&self, sheet: &Sheet, claim: &Claim, at_work: &AtWork) -> Result<(), Failure> {
+    fn merge(&self, sheet: &Sheet, claim: &FolderClaim, at_work: &AtWork) -> Result<(), Failure> {
         let store = claim.store();
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -136,7 +137,7 @@ impl Arguments {
 }
 
 /// Concludes the study of a folder that is claimed, all of whose runs are there.
-pub(super) fn conclude_all(claim: &Claim, quiet: bool) -> Result<(), Failure> {
+pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failure> {
     let out = claim.store().folder().to_owned();
     let sheet = sheet_of(&out)?;
     Arguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)

@@ -31,7 +31,7 @@ use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Form, Plan, Shard, Share, Sheet, Store, Study, failed, keep, write_sheet,
+    Bring, FolderAccess, Form, Plan, Shard, Sheet, Store, Study, failed, keep, write_sheet,
 };
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
@@ -204,7 +204,7 @@ impl On {
             return Ok(terminal::print_file(&order.shown(engine, out))?);
         }
         // Nobody works here while the folder is made ready.
-        let claim = store.claim(tasks.study, Share::Alone, Form::Packed)?;
+        let claim = store.claim(tasks.study, FolderAccess::Alone, Form::Packed)?;
         let sheet = Sheet::new(study, &plan);
         write_sheet(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
@@ -304,7 +304,7 @@ fn wait(
         (left.len()..before).for_each(|_| bar.tick());
     }
     bar.clear();
-    let claim = store.claim(&sheet.study, Share::Alone, Form::Packed)?;
+    let claim = store.claim(&sheet.study, FolderAccess::Alone, Form::Packed)?;
     // The last task leaves out what has failed, and here it is to be told.
     write_sheet(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)

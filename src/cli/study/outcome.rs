@@ -12,8 +12,8 @@ use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    self, CELLS, COMPARISONS, ConcludeError, FAILED, Findings, FindingsError, Oddity, Sheet,
-    SheetAxis, Store, run_path,
+    self, CELLS, COMPARISONS, ConcludeError, FAILED, FindingsError, Oddity, Sheet, SheetAxis,
+    Store, StudyFindings, run_path,
 };
 use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
@@ -36,7 +36,7 @@ pub(in crate::cli) struct StudyOutcome {
 }
 
 /// Returns the lines about a study's results.
-pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> TerminalLines {
+pub(in crate::cli) fn tell(sheet: &Sheet, findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {}",
@@ -51,7 +51,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> TerminalLines 
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
-fn cells(sheet: &Sheet, findings: &Findings) -> TerminalLines {
+fn cells(sheet: &Sheet, findings: &StudyFindings) -> TerminalLines {
     let mut rows = vec![Vec::new()];
     rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
     rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
@@ -74,7 +74,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> TerminalLines {
 }
 
 /// Tells what the comparisons come to, and which seeds stand apart.
-fn compared(findings: &Findings) -> TerminalLines {
+fn compared(findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let all = &findings.comparisons;
     for of_metric in all[..all.len().min(MOST_SENTENCES)].chunk_by(|a, b| a.metric == b.metric) {
@@ -145,8 +145,8 @@ impl From<ConcludeError> for Failure {
     fn from(error: ConcludeError) -> Self {
         match error {
             ConcludeError::Output(error) => error.into(),
-            ConcludeError::Findings(FindingsError::Read(error)) => unreadable(error),
-            ConcludeError::Findings(error) => Self::Input(anyhow::Error::new(error)),
+            ConcludeError::StudyFindings(FindingsError::Read(error)) => unreadable(error),
+            ConcludeError::StudyFindings(error) => Self::Input(anyhow::Error::new(error)),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::source;
 use crate::cli::terminal;
 use crate::expect::Unit;
 use crate::scenario::Registry;
-use crate::study::{Forecast, Plan, Shard, Step, Store, Study};
+use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 use crate::units::tell::{self, counted};
 
 /// No run but the first is tried later.
@@ -94,9 +94,9 @@ fn forecast(plan: &Plan, runs: &[usize], registry: &Registry) -> Result<Forecast
     bar.more(samples.len());
     interrupt::guard(bar.bar(), ", nothing was measured");
     let forecast = plan.forecast(&samples, registry, LIMIT, |step| match step {
-        Step::Begun { run } => bar.begin(run, plan.describe(run)),
-        Step::Done { run, .. } | Step::Failed { run } => bar.end(run),
-        Step::OfOthers { .. } => {}
+        WorkStep::Begun { run } => bar.begin(run, plan.describe(run)),
+        WorkStep::Done { run, .. } | WorkStep::Failed { run } => bar.end(run),
+        WorkStep::OfOthers { .. } => {}
     });
     bar.clear();
     Ok(forecast?)

@@ -10,9 +10,9 @@ use crate::record::NodeLabel;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use mumakil_core::mapred;
 use mumakil_core::trace::{TraceError, TraceFile};
-use mumakil_scenario::fault::Known;
+use mumakil_scenario::fault::FaultContext;
 use mumakil_scenario::workload::format::{Contents, HostFile, other};
-use mumakil_scenario::workload::{Formats, Site, Workload};
+use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
 use mumakil_scenario::{Later, Registry, Scenario};
 
 /// A scenario that is ready to run: every file that it names has been read.
@@ -97,7 +97,7 @@ impl Prepared {
         let mut spec = std::mem::take(&mut scenario.workload);
         let submission = spec.submission;
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
-        let site = Site {
+        let site = WorkloadSite {
             seed: scenario.seed,
             folder: &scenario.folder,
             hadoop: &scenario.hadoop,
@@ -138,7 +138,7 @@ impl Prepared {
             counts[arrival.batch.index()] += 1;
         }
         let jobs = self.workload.names.iter().map(String::as_str).zip(counts);
-        let known = Known {
+        let known = FaultContext {
             nodes: Some(self.topology.len()),
             racks: Some(self.topology.rack_sizes()),
             jobs: Some(jobs.collect()),

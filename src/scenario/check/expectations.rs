@@ -13,7 +13,7 @@ use mumakil_yaml::{Path, Problem};
 
 /// Looks at each expectation; the jobs are those of the run, if no file has still to say them.
 pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
-    let known = Known::of(scenario, jobs);
+    let known = KnownNames::of(scenario, jobs);
     for (index, expected) in scenario.expect.iter().enumerate() {
         let at = Path::of("expect").index(index);
         let text = &expected.that;
@@ -39,13 +39,13 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
 }
 
 /// The names by which expectations can choose jobs.
-struct Known {
+struct KnownNames {
     names: BTreeSet<String>,
     users: BTreeSet<String>,
     pools: BTreeSet<String>,
 }
 
-impl Known {
+impl KnownNames {
     /// Returns what the jobs of a scenario are called, if some are known and some are asked for.
     fn of(scenario: &Scenario, jobs: &[JobEntry]) -> Option<Self> {
         if jobs.is_empty() || scenario.expect.is_empty() {

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
-use super::target::{Nodes, Racks, Target};
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Quantity, SimSpan};
 use mumakil_core::mapred::Harm;
@@ -55,14 +55,14 @@ pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), Probl
     Err(Problem::value(Path::of(key), message))
 }
 
-impl Kind for Crashes {
+impl FaultKind for Crashes {
     const MOMENT: Moment = Moment::Open;
 
-    fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    fn target(&self) -> Option<FaultTarget<'_>> {
+        Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
         needs_time("mtbf", &self.mtbf)
     }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::WhomFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Harm, ToJobTracker};
@@ -17,10 +17,10 @@ use mumakil_core::mapred::{Harm, ToJobTracker};
 #[serde(transparent)]
 pub(super) struct Decommission(WhomFor<Option<SimSpan>>);
 
-impl Kind for Decommission {
+impl FaultKind for Decommission {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
+use super::kind::{FaultKind, Moment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 
 /// A share of the messages between trackers and JobTracker is late.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Delay {
+pub(super) struct DelayFault {
     /// The share of the messages.
     share: Fraction,
     /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`. A tracker
@@ -19,7 +19,7 @@ pub(super) struct Delay {
     by: Dist<SimSpan>,
 }
 
-impl Kind for Delay {
+impl FaultKind for DelayFault {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
     const DISTURBS_MESSAGES: bool = true;

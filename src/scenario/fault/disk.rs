@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::Whom;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
@@ -16,10 +16,10 @@ use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 #[serde(transparent)]
 pub(super) struct Disk(Whom);
 
-impl Kind for Disk {
+impl FaultKind for Disk {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
 use super::several::OneOrList;
 use super::short::Shorten;
-use super::target::{Nodes, Racks, Target};
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::units::{Bytes, Fraction};
 use mumakil_core::mapred::{Doom, DoomKind, SlotKind};
 use mumakil_yaml::{Path, Problem};
@@ -81,14 +81,14 @@ pub(super) trait Strikes {
     fn whom(&self) -> &Doomed;
 }
 
-impl<S: Strikes> Kind for S {
+impl<S: Strikes> FaultKind for S {
     const MOMENT: Moment = Moment::None;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.whom().target())
     }
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
         let doomed = self.whom();
         for name in doomed.jobs.iter().flat_map(|OneOrList(names)| names) {
             known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
@@ -128,7 +128,7 @@ impl<S: Strikes> Kind for S {
 }
 
 impl Doomed {
-    fn target(&self) -> Target<'_> {
-        Target::new(self.nodes.as_ref(), self.rack.as_ref())
+    fn target(&self) -> FaultTarget<'_> {
+        FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref())
     }
 }

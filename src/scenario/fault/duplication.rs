@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
+use super::kind::{FaultKind, Moment};
 use mumakil_base::units::Fraction;
 
 /// The share of messages between trackers and JobTracker that arrive twice.
@@ -12,7 +12,7 @@ use mumakil_base::units::Fraction;
 #[serde(transparent)]
 pub(super) struct Duplication(Fraction);
 
-impl Kind for Duplication {
+impl FaultKind for Duplication {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
     // No reply is missing, but trackers cannot know that of a network that is not perfect.

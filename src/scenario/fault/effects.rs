@@ -24,7 +24,7 @@ pub(super) struct Cue {
 
 /// The run that faults happen in.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct FaultSite<'a> {
     /// Its seed.
     pub seed: u64,
     /// Its nodes.
@@ -33,7 +33,7 @@ pub struct Site<'a> {
     pub workload: &'a Workload,
 }
 
-impl<'a> Site<'a> {
+impl<'a> FaultSite<'a> {
     /// Returns the jobs of a name: one, or all of an entry with a count.
     pub(super) fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
         let batch = self.workload.names.iter().position(|other| other == name);
@@ -48,7 +48,7 @@ impl<'a> Site<'a> {
 /// The effects of a run's faults.
 #[derive(Debug)]
 pub struct Effects<'a> {
-    pub(super) site: Site<'a>,
+    pub(super) site: FaultSite<'a>,
     /// Messages from outside: each with its instant and its receiver.
     pub opening: Vec<(SimTime, Mail)>,
     /// Mishaps of machines.
@@ -76,7 +76,7 @@ pub struct Effects<'a> {
 
 impl<'a> Effects<'a> {
     /// Returns the effects of no fault.
-    pub(super) fn none(site: Site<'a>) -> Self {
+    pub(super) fn none(site: FaultSite<'a>) -> Self {
         Self {
             site,
             opening: Vec::new(),

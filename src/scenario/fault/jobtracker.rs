@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::{Path, Problem};
@@ -31,10 +31,10 @@ pub(super) struct JobTrackerProcess {
     recover: bool,
 }
 
-impl Kind for JobTrackerProcess {
+impl FaultKind for JobTrackerProcess {
     const MOMENT: Moment = Moment::Named;
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
         if self.pause.is_some() == self.restart.is_some() {
             let message = "it is one of `pause: 30s` and `restart: 2min`";
             return Err(Problem::value(Path::default(), message));

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::Whom;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Harm;
@@ -16,10 +16,10 @@ use mumakil_core::mapred::Harm;
 #[serde(transparent)]
 pub(super) struct Join(Whom);
 
-impl Kind for Join {
+impl FaultKind for Join {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::Problem;
 
@@ -20,10 +20,10 @@ impl Kill {
     }
 }
 
-impl Kind for Kill {
+impl FaultKind for Kill {
     const MOMENT: Moment = Moment::Named;
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
         known.has_job(&self.0)
     }
 

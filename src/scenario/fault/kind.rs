@@ -1,12 +1,12 @@
 //! A kind of fault: what each says of itself.
 
 use super::effects::{Cue, Effects};
-use super::known::Known;
-use super::target::Target;
+use super::known::FaultContext;
+use super::target::FaultTarget;
 use mumakil_yaml::Problem;
 
 /// A kind of fault, with its options.
-pub(super) trait Kind {
+pub(super) trait FaultKind {
     /// When it happens.
     const MOMENT: Moment;
     /// The key of the kind whose draws it shares, if not its own.
@@ -19,13 +19,13 @@ pub(super) trait Kind {
     const DISTURBS_MESSAGES: bool = false;
 
     /// Returns the nodes that it strikes, if it strikes some.
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         None
     }
 
     /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
     /// options.
-    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _known: &FaultContext<'_>) -> Result<(), Problem> {
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use mumakil_yaml::{Path, Problem};
 
 /// The cluster and the workload around faults, when they are checked.
 #[derive(Clone, Debug, Default)]
-pub struct Known<'a> {
+pub struct FaultContext<'a> {
     /// How many nodes there are, if no file has still to say so.
     pub nodes: Option<u32>,
     /// How many nodes stand in each rack, if that is known.
@@ -19,7 +19,7 @@ pub struct Known<'a> {
     pub hadoop: Option<&'a Hadoop>,
 }
 
-impl Known<'_> {
+impl FaultContext<'_> {
     /// Says so if the workload has no such job; the path begins at the name.
     pub(super) fn has_job(&self, name: &str) -> Result<(), Problem> {
         match &self.jobs {

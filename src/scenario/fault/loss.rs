@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
 use mumakil_base::units::Fraction;
 use mumakil_yaml::{Path, Problem};
 
@@ -14,12 +14,12 @@ use mumakil_yaml::{Path, Problem};
 #[serde(transparent)]
 pub(super) struct Loss(Fraction);
 
-impl Kind for Loss {
+impl FaultKind for Loss {
     const MOMENT: Moment = Moment::None;
     const HOLDS_ALONE: bool = true;
     const DISTURBS_MESSAGES: bool = true;
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
         if self.0 < Fraction::of(1.0) {
             return Ok(());
         }

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
+use super::target::FaultTarget;
 use super::whom::WhomFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::Cut;
@@ -23,15 +23,15 @@ use mumakil_yaml::{Path, Problem};
 #[serde(transparent)]
 pub(super) struct Partition(WhomFor<SimSpan>);
 
-impl Kind for Partition {
+impl FaultKind for Partition {
     const MOMENT: Moment = Moment::Named;
     const DISTURBS_MESSAGES: bool = true;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
         if self.0.lasts.is_zero() {
             let message = "nodes are cut off for more than 0s";
             return Err(Problem::value(Path::of("for"), message));

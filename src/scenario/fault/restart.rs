@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::WhomFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Harm;
@@ -20,10 +20,10 @@ use mumakil_core::mapred::Harm;
 #[serde(transparent)]
 pub(super) struct Restart(WhomFor<SimSpan>);
 
-impl Kind for Restart {
+impl FaultKind for Restart {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

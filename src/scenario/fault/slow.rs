@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
-use super::target::{Nodes, Racks, Target};
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Harm;
@@ -17,7 +17,7 @@ use mumakil_yaml::{Path, Problem};
 /// reasons, the shares are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Slow {
+pub(super) struct SlowFault {
     /// Which nodes; without this and `rack`, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<Nodes>,
@@ -66,14 +66,14 @@ pub(super) fn speeds(
 /// The slowest that a part may be.
 const SLOWEST: f64 = 0.001;
 
-impl Kind for Slow {
+impl FaultKind for SlowFault {
     const MOMENT: Moment = Moment::Open;
 
-    fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    fn target(&self) -> Option<FaultTarget<'_>> {
+        Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
         speeds(self.cpu, self.disk, self.network).map(drop)
     }
 

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::crashes::needs_time;
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::known::Known;
+use super::kind::{FaultKind, Moment};
+use super::known::FaultContext;
 use super::slow::speeds;
-use super::target::{Nodes, Racks, Target};
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::mapred::Harm;
@@ -41,14 +41,14 @@ pub(super) struct SlowSpells {
     network: Option<Fraction>,
 }
 
-impl Kind for SlowSpells {
+impl FaultKind for SlowSpells {
     const MOMENT: Moment = Moment::Open;
 
-    fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    fn target(&self) -> Option<FaultTarget<'_>> {
+        Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
         speeds(self.cpu, self.disk, self.network)?;
         needs_time("every", &self.every)
     }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::Whom;
 use mumakil_core::mapred::Harm;
 
@@ -16,11 +16,11 @@ use mumakil_core::mapred::Harm;
 #[serde(transparent)]
 pub(super) struct Start(Whom);
 
-impl Kind for Start {
+impl FaultKind for Start {
     const MOMENT: Moment = Moment::Named;
     const DRAWS_AS: Option<&'static str> = Some("stop");
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
+use super::kind::{FaultKind, Moment};
 use super::short::{Short, Shorten};
-use super::target::{Nodes, Racks, Target};
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Harm;
 
@@ -65,12 +65,12 @@ pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
     }
 }
 
-impl Kind for Stop {
+impl FaultKind for Stop {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         let Self(Short(spec)) = self;
-        let target = Target::new(spec.nodes.as_ref(), spec.rack.as_ref());
+        let target = FaultTarget::new(spec.nodes.as_ref(), spec.rack.as_ref());
         Some(target.bare(spec.bare().is_some()))
     }
 

@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Unexpected};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::known::Known;
+use super::known::FaultContext;
 use super::several::{OneOrList, one_or_list};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;
@@ -37,7 +37,7 @@ pub(super) type Racks = OneOrList<RackName>;
 
 /// Whom a fault strikes, as its options say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Target<'a> {
+pub(super) struct FaultTarget<'a> {
     /// Which nodes of the racks; without this, all of them.
     nodes: Option<&'a Nodes>,
     /// The racks that they stand in; without this, any.
@@ -49,7 +49,7 @@ pub(super) struct Target<'a> {
 const NODES: &str = "`all`, nodes such as node-3 or [node-3, node-5], a number of them, or a share \
                      such as 10 %";
 
-impl<'a> Target<'a> {
+impl<'a> FaultTarget<'a> {
     pub(super) fn new(nodes: Option<&'a Nodes>, racks: Option<&'a Racks>) -> Self {
         Self { nodes, racks, is_bare: false }
     }
@@ -65,7 +65,7 @@ impl<'a> Target<'a> {
     }
 
     /// Says what of it is not there; the path begins at the options.
-    pub(super) fn check(self, known: &Known<'_>) -> Result<(), Problem> {
+    pub(super) fn check(self, known: &FaultContext<'_>) -> Result<(), Problem> {
         let at = |key: &str, message| match self.is_bare {
             true => Problem::value(Path::default(), message),
             false => Problem::value(Path::of(key), message),
@@ -142,7 +142,7 @@ fn joined<T: fmt::Display>(names: &[T]) -> String {
 }
 
 /// Prints what the draws of a fault are known by.
-impl fmt::Display for Target<'_> {
+impl fmt::Display for FaultTarget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nodes {
             None | Some(Nodes::All) => f.write_str("all")?,
@@ -248,7 +248,7 @@ mod tests {
 
     fn struck(yaml: &str, draws: u32) -> Vec<u32> {
         let Options { nodes, rack } = options(yaml);
-        let target = Target::new(nodes.as_ref(), rack.as_ref());
+        let target = FaultTarget::new(nodes.as_ref(), rack.as_ref());
         target.of(&topology(), 1, draws).iter().map(|id| id.0 + 1).collect()
     }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Cue, Effects};
-use super::kind::{Kind, Moment};
-use super::target::Target;
+use super::kind::{FaultKind, Moment};
+use super::target::FaultTarget;
 use super::whom::WhomFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
@@ -16,10 +16,10 @@ use mumakil_core::mapred::{Mail, ToTracker};
 #[serde(transparent)]
 pub(super) struct Unhealthy(WhomFor<Option<SimSpan>>);
 
-impl Kind for Unhealthy {
+impl FaultKind for Unhealthy {
     const MOMENT: Moment = Moment::Named;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 

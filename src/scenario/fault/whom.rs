@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::short::{Short, Shorten};
 use super::stop::named;
-use super::target::{Nodes, Racks, Target};
+use super::target::{FaultTarget, Nodes, Racks};
 use mumakil_base::units::SimSpan;
 
 /// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`, or a
@@ -72,8 +72,8 @@ impl Lasting for Option<SimSpan> {
 }
 
 impl<L: Lasting> WhomFor<L> {
-    pub(super) fn target(&self) -> Target<'_> {
-        Target::new(self.nodes.as_ref(), self.rack.as_ref())
+    pub(super) fn target(&self) -> FaultTarget<'_> {
+        FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref())
     }
 }
 
@@ -93,8 +93,8 @@ impl Shorten for WhomSpec {
 }
 
 impl Whom {
-    pub(super) fn target(&self) -> Target<'_> {
+    pub(super) fn target(&self) -> FaultTarget<'_> {
         let Self(Short(spec)) = self;
-        Target::new(spec.nodes.as_ref(), spec.rack.as_ref()).bare(spec.bare().is_some())
+        FaultTarget::new(spec.nodes.as_ref(), spec.rack.as_ref()).bare(spec.bare().is_some())
     }
 }

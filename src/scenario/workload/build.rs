@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::arrivals::{Arrival, BatchId, Way, Workload};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
-use super::site::Site;
+use super::site::WorkloadSite;
 use super::source::FoundJobs;
 use super::spec::{WarmStart, WorkloadSpec};
 use super::submission::Submission;
@@ -19,7 +19,7 @@ impl Workload {
     ///
     /// # Errors
     /// If a trace cannot be read, or with what is wrong in it.
-    pub fn new(spec: &mut WorkloadSpec, site: &Site<'_>) -> Result<Self, TraceError> {
+    pub fn new(spec: &mut WorkloadSpec, site: &WorkloadSite<'_>) -> Result<Self, TraceError> {
         let mut found = FoundJobs::default();
         if let Some(source) = spec.sources.first_mut() {
             found = source.jobs(site)?;
@@ -80,7 +80,7 @@ impl Workload {
 
     /// Adds jobs that somebody submits at their instants, whatever else arrives. They are numbered
     /// behind all others, so that these keep their numbers, and with them their luck.
-    pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &Site<'_>) {
+    pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &WorkloadSite<'_>) {
         let block = site.cluster.hdfs.block;
         let file_of = |arrival: &Arrival| match arrival.spec.input {
             Some(Input::File { file, .. }) => Some(file.0 + 1),
@@ -109,7 +109,7 @@ impl Workload {
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.
-fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
+fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimSpan> {
     match spec.start {
         Auto::Fixed(start) => Some(start),
         Auto::Auto if site.hadoop.behaviour().first_job_waits => {
@@ -123,7 +123,7 @@ fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
 
 /// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
 /// that launch one task a heartbeat, each slot of a node takes one.
-fn settling(site: &Site<'_>) -> SimSpan {
+fn settling(site: &WorkloadSite<'_>) -> SimSpan {
     let interval = site.hadoop.heartbeat_interval(site.topology.len());
     let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
     site.hadoop.heartbeat_phase.or(interval)

@@ -47,7 +47,7 @@ pub trait Format: Send + Sync {
     fn contents(&self) -> Contents;
 
     /// Returns how jobs are written in it, if they can be.
-    fn target(&self) -> Option<Target> {
+    fn target(&self) -> Option<ConversionTarget> {
         None
     }
 
@@ -107,7 +107,7 @@ pub struct HostFile {
 
 /// How jobs are written in a format.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct ConversionTarget {
     /// Its name for `mumakil trace convert --to`.
     pub key: &'static str,
     /// Its description in the help.
@@ -325,7 +325,7 @@ mod tests {
         fn contents(&self) -> Contents {
             JobTable.contents()
         }
-        fn target(&self) -> Option<Target> {
+        fn target(&self) -> Option<ConversionTarget> {
             JobTable.target()
         }
     }

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 
 use super::arrivals::{Arrival, BatchId, Way, Workload};
-use super::stress::{Due, Step};
+use super::stress::{Due, StressStep};
 use super::submission::Pacing;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Core, JobId, Load, Outbox, StopReason, ToInjector, ToJobTracker};
@@ -107,8 +107,8 @@ impl JobInjector {
         let due = &mut self.due;
         match stress.step(now, due, out) {
             None => {}
-            Some(Step::Probe) => stress.look(true, due, out),
-            Some(Step::Submit(id)) => {
+            Some(StressStep::Probe) => stress.look(true, due, out),
+            Some(StressStep::Submit(id)) => {
                 let is_new = stress.submits(id);
                 stress.fetch(due);
                 if is_new {

@@ -6,5 +6,5 @@ mod record;
 pub(crate) mod source;
 
 pub use file::{write_table, write_yaml};
-pub use record::{Entry, Row};
-pub use source::{JobFile, Jobs};
+pub use record::{ListEntry, Row};
+pub use source::{JobFile, ListSource};

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::jobs::{JobEntry, MERGE, Penalty, TaskCount, heap, in_order, no_noise, yes};
 use super::shares::ReduceShares;
-use super::site::Site;
+use super::site::WorkloadSite;
 use super::source::{FoundJobs, Source, SourceKind};
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
 use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
@@ -219,7 +219,7 @@ impl SourceKind for Mix {
 }
 
 impl Source for Mix {
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         Ok(FoundJobs { jobs: self.draw(site.seed), ..FoundJobs::default() })
     }
 

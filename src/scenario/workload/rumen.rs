@@ -8,7 +8,9 @@ pub(crate) mod source;
 mod topology;
 
 pub use admitted::RumenModel;
-pub use attempt::{LoggedAttempt, LoggedLocation, LoggedTask, Outcome, ResourceUsage, TaskType};
-pub use record::{JobType, LoggedCdf, LoggedJob, LoggedRanking, Priority};
+pub use attempt::{
+    LoggedAttempt, LoggedLocation, LoggedOutcome, LoggedTask, ResourceUsage, TaskType,
+};
+pub use record::{JobType, LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking};
 pub use source::{Rumen, RumenPenalty};
 pub use topology::LoggedTopology;

@@ -9,7 +9,7 @@ use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::Hadoop;
 
 /// Where jobs will run, and with what luck.
-pub struct Site<'a> {
+pub struct WorkloadSite<'a> {
     /// The seed of all randomness.
     pub seed: u64,
     /// The folder in which relative paths begin.

@@ -8,4 +8,6 @@ mod synth;
 
 pub use record::{SlsJob, SlsRack, SlsTask};
 pub use source::Sls;
-pub use synth::{Amount, Dist, Sample, Synth, SynthClass, SynthTask, SynthWorkload, TimeSample};
+pub use synth::{
+    Amount, Synth, SynthClass, SynthDist, SynthSample, SynthTask, SynthWorkload, TimeSample,
+};

@@ -14,7 +14,7 @@ use serde_yaml::Value;
 
 use super::format::{Format, Trace, other};
 use super::jobs::JobEntry;
-use super::site::Site;
+use super::site::WorkloadSite;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
 use mumakil_yaml::{self as yaml, Path, Problem};
 
@@ -24,7 +24,7 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If a file cannot be read, or with what is wrong in it.
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError>;
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError>;
 
     /// Returns the files that the options name, each with its key; the key is empty for the options
     /// as a whole.
@@ -131,7 +131,7 @@ impl FoundJobs {
         file: &mut TraceFile,
         format: &'static dyn Format,
         strictness: Strictness,
-        site: &Site<'_>,
+        site: &WorkloadSite<'_>,
     ) -> Result<Self, TraceError> {
         let path = file.find(site.folder);
         let found = site.formats.recognise(&path)?;

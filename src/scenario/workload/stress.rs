@@ -37,7 +37,7 @@ pub(super) struct Stress {
     /// The job that comes next.
     next: Option<JobId>,
     /// The plans, with numbers in the order of planning.
-    plans: BinaryHeap<Reverse<(SimTime, u64, Step)>>,
+    plans: BinaryHeap<Reverse<(SimTime, u64, StressStep)>>,
     last_plan: u64,
     /// The probe that is planned: when, and its number. Others that are still in the plans were
     /// cancelled.
@@ -59,7 +59,7 @@ pub(super) struct Stress {
 
 /// A step at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum StressStep {
     /// A job is submitted, unless it was already.
     Submit(JobId),
     /// The load is looked at.
@@ -95,11 +95,16 @@ impl Stress {
 
     /// Returns what is to be done now, if something is. Each plan has a message of its own, so there
     /// is no more than one thing to do. At first it plans the first job and the first probe.
-    pub(super) fn step(&mut self, now: SimTime, due: &mut Due, out: &mut Outbox) -> Option<Step> {
+    pub(super) fn step(
+        &mut self,
+        now: SimTime,
+        due: &mut Due,
+        out: &mut Outbox,
+    ) -> Option<StressStep> {
         if let Some(start) = self.start.take() {
             self.fetch(due);
             if let Some(first) = self.next {
-                self.plan(now, start, Step::Submit(first), out);
+                self.plan(now, start, StressStep::Submit(first), out);
                 self.plan_probe(now, start, out);
             }
             return None;
@@ -107,23 +112,23 @@ impl Stress {
         let Reverse((at, number, step)) = *self.plans.peek().filter(|plan| plan.0.0 <= now)?;
         self.plans.pop();
         self.is_open = true;
-        let is_live = step != Step::Probe || self.probe == Some((at, number));
+        let is_live = step != StressStep::Probe || self.probe == Some((at, number));
         is_live.then_some(step)
     }
 
-    fn plan(&mut self, now: SimTime, at: SimTime, step: Step, out: &mut Outbox) {
+    fn plan(&mut self, now: SimTime, at: SimTime, step: StressStep, out: &mut Outbox) {
         self.last_plan += 1;
         self.plans.push(Reverse((at, self.last_plan, step)));
         let message = match step {
-            Step::Submit(_) => ToInjector::Arrive,
-            Step::Probe => ToInjector::Probe,
+            StressStep::Submit(_) => ToInjector::Arrive,
+            StressStep::Probe => ToInjector::Probe,
         };
         out.plan(at.saturating_since(now), message);
     }
 
     fn plan_probe(&mut self, now: SimTime, from: SimTime, out: &mut Outbox) {
         let at = from + self.wait;
-        self.plan(now, at, Step::Probe, out);
+        self.plan(now, at, StressStep::Probe, out);
         self.probe = Some((at, self.last_plan));
     }
 
@@ -204,7 +209,7 @@ impl Stress {
             self.plan_probe(now, now, out);
         }
         if let Some(next) = next.filter(|_| !is_overloaded) {
-            self.plan(now, now + STEP, Step::Submit(next), out);
+            self.plan(now, now + STEP, StressStep::Submit(next), out);
         }
         if std::mem::take(&mut self.looks_again) {
             self.look(false, due, out);
@@ -213,11 +218,11 @@ impl Stress {
     }
 
     fn is_submitting(&self) -> bool {
-        self.plans.iter().any(|plan| matches!(plan.0.2, Step::Submit(_)))
+        self.plans.iter().any(|plan| matches!(plan.0.2, StressStep::Submit(_)))
     }
 
     fn is_planned(&self, job: JobId) -> bool {
-        self.plans.iter().any(|plan| plan.0.2 == Step::Submit(job))
+        self.plans.iter().any(|plan| plan.0.2 == StressStep::Submit(job))
     }
 
     /// Forgets the jobs that nobody will submit any more: of two that were next at one instant, the
@@ -266,8 +271,8 @@ mod tests {
             let Self { stress, due, out, submitted, .. } = self;
             match stress.step(ms(at), due, out) {
                 None => {}
-                Some(Step::Probe) => stress.look(true, due, out),
-                Some(Step::Submit(job)) => {
+                Some(StressStep::Probe) => stress.look(true, due, out),
+                Some(StressStep::Submit(job)) => {
                     if stress.submits(job) {
                         submitted.push((at, job.0));
                     }

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use super::format::Formats;
-use super::site::Site;
+use super::site::WorkloadSite;
 use super::source::FoundJobs;
 use super::submission::Submission;
 use mumakil_base::units::{Bytes, Count};
@@ -37,9 +37,9 @@ impl Ground {
     /// Calls `read` with this ground.
     pub(super) fn found(
         &self,
-        read: impl FnOnce(&Site<'_>) -> Result<FoundJobs, TraceError>,
+        read: impl FnOnce(&WorkloadSite<'_>) -> Result<FoundJobs, TraceError>,
     ) -> Result<FoundJobs, String> {
-        let site = Site {
+        let site = WorkloadSite {
             seed: 42,
             folder: self.folder.path(),
             hadoop: &self.hadoop,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::conclude::findings::Metric;
-use crate::conclude::paired::{Standing, family, shown};
+use crate::conclude::paired::{RatioVerdict, family, shown};
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::significant;
@@ -29,7 +29,7 @@ pub struct Comparison {
     /// How likely such a ratio would be if both were alike, corrected for all of the family.
     pub p: Option<f64>,
     /// The verdict on the ratio.
-    pub verdict: Standing,
+    pub verdict: RatioVerdict,
     /// How many seeds more would probably decide.
     pub more_seeds: Option<usize>,
     /// The seeds of which the ratio is far from the others'.
@@ -220,7 +220,7 @@ mod tests {
             difference: None,
             ratio: None,
             p: None,
-            verdict: Standing::Undecided,
+            verdict: RatioVerdict::Undecided,
             more_seeds: None,
             outliers,
             pair: "hfsp against fair at 40 nodes".to_owned(),

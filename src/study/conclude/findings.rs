@@ -10,7 +10,7 @@ use mumakil_run::output::results::RunResults;
 
 /// The numbers of a study.
 #[derive(Debug)]
-pub struct Findings {
+pub struct StudyFindings {
     /// The outcomes of the jobs of each run, for each cell and seed.
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
@@ -85,7 +85,7 @@ impl CellNumbers {
     }
 }
 
-impl Findings {
+impl StudyFindings {
     /// Reads the runs of a study, all of which are there.
     pub(crate) fn of(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
         let space = sheet.space();

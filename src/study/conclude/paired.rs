@@ -17,7 +17,7 @@ use mumakil_results::expect::Unit;
 /// The verdict on a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum RatioVerdict {
     /// It is below one.
     Less,
     /// It is above one.
@@ -30,7 +30,7 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
+impl RatioVerdict {
     /// Returns whether something is known.
     pub fn is_decided(self) -> bool {
         matches!(self, Self::Less | Self::More | Self::Same)
@@ -58,7 +58,7 @@ pub(crate) struct Pair {
     pub(crate) difference: Option<Estimate>,
     pub(crate) ratio: Option<Estimate>,
     pub(crate) p: Option<f64>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: RatioVerdict,
     /// How many seeds more would decide.
     pub(crate) more: Option<usize>,
     /// Of how many pairs it is one.
@@ -90,9 +90,9 @@ pub(crate) fn family<'n>(
             ratio: ratio.map(|ratio| ratio.estimate),
             p: None,
             standing: match &ratio {
-                Some(_) => Standing::Undecided,
-                None if !left.is_empty() && left == right => Standing::Same,
-                None => Standing::Unknown,
+                Some(_) => RatioVerdict::Undecided,
+                None if !left.is_empty() && left == right => RatioVerdict::Same,
+                None => RatioVerdict::Unknown,
             },
             more: None,
             family: 0,
@@ -123,12 +123,12 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
         pair.p = Some(step.p);
         pair.family = tested.len();
         pair.standing = match ratio.estimate.mean {
-            _ if ratio.is_same() => Standing::Same,
-            _ if LEVEL < step.p => Standing::Undecided,
-            mean if mean < 1.0 => Standing::Less,
-            _ => Standing::More,
+            _ if ratio.is_same() => RatioVerdict::Same,
+            _ if LEVEL < step.p => RatioVerdict::Undecided,
+            mean if mean < 1.0 => RatioVerdict::Less,
+            _ => RatioVerdict::More,
         };
-        if pair.standing == Standing::Undecided {
+        if pair.standing == RatioVerdict::Undecided {
             let own = ratio.pairs_to_decide(step.level);
             needed = needed.zip(own).map(|(before, own): (usize, usize)| before.max(own));
             let n = ratio.estimate.n;
@@ -150,10 +150,10 @@ impl Pair {
         let (seeds, n) = self.seeds;
         let some = (n < seeds).then(|| format!("{n} of {}", counted(seeds as u64, "seed")));
         match (self.standing, some) {
-            (Standing::Same, None) => {
+            (RatioVerdict::Same, None) => {
                 format!("the same with all of {}", counted(n as u64, "seed"))
             }
-            (Standing::Same, Some(some)) => format!("the same with {some}"),
+            (RatioVerdict::Same, Some(some)) => format!("the same with {some}"),
             (_, None) => self.told(unit),
             (_, Some(some)) => format!("{}, with {some}", self.told(unit)),
         }
@@ -177,10 +177,10 @@ impl Pair {
             _ => "undecided".to_owned(),
         };
         match self.standing {
-            Standing::Less | Standing::More => {
+            RatioVerdict::Less | RatioVerdict::More => {
                 format!("{} ({times} times, {low_told} to {high_told})", by(mean, unit))
             }
-            Standing::Undecided | Standing::Unknown | Standing::Same => {
+            RatioVerdict::Undecided | RatioVerdict::Unknown | RatioVerdict::Same => {
                 let more = match self.more {
                     Some(more) => {
                         format!("about {} more would decide", counted(more as u64, "seed"))
@@ -304,13 +304,13 @@ mod tests {
     fn what_one_pair_decides_many_need_not() {
         // By itself t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
-        assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, Standing::More);
+        assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, RatioVerdict::More);
         // Beside two that say less it is the first of three: 0.0914.
         let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
         let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
         let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);
         let near = &three[1];
-        assert_eq!(near.standing, Standing::Undecided);
+        assert_eq!(near.standing, RatioVerdict::Undecided);
         assert!((near.p.unwrap() - 0.0914).abs() < 1e-4, "{:?}", near.p);
         let told = near.words(Unit::TIME);
         assert!(
@@ -329,7 +329,7 @@ mod tests {
         let near = [0.04, 0.08, 0.12, 0.16];
         let far = |by: f64| numbers(&near.map(|value| by + value / 10.0));
         let three = pairs(false, &[&[1.0; 4], &far(1.0), &numbers(&near), &far(2.0)]);
-        assert!(three.iter().all(|pair| pair.standing == Standing::More), "{three:?}");
+        assert!(three.iter().all(|pair| pair.standing == RatioVerdict::More), "{three:?}");
         assert!((three[1].p.unwrap() - 0.0305).abs() < 1e-4, "{:?}", three[1].p);
     }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::conclude::comparisons::Comparison;
-use crate::conclude::findings::{Findings, FindingsError};
-use crate::conclude::paired::{Standing, shown};
+use crate::conclude::findings::{FindingsError, StudyFindings};
+use crate::conclude::paired::{RatioVerdict, shown};
 use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
@@ -35,7 +35,7 @@ const MOST_ODDITIES: usize = 5;
 pub enum ConcludeError {
     /// The numbers cannot be had.
     #[error(transparent)]
-    Findings(#[from] FindingsError),
+    StudyFindings(#[from] FindingsError),
     /// A file cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -45,7 +45,7 @@ pub enum ConcludeError {
 #[derive(Debug)]
 pub struct Concluded {
     /// The numbers and the verdicts.
-    pub findings: Findings,
+    pub findings: StudyFindings,
     /// The charts.
     pub pictures: Vec<Picture>,
 }
@@ -59,7 +59,7 @@ pub struct Concluded {
 /// If a run's results cannot be read or a file cannot be written.
 pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded, ConcludeError> {
     let runs = StudyRuns::new(sheet, store);
-    let findings = Findings::of(sheet, &runs)?;
+    let findings = StudyFindings::of(sheet, &runs)?;
     let specs = match &sheet.charts[..] {
         [] => usual(sheet),
         own => own.to_vec(),
@@ -115,7 +115,7 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> HtmlPage {
+fn page(sheet: &Sheet, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.comparisons.is_empty() {
         sections.push(Section::new("Compared", compared(findings)));
@@ -176,7 +176,7 @@ fn figures(picture: &Picture) -> PageTable {
     }
 }
 
-fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<PageBlock> {
+fn in_short(sheet: &Sheet, findings: &StudyFindings) -> Vec<PageBlock> {
     let headline = |label: &str, value: usize, note: String| Headline {
         label: label.to_owned(),
         value: value.to_string(),
@@ -200,7 +200,7 @@ fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<PageBlock> {
 }
 
 /// Returns what the comparisons come to in words, and the seeds to look at.
-fn compared(findings: &Findings) -> Vec<PageBlock> {
+fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let all = findings.comparisons.len();
     for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
@@ -236,7 +236,7 @@ pub fn run_path(run: &str) -> String {
     format!("{RUNS}/{run}/")
 }
 
-fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
+fn cells(sheet: &Sheet, findings: &StudyFindings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
             PageColumn::number(&axis.field, None)
@@ -270,7 +270,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
     }
 }
 
-fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
+fn comparisons(sheet: &Sheet, findings: &StudyFindings) -> PageTable {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| PageColumn::text(axis.field.clone()));
     let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
@@ -294,7 +294,7 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
             if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) }
         });
         let verdict = match (found.verdict, found.more_seeds) {
-            (Standing::Undecided, Some(more)) => {
+            (RatioVerdict::Undecided, Some(more)) => {
                 format!("undecided, about {} more", counted(more as u64, "seed"))
             }
             (verdict, _) => verdict.word().to_owned(),

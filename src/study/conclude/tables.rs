@@ -6,13 +6,13 @@
 
 use serde_json::json;
 
-use crate::conclude::findings::{Findings, Metric};
+use crate::conclude::findings::{Metric, StudyFindings};
 use crate::plan::sheet::Sheet;
 use mumakil_base::statistics::Estimate;
 use mumakil_results::expect::Unit;
 
 /// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
-pub(crate) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+pub(crate) fn runs(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
     let last = ["failed", "left", "run"].map(str::to_owned);
@@ -31,7 +31,7 @@ pub(crate) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 }
 
 /// Returns `cells.csv`: a row for each cell.
-pub(crate) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+pub(crate) fn cells(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().flat_map(|metric| {
         let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
@@ -57,7 +57,7 @@ pub(crate) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 }
 
 /// Returns `comparisons.csv`: a row for each metric, cell of the other axes, and pair of compared values.
-pub(crate) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+pub(crate) fn comparisons(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
     let difference = ["base", "other", "difference", "low", "high"];
@@ -82,7 +82,7 @@ pub(crate) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 }
 
 /// Returns `summary.json`: what was run, and what became of the expectations.
-pub(crate) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+pub(crate) fn summary(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
     let metric = |metric: &Metric| {
         let cells = metric.cells.iter().map(|found| found.map(|found| found.mean));
         json!({
@@ -193,7 +193,7 @@ mod tests {
             cells: numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect(),
             numbers: numbers.into(),
         };
-        let findings = Findings {
+        let findings = StudyFindings {
             jobs: Vec::new(),
             metrics: vec![metric],
             comparisons: Vec::new(),

@@ -3,15 +3,15 @@
 use super::Picture;
 use super::canvas::{BAND, Canvas};
 use super::expressions::OneOrMore;
-use super::kind::{Footing, Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
 use mumakil_results::tables::ReadError;
 
 pub(super) struct BarChart<'c>(pub(super) &'c OneOrMore);
 
-impl Kind for BarChart<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for BarChart<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "bar chart",
             shows: Some(Shown::Metric),
             over: Use::Optional,

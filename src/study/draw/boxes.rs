@@ -3,15 +3,15 @@
 use super::Picture;
 use super::canvas::Canvas;
 use super::expressions::OneOrMore;
-use super::kind::{Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Shown, Use};
 use mumakil_draw::chart::{BoxSeries, Boxes};
 use mumakil_results::tables::ReadError;
 
 pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
 
-impl Kind for BoxPlot<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for BoxPlot<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "box plot",
             shows: Some(Shown::Sample),
             over: Use::Optional,

@@ -1,6 +1,6 @@
 //! Charts that are refused: those that would show nothing, or something that is not so.
 
-use super::kind::{Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Shown, Use};
 use super::{ChartSpec, Layout};
 use mumakil_results::expect::{ExprNeeds, ExprPlan, Space, Unit};
 use mumakil_scenario::unusable;
@@ -23,7 +23,12 @@ impl ChartSpec {
     }
 
     /// Refuses axes that are missing, and keys that the kind of chart does not look at.
-    fn check_axes(&self, nature: &Nature, layout: &Layout, space: &Space) -> Result<(), Problem> {
+    fn check_axes(
+        &self,
+        nature: &ChartTraits,
+        layout: &Layout,
+        space: &Space,
+    ) -> Result<(), Problem> {
         let missing = |axis: &str| {
             let message = format!("this chart needs `{axis}`, the axis that it goes over");
             Err(Problem::value(Path::default(), message))
@@ -54,7 +59,7 @@ impl ChartSpec {
 /// not together.
 fn add_expressions(
     needs: &mut ExprNeeds,
-    kind: &dyn Kind,
+    kind: &dyn ChartKind,
     shown: Shown,
     key: &str,
     space: &Space,

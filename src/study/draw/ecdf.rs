@@ -3,16 +3,16 @@
 use super::Picture;
 use super::canvas::{Asked, Canvas, named};
 use super::expressions::OneOrMore;
-use super::kind::{Footing, Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
 use mumakil_draw::chart::{Ecdf, EcdfSample, SeriesLook};
 use mumakil_results::expect::Unit;
 use mumakil_results::tables::{AttemptRow, ReadError};
 
 pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
 
-impl Kind for Distribution<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for Distribution<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "distribution",
             shows: Some(Shown::Sample),
             over: Use::Unused,

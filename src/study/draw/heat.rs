@@ -2,15 +2,15 @@
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Shown, Use};
 use mumakil_draw::chart::Heat;
 use mumakil_results::tables::ReadError;
 
 pub(super) struct HeatMap<'c>(pub(super) &'c str);
 
-impl Kind for HeatMap<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for HeatMap<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "heat map",
             shows: Some(Shown::Metric),
             over: Use::Needed,

@@ -6,9 +6,9 @@ use mumakil_results::expect::{Expr, ExprComplaint, ExprNeeds, ExprPlan, Space, c
 use mumakil_results::tables::ReadError;
 
 /// A kind of chart, as an entry of a study has it.
-pub(super) trait Kind {
+pub(super) trait ChartKind {
     /// Returns what goes for every chart of the kind.
-    fn nature(&self) -> Nature;
+    fn nature(&self) -> ChartTraits;
 
     /// Returns its expressions with their names; one alone has an empty one.
     fn expressions(&self) -> Vec<(&str, &str)>;
@@ -50,7 +50,7 @@ pub(super) trait Kind {
 
 /// The properties of every chart of a kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nature {
+pub(super) struct ChartTraits {
     /// Its name for people.
     pub(super) word: &'static str,
     /// The kind of expressions that it shows; `None` if it has none.

@@ -2,15 +2,15 @@
 
 use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
-use super::kind::{Footing, Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
 use mumakil_draw::chart::{self, ChartAxis, LinePoint, LineSeries, ValueLines};
 use mumakil_results::tables::ReadError;
 
 pub(super) struct LineChart<'c>(pub(super) &'c str);
 
-impl Kind for LineChart<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for LineChart<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "line chart",
             shows: Some(Shown::Metric),
             over: Use::NeededNumbers,

@@ -4,15 +4,15 @@ use hdrhistogram::Histogram;
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Shown, Use};
 use mumakil_draw::chart::{Curve, Percentiles};
 use mumakil_results::tables::ReadError;
 
 pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
 
-impl Kind for PercentilePlot<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for PercentilePlot<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "percentile plot",
             shows: Some(Shown::Histogram),
             over: Use::Unused,

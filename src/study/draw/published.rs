@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::canvas::{labels_of, named, values_of};
-use super::kind::{Footing, Kind};
+use super::kind::{ChartKind, Footing};
 use super::{ChartSpec, Layout};
 use mumakil_results::expect::{PublishedNumber, Space, SpaceAxis, Unit};
 use mumakil_results::numbers_as_text;
@@ -57,7 +57,7 @@ impl ChartSpec {
     /// Returns what was published of each line or group of bars; nothing if nothing was.
     pub(super) fn points(
         &self,
-        kind: &dyn Kind,
+        kind: &dyn ChartKind,
         layout: &Layout,
         space: &Space,
         unit: Unit,
@@ -227,29 +227,29 @@ impl<'de> Deserialize<'de> for PublishedPoints {
 struct PointsVisitor;
 
 /// The value of a key: a number, or more points.
-enum Entry {
+enum PublishedEntry {
     Number(PublishedNumber),
     Points(PublishedPoints),
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for PublishedEntry {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct EntryVisitor;
         impl<'de> de::Visitor<'de> for EntryVisitor {
-            type Value = Entry;
+            type Value = PublishedEntry;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number with its unit such as `98 %`, a list, or {value: number}")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Entry, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedEntry, E> {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                PublishedNumber::parse(text).map(Entry::Number).ok_or_else(wrong)
+                PublishedNumber::parse(text).map(PublishedEntry::Number).ok_or_else(wrong)
             }
             numbers_as_text!();
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Entry, A::Error> {
-                de::Visitor::visit_seq(PointsVisitor, list).map(Entry::Points)
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedEntry, A::Error> {
+                de::Visitor::visit_seq(PointsVisitor, list).map(PublishedEntry::Points)
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
-                de::Visitor::visit_map(PointsVisitor, map).map(Entry::Points)
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<PublishedEntry, A::Error> {
+                de::Visitor::visit_map(PointsVisitor, map).map(PublishedEntry::Points)
             }
         }
         from.deserialize_any(EntryVisitor)
@@ -271,11 +271,13 @@ impl<'de> de::Visitor<'de> for PointsVisitor {
     }
     fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PublishedPoints, A::Error> {
         let (mut numbers, mut several) = (IndexMap::new(), IndexMap::new());
-        while let Some((key, entry)) = map.next_entry::<String, Entry>()? {
+        while let Some((key, entry)) = map.next_entry::<String, PublishedEntry>()? {
             match entry {
-                Entry::Number(number) => drop(numbers.insert(key, number)),
-                Entry::Points(PublishedPoints::One(series)) => drop(several.insert(key, series)),
-                Entry::Points(PublishedPoints::Several(_)) => {
+                PublishedEntry::Number(number) => drop(numbers.insert(key, number)),
+                PublishedEntry::Points(PublishedPoints::One(series)) => {
+                    drop(several.insert(key, series))
+                }
+                PublishedEntry::Points(PublishedPoints::Several(_)) => {
                     return Err(de::Error::custom("this is nested too deeply"));
                 }
             }

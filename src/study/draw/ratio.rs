@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::{BAND, Canvas};
-use super::kind::{Kind, Nature, Shown, Use};
+use super::kind::{ChartKind, ChartTraits, Shown, Use};
 use crate::conclude::paired::{Pair, family};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_draw::chart::{Ratio, RatioSeries, Ratios};
@@ -10,9 +10,9 @@ use mumakil_results::tables::ReadError;
 
 pub(super) struct RatioChart<'c>(pub(super) &'c str);
 
-impl Kind for RatioChart<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for RatioChart<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "chart",
             shows: Some(Shown::Metric),
             over: Use::Optional,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{Kind, Nature, Use};
+use super::kind::{ChartKind, ChartTraits, Use};
 use mumakil_core::mapred::{Promised, SlotKind};
 use mumakil_draw::chart::Caption;
 use mumakil_results::expect::ExprNeeds;
@@ -33,9 +33,9 @@ impl StackedSlots {
 
 pub(super) struct SlotStack<'c>(pub(super) &'c StackedSlots);
 
-impl Kind for SlotStack<'_> {
-    fn nature(&self) -> Nature {
-        Nature {
+impl ChartKind for SlotStack<'_> {
+    fn nature(&self) -> ChartTraits {
+        ChartTraits {
             word: "stacked chart",
             shows: None,
             over: Use::Unused,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::plan::runs::Plan;
-use crate::run::work::Step;
+use crate::run::work::WorkStep;
 use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::{AsideFolder, OutputError, Over, RunFolder};
@@ -50,7 +50,7 @@ impl Plan {
         samples: &[usize],
         registry: &Registry,
         limit: Duration,
-        mut tell: impl FnMut(Step),
+        mut tell: impl FnMut(WorkStep),
     ) -> Result<Forecast, EmulationError> {
         // It is never put in its place, but it is removed whatever ends this process.
         let room = std::env::temp_dir().join("mumakil-plan");
@@ -62,9 +62,9 @@ impl Plan {
             if !is_first && left.is_zero() {
                 break;
             }
-            tell(Step::Begun { run });
+            tell(WorkStep::Begun { run });
             let tried = self.sample(run, room.path(), registry, (!is_first).then_some(left));
-            tell(Step::Done { run, warnings: Vec::new() });
+            tell(WorkStep::Done { run, warnings: Vec::new() });
             match tried {
                 Ok((seconds, bytes, is_cut)) => {
                     all.samples += 1;

@@ -52,7 +52,7 @@ struct Found {
 
 /// A study's folder in which this process may write, until it is closed or dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct FolderClaim {
     /// `None` where the file system has no locks.
     _lock: Option<File>,
     store: Store,
@@ -62,7 +62,7 @@ pub struct Claim {
 
 /// The other processes that may write into a study's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub enum FolderAccess {
     /// Nobody.
     Alone,
     /// Other processes that work on the same study and take runs as this one does.
@@ -80,9 +80,9 @@ pub enum Form {
 
 impl Form {
     /// Returns how so many runs are kept unless somebody says.
-    pub fn usual(share: Share, runs: usize) -> Self {
+    pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
-            Share::Alone if runs <= MOST_FOLDERS => Self::Folders,
+            FolderAccess::Alone if runs <= MOST_FOLDERS => Self::Folders,
             _ => Self::Packed,
         }
     }
@@ -119,12 +119,17 @@ impl Store {
     /// # Errors
     /// If there is something else than this study, if somebody else works on it, or if nothing can
     /// be written.
-    pub fn claim(&self, study: &str, share: Share, form: Form) -> Result<Claim, OutputError> {
+    pub fn claim(
+        &self,
+        study: &str,
+        share: FolderAccess,
+        form: Form,
+    ) -> Result<FolderClaim, OutputError> {
         check(&self.study, study)?;
         let file = self.lock_file()?;
         let locked = match share {
-            Share::Alone => file.try_lock(),
-            Share::Together => file.try_lock_shared(),
+            FolderAccess::Alone => file.try_lock(),
+            FolderAccess::Together => file.try_lock_shared(),
         };
         let lock = match locked {
             Ok(()) => Some(file),
@@ -135,7 +140,7 @@ impl Store {
             Err(TryLockError::Error(_)) => None,
         };
         let runs = self.runs();
-        if share == Share::Alone {
+        if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
                 clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
@@ -148,7 +153,7 @@ impl Store {
             self.refresh()?;
         }
         let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
-        Ok(Claim { _lock: lock, store: self.clone(), packer })
+        Ok(FolderClaim { _lock: lock, store: self.clone(), packer })
     }
 
     /// Waits until no process works in the folder alone.
@@ -199,7 +204,7 @@ impl Store {
     }
 }
 
-impl Claim {
+impl FolderClaim {
     /// Returns the store of the study.
     pub fn store(&self) -> &Store {
         &self.store
@@ -336,15 +341,15 @@ mod tests {
             &[("study.json", "half")],
         ] {
             let (room, store) = store(files);
-            let refused = store.claim("a", Share::Alone, Form::Folders).unwrap_err();
+            let refused = store.claim("a", FolderAccess::Alone, Form::Folders).unwrap_err();
             assert!(matches!(refused, OutputError::Foreign { .. }), "{refused}");
             assert_eq!(names(room.path()).unwrap().len(), 1);
         }
-        assert!(store(&[]).1.claim("a", Share::Alone, Form::Folders).is_ok());
+        assert!(store(&[]).1.claim("a", FolderAccess::Alone, Form::Folders).is_ok());
         assert!(
             store(&[("study.json", r#"{"study": "a"}"#)])
                 .1
-                .claim("a", Share::Alone, Form::Folders)
+                .claim("a", FolderAccess::Alone, Form::Folders)
                 .is_ok()
         );
     }
@@ -354,22 +359,22 @@ mod tests {
         let (_room, store) = store(&[]);
         let claim = |share| store.claim("a", share, Form::Folders);
         let is_busy = |share| matches!(claim(share), Err(OutputError::Busy { .. }));
-        let one = claim(Share::Together).unwrap();
-        drop(claim(Share::Together).unwrap());
-        assert!(is_busy(Share::Alone));
+        let one = claim(FolderAccess::Together).unwrap();
+        drop(claim(FolderAccess::Together).unwrap());
+        assert!(is_busy(FolderAccess::Alone));
         drop(one);
-        let whole = claim(Share::Alone).unwrap();
-        assert!(is_busy(Share::Together) && is_busy(Share::Alone));
+        let whole = claim(FolderAccess::Alone).unwrap();
+        assert!(is_busy(FolderAccess::Together) && is_busy(FolderAccess::Alone));
         drop(whole);
-        assert!(claim(Share::Alone).is_ok());
+        assert!(claim(FolderAccess::Alone).is_ok());
     }
 
     #[test]
     fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
         let (room, store) = store(&[(".mumakil-half", "")]);
-        drop(store.claim("a", Share::Together, Form::Folders).unwrap());
+        drop(store.claim("a", FolderAccess::Together, Form::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap().len(), 2);
-        drop(store.claim("a", Share::Alone, Form::Folders).unwrap());
+        drop(store.claim("a", FolderAccess::Alone, Form::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap(), [LOCK]);
     }
 

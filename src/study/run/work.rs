@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::plan::runs::Plan;
 use crate::run::failed;
-use crate::run::store::{Claim, Store};
+use crate::run::store::{FolderClaim, Store};
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning};
@@ -51,7 +51,7 @@ pub enum NextRun {
 
 /// A worker's report of its work.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum WorkStep {
     /// It begins with a run.
     Begun {
         /// The number of the run in the plan.
@@ -111,10 +111,10 @@ impl Plan {
     pub fn work(
         &self,
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
-        claim: &Claim,
+        claim: &FolderClaim,
         registry: &Registry,
         effort: Effort,
-        mut tell: impl FnMut(Step),
+        mut tell: impl FnMut(WorkStep),
     ) -> Result<(), EmulationError> {
         let runs = Mutex::new(runs.fuse());
         let is_broken = AtomicBool::new(false);
@@ -129,9 +129,9 @@ impl Plan {
                         let next = runs.lock().next();
                         let step = match next {
                             None => break,
-                            Some(Ok(NextRun::OfOthers(runs))) => Ok(Step::OfOthers { runs }),
+                            Some(Ok(NextRun::OfOthers(runs))) => Ok(WorkStep::OfOthers { runs }),
                             Some(Ok(NextRun::Run(run))) => {
-                                tell(Ok(Step::Begun { run }));
+                                tell(Ok(WorkStep::Begun { run }));
                                 self.work_on(run, claim, registry, effort)
                             }
                             Some(Err(error)) => Err(error.into()),
@@ -157,10 +157,10 @@ impl Plan {
     fn work_on(
         &self,
         run: usize,
-        claim: &Claim,
+        claim: &FolderClaim,
         registry: &Registry,
         effort: Effort,
-    ) -> Result<Step, EmulationError> {
+    ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
         // A panic is this run's alone, whoever panics: the others go on.
         let kept = catch_unwind(AssertUnwindSafe(|| {
@@ -170,7 +170,7 @@ impl Plan {
         match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
             Ok(Ok(warnings)) => {
                 failed::forget(claim.store(), &planned.id);
-                Ok(Step::Done { run, warnings })
+                Ok(WorkStep::Done { run, warnings })
             }
             Ok(Err(why)) => self.fail(run, why, claim.store()),
             Err(error) if error.is_of_the_disk() => Err(error),
@@ -179,10 +179,10 @@ impl Plan {
     }
 
     /// Notes that a run has failed, for who looks later or from elsewhere.
-    fn fail(&self, run: usize, why: String, store: &Store) -> Result<Step, EmulationError> {
+    fn fail(&self, run: usize, why: String, store: &Store) -> Result<WorkStep, EmulationError> {
         let scenario = self.scenario(&self.runs[run]);
         failed::note(store, &self.runs[run].id, &self.describe(run), &why, &scenario)?;
-        Ok(Step::Failed { run })
+        Ok(WorkStep::Failed { run })
     }
 }
 
@@ -200,7 +200,7 @@ pub struct Effort {
 /// Does a run and keeps it; returns what it has warned of, or why it is not kept.
 fn keep(
     scenario: Scenario,
-    claim: &Claim,
+    claim: &FolderClaim,
     id: &str,
     registry: &Registry,
     effort: Effort,
@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::plan::spec::Study;
-    use crate::run::store::{Form, Share};
+    use crate::run::store::{FolderAccess, Form};
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
     use mumakil_scenario::Draft;
 
@@ -254,7 +254,7 @@ mod tests {
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
-        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
+        let claim = store.claim("test", FolderAccess::Alone, Form::Folders).unwrap();
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
         let mut steps = 0;
         let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
@@ -294,14 +294,19 @@ mod tests {
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
-        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
+        let claim = store.claim("test", FolderAccess::Alone, Form::Folders).unwrap();
         let effort = Effort { workers: 1, time_limit: None, transport: Transport::Actors };
         let mut steps = Vec::new();
         let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
         plan.work(all, &claim, &registry, effort, |step| steps.push(step)).unwrap();
         assert!(matches!(
             steps[..],
-            [Step::Begun { .. }, Step::Failed { .. }, Step::Begun { .. }, Step::Done { .. }]
+            [
+                WorkStep::Begun { .. },
+                WorkStep::Failed { .. },
+                WorkStep::Begun { .. },
+                WorkStep::Done { .. }
+            ]
         ));
         let whys: Vec<String> = failed::read(&store).unwrap().into_iter().map(|it| it.1).collect();
         assert!(whys[0].contains("the policy `ps` panicked: no memory for ideas"), "{whys:?}");

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::run::store::{AT_WORK, clear, visible};
-use crate::watch::life::{Fate, Hold, Life, SILENT_AFTER, Slow, Stamp};
+use crate::watch::life::{Fate, Hold, Life, SILENT_AFTER, SlowRun, Stamp};
 use mumakil_run::output::{AsideFile, OutputError, Over, lock_of, machine};
 
 /// A sign of life, and what becomes of who gave it.
@@ -72,7 +72,7 @@ pub(crate) fn fate_of(folder: &Path, name: &str, claim: &Path, now: Stamp) -> Fa
 ///
 /// # Errors
 /// If the folder cannot be read, or a sign not be removed.
-pub fn take_over(folder: &Path) -> Result<Vec<Slow>, OutputError> {
+pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
     let (folder, own) = (folder.join(AT_WORK), file(ALONE));
     let mut slow = Vec::new();
     for name in visible(&folder)? {
@@ -117,8 +117,8 @@ mod tests {
         Life::begin(machine(), pid, Stamp::of_millis(0))
     }
 
-    fn slow(run: &str) -> Slow {
-        Slow { run: run.to_owned(), what: String::new(), took_s: 1.0 }
+    fn slow(run: &str) -> SlowRun {
+        SlowRun { run: run.to_owned(), what: String::new(), took_s: 1.0 }
     }
 
     #[cfg(target_os = "linux")]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::watch::pace::Pace;
+use crate::watch::pace::StudyPace;
 
 /// So often a process gives a sign.
 pub const EVERY: Duration = Duration::from_secs(10);
@@ -54,7 +54,7 @@ pub struct Life {
     /// The runs that are going on.
     pub running: Vec<Going>,
     /// The runs that have taken longest, in this process and in those that it took over from.
-    pub slowest: Vec<Slow>,
+    pub slowest: Vec<SlowRun>,
     /// How it ended, if it has.
     pub ended: Option<End>,
     /// Why, if it could not go on.
@@ -62,7 +62,7 @@ pub struct Life {
     pub why: Option<String>,
     /// How many had ended when.
     #[serde(skip)]
-    pace: Pace,
+    pace: StudyPace,
 }
 
 /// A run that is going on.
@@ -78,7 +78,7 @@ pub struct Going {
 
 /// A run that has ended, and how long it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Slow {
+pub struct SlowRun {
     /// Its name.
     pub run: String,
     /// Which it is.
@@ -179,7 +179,7 @@ impl Life {
             slowest: Vec::new(),
             ended: None,
             why: None,
-            pace: Pace::default(),
+            pace: StudyPace::default(),
         }
     }
 
@@ -206,7 +206,7 @@ impl Life {
         self.done += 1;
         if let Some(Going { run, what, since }) = self.take(run) {
             let took_s = now.since(since).as_secs_f64();
-            self.knows_slow([Slow { run, what, took_s }]);
+            self.knows_slow([SlowRun { run, what, took_s }]);
         }
         self.count();
     }
@@ -225,7 +225,7 @@ impl Life {
     }
 
     /// Knows of runs that took long, maybe of others.
-    pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = Slow>) {
+    pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = SlowRun>) {
         self.slowest.extend(runs);
         self.slowest = slowest(std::mem::take(&mut self.slowest));
     }
@@ -269,9 +269,9 @@ impl Life {
 }
 
 /// Returns those of runs that took longest, each once, the slowest first.
-pub(crate) fn slowest(mut runs: Vec<Slow>) -> Vec<Slow> {
+pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
     runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
-    let mut kept: Vec<Slow> = Vec::new();
+    let mut kept: Vec<SlowRun> = Vec::new();
     for run in runs {
         if kept.len() < MOST_SLOW && !kept.iter().any(|other| other.run == run.run) {
             kept.push(run);
@@ -325,8 +325,9 @@ mod tests {
 
     #[test]
     fn the_slowest_are_few_and_each_is_there_once() {
-        let run = |run: u32, took_s| Slow { run: format!("{run:02}"), what: String::new(), took_s };
-        let mut runs: Vec<Slow> = (0..30).map(|number| run(number, f64::from(number))).collect();
+        let run =
+            |run: u32, took_s| SlowRun { run: format!("{run:02}"), what: String::new(), took_s };
+        let mut runs: Vec<SlowRun> = (0..30).map(|number| run(number, f64::from(number))).collect();
         // Done twice, by two machines.
         runs.push(run(29, 50.0));
         let kept = slowest(runs);

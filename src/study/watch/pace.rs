@@ -10,18 +10,18 @@ const WINDOW: Duration = Duration::from_secs(600);
 
 /// How many runs had ended when, noted now and then.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pace {
+pub struct StudyPace {
     /// In the order of time; the first is of the beginning, or the last from before the window.
     notes: VecDeque<(Duration, u64)>,
 }
 
-impl Default for Pace {
+impl Default for StudyPace {
     fn default() -> Self {
         Self { notes: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 }
 
-impl Pace {
+impl StudyPace {
     /// Notes how many have ended so long after the beginning.
     pub fn note(&mut self, after: Duration, ended: u64) {
         self.notes.push_back((after, ended));
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn pace(notes: &[(u64, u64)]) -> Option<f64> {
-        let mut pace = Pace::default();
+        let mut pace = StudyPace::default();
         notes.iter().for_each(|(secs, ended)| pace.note(Duration::from_secs(*secs), *ended));
         pace.per_minute()
     }

@@ -14,7 +14,7 @@ use crate::plan::sheet::{Sheet, read_sheet};
 use crate::run::failed;
 use crate::run::store::Store;
 use crate::watch::at_work::{Sign, signs};
-use crate::watch::life::{self, Fate, Going, Life, Slow, Stamp};
+use crate::watch::life::{self, Fate, Going, Life, SlowRun, Stamp};
 use crate::watch::pace::rest_s;
 use mumakil_base::files::SUMMARY;
 use mumakil_run::output::OutputError;
@@ -44,7 +44,7 @@ pub struct Status {
     /// its process only the number is known.
     pub running_now: Vec<Running>,
     /// The runs that took longest, slowest first.
-    pub slowest: Vec<Slow>,
+    pub slowest: Vec<SlowRun>,
     /// The runs that have failed.
     pub failures: Vec<Failed>,
     /// The processes that have worked on it.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
-use super::record::{Entry, Row};
+use super::record::{ListEntry, Row};
 use crate::workload::format::{Format, Trace};
 use crate::workload::jobs::{JobEntry, LATEST, MOST_JOBS, in_order};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
@@ -63,7 +63,7 @@ impl Trace {
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        let mut reader = Reader::new(format, path, block, strictness);
+        let mut reader = ListReader::new(format, path, block, strictness);
         let header = rows.next().transpose()?;
         let separator = header.as_ref().map_or(b',', Row::separator);
         let header = header.map_or_else(Vec::new, |row| row.cells(separator));
@@ -85,12 +85,12 @@ impl Trace {
     /// As [`Trace::of_table`].
     pub fn of_yaml(
         format: &'static dyn Format,
-        mut entries: Records<Entry>,
+        mut entries: Records<ListEntry>,
         path: &Path,
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
-        let mut reader = Reader::new(format, path, block, strictness);
+        let mut reader = ListReader::new(format, path, block, strictness);
         while let Some(entry) = entries.next().transpose()? {
             let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
             reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
@@ -141,7 +141,7 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
 }
 
 /// Takes job after job, and knows those before.
-struct Reader {
+struct ListReader {
     format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
@@ -159,7 +159,7 @@ struct Reader {
     suspicious: FirstFew<Suspicion>,
 }
 
-impl Reader {
+impl ListReader {
     fn new(format: &'static dyn Format, path: &Path, block: Bytes, strictness: Strictness) -> Self {
         Self {
             format,

@@ -2,7 +2,7 @@
 
 use super::file::{write_table, write_yaml};
 use super::record::Row;
-use crate::workload::format::{Contents, Format, Target, Trace, TraceJob};
+use crate::workload::format::{Contents, ConversionTarget, Format, Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{FirstFew, Record, Records};
@@ -34,8 +34,8 @@ impl Format for JobTable {
         }
     }
 
-    fn target(&self) -> Option<Target> {
-        Some(Target { key: "csv", about: "Mumakil's own table", make })
+    fn target(&self) -> Option<ConversionTarget> {
+        Some(ConversionTarget { key: "csv", about: "Mumakil's own table", make })
     }
 }
 
@@ -57,8 +57,8 @@ impl Format for JobList {
         }
     }
 
-    fn target(&self) -> Option<Target> {
-        Some(Target { key: "yaml", about: "Mumakil's own list", make })
+    fn target(&self) -> Option<ConversionTarget> {
+        Some(ConversionTarget { key: "yaml", about: "Mumakil's own list", make })
     }
 }
 

@@ -57,12 +57,12 @@ impl Record for Row {
 
 /// An entry of a list of jobs in YAML.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ListEntry {
     /// Its fields.
     pub fields: Mapping,
 }
 
-impl Record for Entry {
+impl Record for ListEntry {
     const NAME: &'static str = "entry of a list of jobs";
     const FRAMING: Framing = Framing::Entry;
 
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn an_entry_goes_from_dash_to_dash() {
         let text = "# jobs\n---\n- name: a\n  after:\n  - b\n\n# then\n- {name: c}\n";
-        let entries = read::<Entry>(text);
-        let fields = |text: &str| Ok(Entry { fields: serde_yaml::from_str(text).unwrap() });
+        let entries = read::<ListEntry>(text);
+        let fields = |text: &str| Ok(ListEntry { fields: serde_yaml::from_str(text).unwrap() });
         assert_eq!(entries, [fields("{name: a, after: [b]}"), fields("{name: c}")]);
         for (text, message) in [
             (
@@ -130,7 +130,7 @@ mod tests {
                 "t:1: `jobs:` where an entry should begin\n  hint: begin each with `- ` at the beginning of a line",
             ),
         ] {
-            assert_eq!(read::<Entry>(text).pop().unwrap().unwrap_err(), message);
+            assert_eq!(read::<ListEntry>(text).pop().unwrap().unwrap_err(), message);
         }
     }
 }

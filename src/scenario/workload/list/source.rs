@@ -10,14 +10,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::workload::format::{Contents, other};
 use crate::workload::jobs::JobEntry;
-use crate::workload::site::Site;
+use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
 use mumakil_yaml::{Path, Problem};
 
 /// Jobs written out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Jobs {
+pub enum ListSource {
     /// In the scenario.
     Listed(Vec<JobEntry>),
     /// In a file.
@@ -47,7 +47,7 @@ struct LongJobFile {
     lenient: bool,
 }
 
-impl Serialize for Jobs {
+impl Serialize for ListSource {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Listed(jobs) => to.collect_seq(jobs.iter().map(JobEntry::said)),
@@ -60,37 +60,37 @@ impl Serialize for Jobs {
     }
 }
 
-impl<'de> Deserialize<'de> for Jobs {
+impl<'de> Deserialize<'de> for ListSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct JobsVisitor;
 
         impl<'de> de::Visitor<'de> for JobsVisitor {
-            type Value = Jobs;
+            type Value = ListSource;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of jobs, or the path of a file with one")
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Jobs, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Jobs::Listed)
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ListSource, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ListSource::Listed)
             }
-            fn visit_str<E: de::Error>(self, path: &str) -> Result<Jobs, E> {
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<ListSource, E> {
                 let file = TraceFile { path: path.into(), sha256: None };
-                Ok(Jobs::File(JobFile { file, lenient: false }))
+                Ok(ListSource::File(JobFile { file, lenient: false }))
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ListSource, A::Error> {
                 let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
                 let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
                     let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
                     de::Error::invalid_type(de::Unexpected::Map, &expected)
                 })?;
-                Ok(Jobs::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
+                Ok(ListSource::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
             }
         }
         from.deserialize_any(JobsVisitor)
     }
 }
 
-impl JsonSchema for Jobs {
+impl JsonSchema for ListSource {
     fn schema_name() -> Cow<'static, str> {
         "Jobs".into()
     }
@@ -105,14 +105,14 @@ impl JsonSchema for Jobs {
     }
 }
 
-impl SourceKind for Jobs {
+impl SourceKind for ListSource {
     const KEY: &'static str = "jobs";
     const ABOUT: &'static str = "Jobs written out, here or in a file of their own: a table (CSV) \
                                  with these fields as its\ncolumns, or a list in YAML.";
 }
 
-impl Source for Jobs {
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+impl Source for ListSource {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         match self {
             Self::Listed(jobs) => Ok(FoundJobs { jobs: jobs.clone(), ..FoundJobs::default() }),
             Self::File(JobFile { file, lenient }) => {

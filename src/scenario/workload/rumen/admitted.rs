@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::record::{self, LoggedJob};
 use crate::workload::jobs::{JobEntry, TaskCount};
 use mumakil_base::units::{Bytes, Count, SimSpan};
@@ -49,7 +49,7 @@ impl<'a> Admitted<'a> {
         let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
         let is_map = |task: &&LoggedTask| task.task_type == Some(TaskType::Map);
         let logged: Vec<&LoggedTask> = job.map_tasks.iter().filter(is_map).collect();
-        if job.outcome == Some(Outcome::Killed) || maps == 0 || logged.is_empty() {
+        if job.outcome == Some(LoggedOutcome::Killed) || maps == 0 || logged.is_empty() {
             return Ok(None);
         }
         let is_unreadable = (maps as usize) < logged.len();
@@ -151,11 +151,11 @@ fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
         .find_map(|key| job.job_properties.get(*key))
         .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
     let own = job.priority.filter(|_| !is_mumak).map(|priority| match priority {
-        record::Priority::VeryLow => Priority::VeryLow,
-        record::Priority::Low => Priority::Low,
-        record::Priority::Normal => Priority::Normal,
-        record::Priority::High => Priority::High,
-        record::Priority::VeryHigh => Priority::VeryHigh,
+        record::LoggedPriority::VeryLow => Priority::VeryLow,
+        record::LoggedPriority::Low => Priority::Low,
+        record::LoggedPriority::Normal => Priority::Normal,
+        record::LoggedPriority::High => Priority::High,
+        record::LoggedPriority::VeryHigh => Priority::VeryHigh,
     });
     own.or(configured).unwrap_or_default()
 }

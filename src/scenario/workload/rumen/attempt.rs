@@ -15,7 +15,7 @@ pub struct LoggedTask {
     /// Its type.
     pub task_type: Option<TaskType>,
     /// How it ended.
-    pub task_status: Option<Outcome>,
+    pub task_status: Option<LoggedOutcome>,
     /// When it began.
     #[serde(with = "count")]
     pub start_time: Option<u64>,
@@ -68,7 +68,7 @@ pub struct LoggedAttempt {
     #[serde(rename = "attemptID")]
     pub attempt_id: String,
     /// How it ended.
-    pub result: Option<Outcome>,
+    pub result: Option<LoggedOutcome>,
     /// When it began.
     #[serde(with = "count")]
     pub start_time: Option<u64>,
@@ -159,18 +159,18 @@ pub struct LoggedLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say all")]
-pub enum Outcome {
+pub enum LoggedOutcome {
     Success,
     Failed,
     Killed,
 }
 
-impl From<Outcome> for mapred::Outcome {
-    fn from(outcome: Outcome) -> Self {
+impl From<LoggedOutcome> for mapred::Outcome {
+    fn from(outcome: LoggedOutcome) -> Self {
         match outcome {
-            Outcome::Success => Self::Succeeded,
-            Outcome::Failed => Self::Failed,
-            Outcome::Killed => Self::Killed,
+            LoggedOutcome::Success => Self::Succeeded,
+            LoggedOutcome::Failed => Self::Failed,
+            LoggedOutcome::Killed => Self::Killed,
         }
     }
 }

@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 
 use super::admitted::{Admitted, Numbered, RumenModel, map_time};
-use super::attempt::{LoggedAttempt, LoggedTask, Outcome, TaskType};
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::record::{self, LoggedJob};
 use super::source::reduce_times;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
-    Contents, Endings, ForeignJob, Format, HostFile, Target, Trace, TraceJob,
+    Contents, ConversionTarget, Endings, ForeignJob, Format, HostFile, Trace, TraceJob,
 };
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -38,9 +38,9 @@ impl Format for RumenJobs {
         Contents::Jobs(Trace::of::<LoggedJob>)
     }
 
-    fn target(&self) -> Option<Target> {
+    fn target(&self) -> Option<ConversionTarget> {
         let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(Target { key: "rumen", about: "Rumen's jobs", make })
+        Some(ConversionTarget { key: "rumen", about: "Rumen's jobs", make })
     }
 
     fn is_wall_clock(&self) -> bool {
@@ -149,7 +149,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
 fn successes<'a>(numbered: &Numbered<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
     let success = |number| {
         let attempts = &numbered.get(&number)?.attempts;
-        attempts.iter().find(|attempt| attempt.result == Some(Outcome::Success))
+        attempts.iter().find(|attempt| attempt.result == Some(LoggedOutcome::Success))
     };
     (0..count).map(success).collect()
 }
@@ -172,13 +172,13 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let id = &entry.name;
     let attempt = |kind: &str, number: usize| LoggedAttempt {
         attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
-        result: Some(Outcome::Success),
+        result: Some(LoggedOutcome::Success),
         ..LoggedAttempt::default()
     };
     let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
         task_id: format!("task_{id}_{kind}_{number:06}"),
         task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
-        task_status: Some(Outcome::Success),
+        task_status: Some(LoggedOutcome::Success),
         start_time: attempt.start_time,
         finish_time: attempt.finish_time,
         attempts: vec![attempt],
@@ -230,13 +230,13 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         user: Some(entry.user.clone()),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
         priority: Some(match entry.priority {
-            Priority::VeryLow => record::Priority::VeryLow,
-            Priority::Low => record::Priority::Low,
-            Priority::Normal => record::Priority::Normal,
-            Priority::High => record::Priority::High,
-            Priority::VeryHigh => record::Priority::VeryHigh,
+            Priority::VeryLow => record::LoggedPriority::VeryLow,
+            Priority::Low => record::LoggedPriority::Low,
+            Priority::Normal => record::LoggedPriority::Normal,
+            Priority::High => record::LoggedPriority::High,
+            Priority::VeryHigh => record::LoggedPriority::VeryHigh,
         }),
-        outcome: Some(Outcome::Success),
+        outcome: Some(LoggedOutcome::Success),
         submit_time: Some(submit),
         launch_time: Some(submit),
         finish_time: ends.max(),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::attempt::{LoggedAttempt, LoggedTask, Outcome};
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use mumakil_base::units::SimSpan;
 use mumakil_core::trace::json::{self, count, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
@@ -34,12 +34,12 @@ pub struct LoggedJob {
     /// The queue that it was submitted to.
     pub queue: Option<String>,
     /// Its priority.
-    pub priority: Option<Priority>,
+    pub priority: Option<LoggedPriority>,
     /// The language of its code.
     #[serde(rename = "jobtype")]
     pub job_type: Option<JobType>,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<LoggedOutcome>,
     /// When it was submitted.
     #[serde(with = "count")]
     pub submit_time: Option<u64>,
@@ -124,7 +124,7 @@ pub struct LoggedJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say all")]
-pub enum Priority {
+pub enum LoggedPriority {
     VeryLow,
     Low,
     Normal,
@@ -353,7 +353,7 @@ mod tests {
         let mut jobs = pass(OLDER, Strictness::Strict);
         let job = jobs.next().unwrap().unwrap();
         assert_eq!(job.job_id, "job_200904211745_0002");
-        assert_eq!(job.outcome, Some(Outcome::Success));
+        assert_eq!(job.outcome, Some(LoggedOutcome::Success));
         assert_eq!((job.job_name, job.queue), (None, None));
         assert_eq!((job.total_maps, job.heap_megabytes), (Some(1), None));
         assert_eq!(job.computons_per_map_input_byte, None);

@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::admitted::{Admitted, BACKWARDS, Numbered, RumenModel, id_of, map_time, number_of};
-use super::attempt::{LoggedAttempt, LoggedTask, Outcome};
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use super::record::{LoggedCdf, LoggedJob};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
-use crate::workload::site::Site;
+use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use crate::workload::submission::Submission;
 use mumakil_base::random::{Purpose, stream};
@@ -84,7 +84,7 @@ impl SourceKind for Rumen {
 impl Source for Rumen {
     /// Jobs that were killed, and those without a map, are left out. In Mumak's model those with more
     /// logged maps than they have fail as soon as they are initialised.
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
         let is_mumak = site.hadoop.behaviour().reads_like_mumak;
@@ -94,14 +94,14 @@ impl Source for Rumen {
         });
         let (hosts, draws) = (Hosts::new(site.topology), site.hadoop.draws);
         let order = match site.submission {
-            _ if !is_mumak => Order::Records,
-            Submission::Replay => Order::Jobs,
-            _ => Order::Free,
+            _ if !is_mumak => SubmissionOrder::Records,
+            Submission::Replay => SubmissionOrder::Jobs,
+            _ => SubmissionOrder::Free,
         };
-        if order != Order::Records {
+        if order != SubmissionOrder::Records {
             records.let_go_back();
         }
-        let mut reader = Reader {
+        let mut reader = LogReader {
             model,
             draws,
             has_ids: is_mumak,
@@ -142,7 +142,7 @@ impl Source for Rumen {
 }
 
 /// Makes jobs of what is logged.
-struct Reader<'a> {
+struct LogReader<'a> {
     model: RumenModel,
     draws: Draws,
     /// Whether jobs have their ids, by which ties are broken.
@@ -150,7 +150,7 @@ struct Reader<'a> {
     penalty: &'a RumenPenalty,
     hosts: Hosts<'a>,
     seed: u64,
-    order: Order,
+    order: SubmissionOrder,
     /// When the first job that runs was submitted, in the milliseconds of the trace; and the last one.
     first: Option<u64>,
     latest: u64,
@@ -158,7 +158,7 @@ struct Reader<'a> {
 
 /// The party that keeps jobs from standing below others that were submitted later.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum SubmissionOrder {
     /// The pass over the records, of all of them.
     Records,
     /// The reader, of those that run: else Mumak ends when it is to go back in time.
@@ -167,7 +167,7 @@ enum Order {
     Free,
 }
 
-impl Reader<'_> {
+impl LogReader<'_> {
     /// Returns a job, unless there is nothing to run of it.
     fn read(
         &mut self,
@@ -176,7 +176,7 @@ impl Reader<'_> {
         number: u64,
     ) -> Result<Option<JobEntry>, String> {
         let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
-        if self.order == Order::Jobs && admitted.submitted < self.latest {
+        if self.order == SubmissionOrder::Jobs && admitted.submitted < self.latest {
             let earlier = self.latest - admitted.submitted;
             return Err(format!(
                 "submitted {earlier} ms before the job above it, and Mumak cannot replay that"
@@ -260,7 +260,7 @@ impl Reader<'_> {
         TracedTry {
             times: map_time(logged, self.model).map(times),
             distance,
-            fails: logged.result == Some(Outcome::Failed),
+            fails: logged.result == Some(LoggedOutcome::Failed),
         }
     }
 
@@ -277,7 +277,7 @@ impl Reader<'_> {
     }
 
     fn split(&self, task: &LoggedTask) -> Split {
-        let succeeded = task.attempts.iter().find(|a| a.result == Some(Outcome::Success));
+        let succeeded = task.attempts.iter().find(|a| a.result == Some(LoggedOutcome::Success));
         let bytes = succeeded.and_then(|attempt| attempt.hdfs_bytes_read).unwrap_or(0);
         let holders = self.holders(task, |host| self.hosts.place(host));
         Split { bytes: Bytes::new(bytes), holders: holders.into() }
@@ -327,7 +327,7 @@ fn tasks(
         let mut tries = Vec::new();
         for logged in &task.attempts {
             let number = number_of(&logged.attempt_id).map_or(MOST_TRIES, |n| n as usize);
-            if number < MOST_TRIES && logged.result.is_some_and(|r| r != Outcome::Killed) {
+            if number < MOST_TRIES && logged.result.is_some_and(|r| r != LoggedOutcome::Killed) {
                 tries.resize(tries.len().max(number + 1), None);
                 tries[number] = Some(attempt(task, logged));
             }
@@ -341,7 +341,7 @@ fn reduce_try(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> Traced
     TracedTry {
         times: reduce_times(logged, maps_ended, is_mumak),
         distance: 0,
-        fails: logged.result == Some(Outcome::Failed),
+        fails: logged.result == Some(LoggedOutcome::Failed),
     }
 }
 
@@ -436,7 +436,7 @@ mod tests {
         let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
         let host = |rack: &str, name| (rack.to_owned(), name);
         let hosts = [host("/r1", "h1"), host("/r1", "h2"), host("/r2", "h3")];
-        let found = rumen.jobs(&Site {
+        let found = rumen.jobs(&WorkloadSite {
             seed: 1,
             folder: folder.path(),
             hadoop: &hadoop,

@@ -7,7 +7,7 @@ use super::jobs::{REDUCE_PRIORITY, entry, generated};
 use super::record::{SlsJob, SlsRack, SlsTask};
 use super::synth::Synth;
 use crate::workload::format::{
-    Contents, ForeignJob, Format, GeneratorSize, HostFile, Target, Trace, TraceJob,
+    Contents, ConversionTarget, ForeignJob, Format, GeneratorSize, HostFile, Trace, TraceJob,
 };
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
@@ -39,9 +39,13 @@ impl Format for SlsJobs {
         Contents::Jobs(Trace::of::<SlsJob>)
     }
 
-    fn target(&self) -> Option<Target> {
+    fn target(&self) -> Option<ConversionTarget> {
         let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(Target { key: "sls", about: "Jobs of YARN's Scheduler Load Simulator", make })
+        Some(ConversionTarget {
+            key: "sls",
+            about: "Jobs of YARN's Scheduler Load Simulator",
+            make,
+        })
     }
 }
 

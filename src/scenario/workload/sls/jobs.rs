@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::record::{SlsJob, SlsTask};
-use super::synth::{self, Amount, Sample, Synth, SynthClass, SynthTask, TimeSample};
+use super::synth::{self, Amount, Synth, SynthClass, SynthSample, SynthTask, TimeSample};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
 use crate::workload::source::FoundJobs;
@@ -45,14 +45,14 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
 
 /// The tasks of one kind that a job has.
 #[derive(Default)]
-struct Tasks {
+struct SlsTasks {
     times: Vec<SimSpan>,
     /// Where they would like to run.
     holders: Vec<Option<TrackerId>>,
     memory: Option<Bytes>,
 }
 
-impl Tasks {
+impl SlsTasks {
     fn add(&mut self, task: &SlsTask, hosts: &Hosts<'_>) -> Result<(), String> {
         let copies = task.count.unwrap_or(1) as usize;
         if MOST_TASKS < self.times.len() + copies {
@@ -107,7 +107,7 @@ pub(super) fn entry(
     place: TextPlace,
     hosts: &mut Hosts<'_>,
 ) -> Result<Option<JobEntry>, String> {
-    let (mut maps, mut reduces) = (Tasks::default(), Tasks::default());
+    let (mut maps, mut reduces) = (SlsTasks::default(), SlsTasks::default());
     for host in job.tasks.iter().filter_map(|task| task.host.as_deref()) {
         hosts.meet(host, place, name);
     }
@@ -191,17 +191,18 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     if let Some(tasks) = &class.tasks {
         return tasks.clone();
     }
-    let drawn = |dist, Amount(mean), Amount(deviation)| Sample::Drawn { dist, mean, deviation };
+    let drawn =
+        |dist, Amount(mean), Amount(deviation)| SynthSample::Drawn { dist, mean, deviation };
     let task = |task_type: &str, count, time, memory| SynthTask {
         task_type: task_type.to_owned(),
         count,
         time,
         max_memory: memory,
-        max_vcores: Sample::Constant(1.0),
+        max_vcores: SynthSample::Constant(1.0),
         priority: 0,
         execution_type: None,
     };
-    let (normal, log_normal) = (synth::Dist::Normal, synth::Dist::LogNormal);
+    let (normal, log_normal) = (synth::SynthDist::Normal, synth::SynthDist::LogNormal);
     vec![
         task(
             "map",
@@ -238,18 +239,18 @@ fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
 }
 
 /// Draws a quantity, which is never below zero.
-fn sample(sample: &Sample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
+fn sample(sample: &SynthSample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
     let value = match sample {
-        Sample::Constant(value) => *value,
-        Sample::Drawn { dist: synth::Dist::Normal, mean, deviation } => {
+        SynthSample::Constant(value) => *value,
+        SynthSample::Drawn { dist: synth::SynthDist::Normal, mean, deviation } => {
             let normal: f64 = StandardNormal.sample(rng);
             mean + deviation * normal
         }
-        Sample::Drawn { dist: synth::Dist::LogNormal, mean, deviation } => {
+        SynthSample::Drawn { dist: synth::SynthDist::LogNormal, mean, deviation } => {
             let mean = Factor::new(*mean).ok_or_else(|| format!("a mean of {mean}"))?;
             log_normal(mean, *deviation / mean.get()).sample(rng).get()
         }
-        Sample::OneOf(values) => {
+        SynthSample::OneOf(values) => {
             let (value, _) = pick(values, |(_, weight)| *weight, rng).ok_or("no value")?;
             value.parse().map_err(|_| format!("`{value}` is not a number"))?
         }
@@ -259,14 +260,14 @@ fn sample(sample: &Sample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
 
 /// Returns how long tasks take. A normal distribution becomes a log-normal one of the same mean and
 /// deviation, which knows no times below zero.
-fn times(time: &Sample, tasks: u32, rng: &mut ChaCha8Rng) -> Result<TaskTimes, String> {
+fn times(time: &SynthSample, tasks: u32, rng: &mut ChaCha8Rng) -> Result<TaskTimes, String> {
     let span = |secs: f64| SimSpan::from_f64(secs.max(0.0) * 1e6);
     match time {
-        Sample::Constant(secs) => Ok(span(*secs).into()),
-        Sample::Drawn { mean, deviation, .. } => {
+        SynthSample::Constant(secs) => Ok(span(*secs).into()),
+        SynthSample::Drawn { mean, deviation, .. } => {
             Ok(log_normal(span(*mean), deviation / mean).into())
         }
-        Sample::OneOf(_) => {
+        SynthSample::OneOf(_) => {
             let each = (0..tasks).map(|_| sample(time, rng).map(span));
             each.collect::<Result<_, _>>().map(TaskTimes::Each)
         }

@@ -16,7 +16,7 @@ use super::record::SlsJob;
 use crate::workload::format::{Format, other};
 use crate::workload::hosts::Hosts;
 use crate::workload::shared::TakenNames;
-use crate::workload::site::Site;
+use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
 
@@ -42,7 +42,7 @@ impl SourceKind for Sls {
 
 impl Source for Sls {
     /// Those without a task are left out.
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
         let found = site.formats.recognise(&path)?;
         if found == &SlsJobs as &dyn Format {
@@ -69,7 +69,7 @@ impl Source for Sls {
 }
 
 impl Sls {
-    fn replay(&mut self, path: &Path, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn replay(&mut self, path: &Path, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let mut records = Records::<SlsJob>::open(path, Strictness::of(self.lenient))?;
         let mut found = FoundJobs::default();
         let mut hosts = Hosts::new(site.topology);
@@ -101,7 +101,7 @@ impl Sls {
         Ok(found)
     }
 
-    fn generate(&mut self, path: &Path, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn generate(&mut self, path: &Path, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let (found, sha256) = generated(path, site.seed)?;
         self.file.pin(site.folder, sha256.as_deref())?;
         Ok(found)

@@ -1,7 +1,7 @@
 //! The file of SLS' generator: classes of jobs and the distributions that they are drawn from.
 //!
 //! Older files give means and deviations of maps and reduces as numbers of the class, newer ones
-//! give a list of tasks with a [`Sample`] for each quantity. A class is of one kind or the other.
+//! give a list of tasks with a [`SynthSample`] for each quantity. A class is of one kind or the other.
 //! Times are seconds, memory is megabytes.
 
 use std::collections::BTreeMap;
@@ -73,11 +73,11 @@ pub struct SynthClass {
     #[serde(rename = "type")]
     pub class_type: Option<String>,
     /// How long a job takes.
-    pub duration: Option<Sample>,
+    pub duration: Option<SynthSample>,
     /// By which factor of its duration a job must be done.
-    pub deadline_factor: Option<Sample>,
+    pub deadline_factor: Option<SynthSample>,
     /// How likely it is that capacity is reserved for a job.
-    pub reservation: Option<Sample>,
+    pub reservation: Option<SynthSample>,
     /// The tasks of a job.
     pub tasks: Option<Vec<SynthTask>>,
     /// The parameters of the application.
@@ -116,13 +116,13 @@ pub struct SynthTask {
     #[serde(rename = "type")]
     pub task_type: String,
     /// How many.
-    pub count: Sample,
+    pub count: SynthSample,
     /// How long each takes.
-    pub time: Sample,
+    pub time: SynthSample,
     /// How much memory each asks for.
-    pub max_memory: Sample,
+    pub max_memory: SynthSample,
     /// How many cores each asks for.
-    pub max_vcores: Sample,
+    pub max_vcores: SynthSample,
     /// Their priority.
     #[serde(default)]
     pub priority: i32,
@@ -132,13 +132,13 @@ pub struct SynthTask {
 
 /// A quantity: always the same, drawn from a distribution, or one of several.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sample {
+pub enum SynthSample {
     /// Always this.
     Constant(f64),
     /// Drawn from a distribution.
     Drawn {
         /// Its shape.
-        dist: Dist,
+        dist: SynthDist,
         /// Its mean.
         mean: f64,
         /// Its deviation.
@@ -151,20 +151,20 @@ pub enum Sample {
 /// The shape of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[expect(missing_docs, reason = "the names say all")]
-pub enum Dist {
+pub enum SynthDist {
     #[serde(rename = "LOGNORM")]
     LogNormal,
     #[serde(rename = "NORM")]
     Normal,
 }
 
-impl<'de> Deserialize<'de> for Sample {
+impl<'de> Deserialize<'de> for SynthSample {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Attributes {
             val: Option<f64>,
             std: Option<f64>,
-            dist: Option<Dist>,
+            dist: Option<SynthDist>,
             discrete: Option<Vec<String>>,
             weights: Option<Vec<f64>>,
         }
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Sample {
         match (val, std, dist, discrete, weights) {
             (Some(value), None, None, None, None) => Ok(Self::Constant(value)),
             (Some(mean), Some(deviation), dist, None, None) => {
-                Ok(Self::Drawn { dist: dist.unwrap_or(Dist::LogNormal), mean, deviation })
+                Ok(Self::Drawn { dist: dist.unwrap_or(SynthDist::LogNormal), mean, deviation })
             }
             (None, None, None, Some(values), weights) => {
                 let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
@@ -255,11 +255,17 @@ mod tests {
         let class = &synth.workloads[0].job_classes[0];
         let [maps, reduces] = class.tasks.as_deref().unwrap() else { panic!("two kinds") };
         assert_eq!((maps.task_type.as_str(), maps.priority), ("map", 20));
-        assert_eq!(maps.count, Sample::Drawn { dist: Dist::LogNormal, mean: 5.0, deviation: 1.0 });
-        assert_eq!(maps.time, Sample::Drawn { dist: Dist::Normal, mean: 10.0, deviation: 2.0 });
-        assert_eq!(maps.max_memory, Sample::Constant(1_024.0));
+        assert_eq!(
+            maps.count,
+            SynthSample::Drawn { dist: SynthDist::LogNormal, mean: 5.0, deviation: 1.0 }
+        );
+        assert_eq!(
+            maps.time,
+            SynthSample::Drawn { dist: SynthDist::Normal, mean: 10.0, deviation: 2.0 }
+        );
+        assert_eq!(maps.max_memory, SynthSample::Constant(1_024.0));
         let one_of = vec![("1".to_owned(), 0.5), ("2".to_owned(), 0.5)];
-        assert_eq!(reduces.count, Sample::OneOf(one_of));
+        assert_eq!(reduces.count, SynthSample::OneOf(one_of));
     }
 
     #[test]

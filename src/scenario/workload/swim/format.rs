@@ -3,9 +3,9 @@
 use std::io;
 
 use super::record::{SwimJob, has_columns};
-use super::sizes::Tasks;
+use super::sizes::TaskCounts;
 use super::source::{map_rate, reduce_rate};
-use crate::workload::format::{Contents, ForeignJob, Format, Target, Trace, TraceJob};
+use crate::workload::format::{Contents, ConversionTarget, ForeignJob, Format, Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 
@@ -29,9 +29,9 @@ impl Format for SwimJobs {
         Contents::Jobs(Trace::of::<SwimJob>)
     }
 
-    fn target(&self) -> Option<Target> {
+    fn target(&self) -> Option<ConversionTarget> {
         let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(Target { key: "swim", about: "SWIM's lines of columns", make })
+        Some(ConversionTarget { key: "swim", about: "SWIM's lines of columns", make })
     }
 }
 
@@ -86,7 +86,7 @@ fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
         submit: SimSpan::from_secs(job.submit_s),
         map_rate: Some(map_rate()),
         reduce_rate: Some(reduce_rate()),
-        ..Tasks::of(job, block, None).entry(job)?
+        ..TaskCounts::of(job, block, None).entry(job)?
     })
 }
 

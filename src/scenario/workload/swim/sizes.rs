@@ -8,12 +8,12 @@ use mumakil_base::units::{Bytes, Count};
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
 /// How many tasks a job has.
-pub(super) struct Tasks {
+pub(super) struct TaskCounts {
     pub(super) maps: u64,
     pub(super) reduces: u64,
 }
 
-impl Tasks {
+impl TaskCounts {
     /// Returns a map for each block that is begun, and a reduce for each so many bytes.
     pub(super) fn of(job: &SwimJob, block: Bytes, per_reduce: Option<Bytes>) -> Self {
         let per_reduce = per_reduce.unwrap_or(BYTES_PER_REDUCE);

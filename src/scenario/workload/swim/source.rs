@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::SwimJob;
-use super::sizes::Tasks;
+use super::sizes::TaskCounts;
 use crate::workload::jobs::{JobEntry, TaskCount, no_noise};
-use crate::workload::site::Site;
+use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
@@ -63,7 +63,7 @@ pub struct Swim {
     pub size_scale: Factor,
     /// How fast jobs come.
     #[serde(default)]
-    pub pace: Pace,
+    pub pace: SwimPace,
     /// Whether broken jobs are left out instead of being an error.
     #[serde(default)]
     pub lenient: bool,
@@ -137,7 +137,7 @@ pub struct AtLeast {
 /// How fast jobs come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Pace {
+pub enum SwimPace {
     /// As they came.
     #[default]
     AsTraced,
@@ -168,7 +168,7 @@ impl SourceKind for Swim {
 }
 
 impl Source for Swim {
-    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+    fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
         let mut records = Records::<SwimJob>::open(&path, Strictness::of(self.lenient))?;
         let mut found = FoundJobs::default();
@@ -215,7 +215,7 @@ impl Source for Swim {
             (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
             (self.window.is_backwards(), "window", "`to` is before `from`"),
             (self.size_scale == Factor::of(0.0), "size_scale", "a job has at least one byte"),
-            (self.pace == Pace::Load(Factor::of(0.0)), "pace.load", at_a_load_of_0),
+            (self.pace == SwimPace::Load(Factor::of(0.0)), "pace.load", at_a_load_of_0),
             (
                 self.bytes_per_reduce == Some(Bytes::ZERO),
                 "bytes_per_reduce",
@@ -235,7 +235,12 @@ impl Swim {
             && reduces <= Some(entry.reduces)
     }
 
-    fn entry(&self, job: &SwimJob, submit: SimSpan, site: &Site<'_>) -> Result<JobEntry, String> {
+    fn entry(
+        &self,
+        job: &SwimJob,
+        submit: SimSpan,
+        site: &WorkloadSite<'_>,
+    ) -> Result<JobEntry, String> {
         let size = |bytes: Bytes| match self.size_scale {
             Factor::ONE => bytes,
             scale => {
@@ -248,7 +253,7 @@ impl Swim {
             *bytes = size(*bytes);
         }
         let tasks = match self.mapping {
-            Mapping::Blocks => Tasks::of(&job, site.cluster.hdfs.block, self.bytes_per_reduce),
+            Mapping::Blocks => TaskCounts::of(&job, site.cluster.hdfs.block, self.bytes_per_reduce),
             Mapping::Replay { nodes } => self.replay(&mut job, nodes, site),
         };
         Ok(JobEntry {
@@ -261,7 +266,12 @@ impl Swim {
     }
 
     /// Gives a job the sizes that SWIM's replay makes of its own; returns the tasks that it has then.
-    fn replay(&self, job: &mut SwimJob, original: NodeCount, site: &Site<'_>) -> Tasks {
+    fn replay(
+        &self,
+        job: &mut SwimJob,
+        original: NodeCount,
+        site: &WorkloadSite<'_>,
+    ) -> TaskCounts {
         let (original, nodes) = (u64::from(original.get()), u64::from(site.topology.len()));
         let shrink = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(nodes) / u128::from(original);
@@ -288,20 +298,20 @@ impl Swim {
         };
         job.input = Bytes::from_f64(read).min(Bytes::LARGEST);
         (job.shuffle, job.output) = (grown(shuffle), grown(output));
-        Tasks { maps, reduces: reduces.max(1) }
+        TaskCounts { maps, reduces: reduces.max(1) }
     }
 
     /// Moves the jobs that are taken to the times at which they are to come.
-    fn set_times(&self, jobs: &mut [JobEntry], site: &Site<'_>) {
+    fn set_times(&self, jobs: &mut [JobEntry], site: &WorkloadSite<'_>) {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return };
         let (first, span) = (first.submit, last.submit.saturating_sub(first.submit));
         let begin =
             if self.jobs.is_part() || self.window.is_part() { first } else { SimSpan::ZERO };
         let factor = match self.pace {
-            Pace::AsTraced => 1.0,
-            Pace::GapScale(factor) => factor.get(),
-            Pace::Load(_) if span.is_zero() => 1.0,
-            Pace::Load(load) => {
+            SwimPace::AsTraced => 1.0,
+            SwimPace::GapScale(factor) => factor.get(),
+            SwimPace::Load(_) if span.is_zero() => 1.0,
+            SwimPace::Load(load) => {
                 let slots = site.topology.slots()[SlotKind::Map];
                 let work: f64 = jobs.iter().map(|job| self.map_work_s(job, site)).sum();
                 work / (f64::from(slots) * load.get() * span.as_secs_f64())
@@ -314,7 +324,7 @@ impl Swim {
     }
 
     /// Returns for how many seconds the maps of a job hold a slot, if their input is local.
-    fn map_work_s(&self, job: &JobEntry, site: &Site<'_>) -> f64 {
+    fn map_work_s(&self, job: &JobEntry, site: &WorkloadSite<'_>) -> f64 {
         let maps = f64::from(job.maps.map_or(0, Count::get));
         let bytes = job.input.unwrap_or_default();
         maps * site.hadoop.start_up.mean() / 1e6
