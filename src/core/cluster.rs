@@ -1,5 +1,5 @@
-//! What stands: nodes, racks, disks, memory, network and the blocks of the file system; and how
-//! disks, wires and cores are shared by those who use them.
+//! The cluster: nodes, racks, disks, memory, network and the blocks of the file system; and how
+//! attempts share disks, wires and cores.
 
 mod cut;
 mod hdfs;

@@ -3,9 +3,8 @@
 //! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
-//! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
-//! machines comes from [`Nature`]; where blocks are then is the word of the [`NameNode`], and which outputs of
-//! maps are there that of [`MapOutputs`].
+//! The [`Fabric`] lies between the nodes: it tells each transfer how fast it is. [`Nature`] strikes machines. Then
+//! the [`NameNode`] says where blocks are, and [`MapOutputs`] which outputs of maps can be fetched.
 //!
 //! # The floors
 //! A file here names the files that it needs, and only such as stand on a floor above its own. The names below are

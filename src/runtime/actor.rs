@@ -9,7 +9,7 @@ use super::drive::{Body, caught};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
-/// What an actor knows of the drive that it is under.
+/// The clock of a drive, as an actor uses it.
 pub(super) trait ActorClock: Unpin + 'static {
     /// Lets the core handle a message that was due at `due`, and takes over what it leaves.
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>);
@@ -61,7 +61,7 @@ impl<C: ActorClock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
 
     fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
         let mut out = Outbox::default();
-        // Whatever it wishes beside: there is nobody any more to carry it out.
+        // The run is over, so letters in this outbox are dropped; only its events are wanted.
         let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
         // How the run has ended is known already.
         let _ = caught(handle);

@@ -1,4 +1,4 @@
-//! What all drives have in common: the queue of a run, the step that a core takes, and who is who.
+//! The common part of all drives: the queue of a run, the step that a core takes, and the seats of the cores.
 //!
 //! A drive makes time pass. It is a file of its own that says three things: what it makes of a core
 //! and how a message reaches that ([`Drive`]), and when it takes the next message from the
@@ -30,7 +30,7 @@ fn wall_clock() -> Instant {
 
 /// How messages reach cores.
 pub(super) trait Drive {
-    /// What stands for a core that takes messages `M`.
+    /// The place through which messages `M` reach their core.
     type Seat<M: Message>;
 
     /// Gives a core its seat.
@@ -151,11 +151,11 @@ pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without words".to_owned())
 }
 
-/// What is to come in a run, how far it is, and how it ends.
+/// The messages to come in a run, how far it is, and how it ends.
 pub(super) struct Agenda {
     timers: Timers<Mail>,
     witness: Witness,
-    /// What a core leaves; one for all, so that it stays in the processor's cache.
+    /// The outbox of the core at work; one for all, so that it stays in the processor's cache.
     outbox: Outbox,
     until: SimTime,
     now: SimTime,
@@ -173,7 +173,7 @@ pub(super) struct Agenda {
     ending: Option<Ending>,
 }
 
-/// Who is told what cores have seen.
+/// The listeners that are told what cores have seen.
 struct Witness {
     events: Box<dyn EventSink>,
     pace: Option<Box<dyn Pace>>,
@@ -219,7 +219,7 @@ impl Agenda {
             taken: 0,
             moves: 0,
             moved_at: SimTime::ZERO,
-            // Who will not be told is as good as told.
+            // With `outlasts` the JobTracker is never told that the run is at rest: pretend it was.
             is_at_rest: outlasts,
             // One that is too far for the machine's clock never comes.
             wall_end: time_limit.and_then(|limit| wall_clock().checked_add(limit)),

@@ -2,12 +2,11 @@
 //!
 //! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and one each for
 //! the fabric, where disks, wires or cores are shared, for nature, where machines fail, for the NameNode, where
-//! that may cost copies of blocks, and for the outputs of maps, where it may cost these. They share nothing; all that one tells another travels over a [`Links`] and
-//! through the clock.
+//! that may cost copies of blocks, and for the outputs of maps, where it may cost these. They share nothing; all
+//! that one tells another travels over a [`Links`] and through the clock.
 //!
-//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
-//! [`run_bare`] (`bare.rs`), the first without its actors. What they have in common is in `drive.rs`,
-//! so that a further one is a file.
+//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and [`run_bare`]
+//! (`bare.rs`), the first without its actors. Their common part is in `drive.rs`, so a further drive is one file.
 //!
 //! The crate stands on `mumakil-core`, whose cores and messages it moves, and on `mumakil-base`. Above it,
 //! `mumakil-run` wires a scenario's actors and lets them go.
@@ -45,7 +44,7 @@ use mumakil_core::mapred::{
     ToNature, ToTracker,
 };
 
-/// Who takes the events of a run.
+/// A listener that takes the events of a run.
 pub trait EventSink: Send {
     /// Takes events, in their order, and leaves the list empty.
     fn take(&mut self, events: &mut Vec<Event>);
@@ -66,15 +65,15 @@ impl EventSink for () {
     }
 }
 
-/// What is to be run.
+/// A run to be made: its cores, their first messages and the limits.
 pub struct Play {
-    /// Who takes part.
+    /// The cores that take part.
     pub cast: Cast,
     /// How messages travel between them.
     pub links: Links,
-    /// What sets them going.
+    /// The messages that set them going.
     pub opening: OpeningMail,
-    /// Who takes what they see.
+    /// The listener that takes their events.
     pub events: Box<dyn EventSink>,
     /// When the run ends, if it has not before.
     pub until: SimTime,
@@ -82,7 +81,7 @@ pub struct Play {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more.
     pub outlasts: bool,
-    /// Who holds it up, if somebody does; on the virtual clock only.
+    /// The pace at which somebody holds it up, if so; on the virtual clock only.
     pub pace: Option<Box<dyn Pace>>,
 }
 
@@ -94,17 +93,17 @@ pub struct Cast {
     pub injector: Box<dyn Core<Msg = ToInjector>>,
     /// The TaskTrackers, by number.
     pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
-    /// What lies between them, if they share it.
+    /// The fabric, if nodes share disks, wires or cores.
     pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
-    /// What befalls the machines, if something may.
+    /// Nature, if machines may fail.
     pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
-    /// What knows where blocks are, if nodes that have them may be lost.
+    /// The NameNode, if nodes that have blocks may be lost.
     pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
-    /// What knows which outputs of maps can be fetched, if machines that have them may be lost.
+    /// The outputs of maps, if machines that have them may be lost.
     pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
 }
 
-/// What carries messages on the virtual clock. It shows in no result.
+/// The carrier of messages on the virtual clock. It shows in no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
     /// Mailboxes of actors.
@@ -117,7 +116,7 @@ pub enum Transport {
 /// The messages that set a run going.
 pub type OpeningMail = Vec<(SimTime, Mail)>;
 
-/// What a run was, beside its events.
+/// The measures of a run, beside its events.
 #[derive(Clone, Debug)]
 pub struct RunStats {
     /// The virtual time at which it ended.

@@ -35,7 +35,7 @@ pub struct Links {
     pub late: Fraction,
     /// How late they are.
     pub late_by: Dist<SimSpan>,
-    /// Who is cut off from the others, and when: what leaves for the other side is lost.
+    /// The cuts of the network: a message is lost if it leaves for the other side during one.
     pub cuts: Vec<Arc<Cut>>,
 }
 
@@ -70,7 +70,7 @@ impl Links {
     }
 }
 
-/// Who sends or receives.
+/// The sender or receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     JobTracker,

@@ -1,4 +1,4 @@
-//! Who holds up a run on the virtual clock: a person who watches it.
+//! The pace of a run on the virtual clock: a person who watches the run may hold it up.
 //!
 //! A run asks before it moves on, when nobody in it has anything left to do, so that it can stand
 //! still for as long as one likes and nobody in it notices: what it leaves does not depend on its pace.

@@ -88,7 +88,7 @@ struct ScaledClock {
     is_over: Cell<bool>,
 }
 
-/// What an actor leaves after a message.
+/// The letters and events that an actor leaves after a message.
 struct Parcel {
     lag: SimSpan,
     letters: Vec<(SimTime, Mail)>,
@@ -126,7 +126,7 @@ impl ActorClock for ScaledClock {
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
         let sent = self.pacer.send(Parcel { lag, letters, events, ending, handled, calm });
-        // What is left in the mailbox then is not part of the run.
+        // The messages that are left in the mailbox then are not part of the run.
         self.is_over.set(ends || sent.is_err());
     }
 }
@@ -164,7 +164,7 @@ impl Drop for Threads {
             arbiter.stop();
         }
         for arbiter in self.arbiters.drain(..) {
-            // What panics in a core has been told to the pacer.
+            // The pacer has been told of a core's panic already.
             let _ = arbiter.join();
         }
     }
@@ -185,7 +185,7 @@ impl Drive for Threads {
     }
 }
 
-/// What makes time pass.
+/// The pacer makes time pass: it delivers each message when it is due by the wall.
 struct Pacer<'a> {
     wall: Wall,
     threads: &'a Threads,

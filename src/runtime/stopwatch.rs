@@ -16,7 +16,7 @@ use mumakil_core::mapred::{Offer, Scheduler, Wrapper};
 const ALL_OF: u64 = 10_000;
 const STRIDE: u64 = 32;
 
-/// What the stopwatch has seen.
+/// The measurements of the stopwatch.
 #[derive(Debug)]
 pub struct Thinking {
     /// How long offers took to answer, in nanoseconds. After the first 10,000, one in 32 is timed

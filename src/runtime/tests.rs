@@ -1,4 +1,4 @@
-//! What every drive keeps to: how a run starts, goes on and ends.
+//! The rules that every drive keeps: how a run starts, goes on and ends.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -226,7 +226,7 @@ fn a_run_ends_when_its_time_is_up() {
     }
 }
 
-/// Whatever it is doing: it is told once, last of all, at the instant at which the run has ended.
+/// The JobTracker is told once, last of all, at the instant at which the run has ended; not after a panic.
 #[test]
 fn the_job_tracker_is_heard_out_when_the_run_is_over() {
     let ends: [fn(&mut Outbox); 2] =

@@ -8,8 +8,8 @@
 //! are used up are filled again, the last one first: as many are in the processor's cache as are in use,
 //! not one for each slot of the ring.
 //!
-//! Whatever goes into a list goes in behind what is there, and lists are sorted so that equals keep their
-//! order: so nothing need be remembered of the order in which things went in.
+//! An entry goes in behind all that are in its list, and lists are sorted so that equals keep their order. So the
+//! queue need not remember in which order entries went in.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,15 +29,15 @@ const SLOTS: u64 = 2 * BLOCK;
 pub struct Timers<T> {
     /// The slot that time has reached.
     slot: u64,
-    /// What is due in the reached slot, the next one last.
+    /// The entries due in the reached slot, the next one last.
     due: Vec<TimerEntry<T>>,
-    /// What is due in the slots after it, to the end of the next block.
+    /// The entries due in the slots after it, to the end of the next block.
     ring: Vec<Vec<TimerEntry<T>>>,
     /// A bit for each slot of the ring: whether it holds something.
     filled: Vec<u64>,
     /// Lists of slots that are used up, with the room that they have.
     spare: Vec<Vec<TimerEntry<T>>>,
-    /// What is due in later blocks.
+    /// The entries due in later blocks.
     far: BTreeMap<u64, Vec<TimerEntry<T>>>,
 }
 

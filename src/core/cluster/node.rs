@@ -37,7 +37,7 @@ pub struct PerSlot<T> {
     pub reduce: T,
 }
 
-/// What a node has.
+/// A machine that runs a TaskTracker: its place and its hardware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Where it stands.

@@ -1,9 +1,9 @@
-//! What the attempts of a cluster share: disks, wires and cores, each a resource with a number.
+//! The resources that attempts of a cluster share: disks, wires and cores, each with a number.
 //!
-//! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two directions
-//! of its uplink, and so has a pod, if racks are grouped. What goes between nodes, in a rack or beyond, may have a limit for the cluster as a
-//! whole: its fabric. A real one has a limit at each switch, but which nodes share a switch is seldom
-//! known; nothing else limits the switch of a rack.
+//! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two
+//! directions of its uplink, and so has a pod, if racks are grouped. All transfers between nodes, within racks and
+//! between them, may have one limit together, the cluster's fabric. A real network has a limit at each switch, but
+//! users seldom know which nodes share one; here nothing else limits the switch of a rack.
 
 use std::sync::Arc;
 
@@ -34,14 +34,14 @@ pub struct DiskId {
     pub disk: u32,
 }
 
-/// What a transfer or a computation uses, and how fast it is when nobody else does.
+/// The resources that a transfer or a computation uses, and its speed when it has them to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// What it uses.
+    /// The resources, with their weights.
     pub uses: Arc<[ResourceUse]>,
     /// Its rate alone: bytes a second, or cores.
     pub alone: f64,
-    /// What it reads, if that may be in memory; `uses` is for a read from disk.
+    /// The block that it reads, if that may be in memory; `uses` is for a read from disk.
     pub reread: Option<Arc<Reread>>,
 }
 
@@ -54,7 +54,7 @@ pub struct Reread {
     pub block: BlockId,
     /// How much of it is read, and kept.
     pub bytes: Bytes,
-    /// What a read from memory uses.
+    /// The resources that a read from memory uses.
     pub uses: Arc<[ResourceUse]>,
 }
 

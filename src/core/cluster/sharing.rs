@@ -1,4 +1,4 @@
-//! Who gets how much of what is shared: max-min fair rates of flows over resources.
+//! Max-min fair rates of flows over the resources that they share.
 //!
 //! A flow uses one or more resources at once (a disk, two wires) and moves at one rate everywhere;
 //! a weight says how much of that rate burdens each of them. Rates are *max-min fair*: none can
@@ -45,7 +45,7 @@ impl ResourceCapacity {
     }
 }
 
-/// What a flow uses.
+/// A resource that a flow uses, and how much the flow burdens it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResourceUse {
     /// The resource, which a flow names at most once.
@@ -93,7 +93,7 @@ struct Resource {
     users: Vec<ResourceUser>,
     /// Whether an awake flow uses it.
     is_met: bool,
-    /// What flows leave whose rates are settled.
+    /// The capacity that the flows with settled rates leave to the others.
     spare: f64,
     /// The weights of those on it whose rates are not, and how many these are.
     thirst: f64,
@@ -118,7 +118,7 @@ struct Flow {
     is_thirsty: bool,
 }
 
-/// What the flows on a resource are together.
+/// The flows on a resource, summed up.
 struct Crowd {
     load: f64,
     fastest: f64,

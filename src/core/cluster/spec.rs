@@ -42,14 +42,14 @@ pub struct ClusterSpec {
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
-    /// What of it the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker and
-    /// a DataNode take 1000 MB each unless configured otherwise.
+    /// The part of it that the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker
+    /// and a DataNode take 1000 MB each unless configured otherwise.
     pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
-    /// What a node does with memory that neither its system nor a task holds: it keeps blocks there
-    /// that were read from its disks, those longest unread give way first, and whoever reads one
-    /// again needs no disk. Without this, every read is from a disk.
+    /// A node keeps blocks that were read from its disks in the memory that neither its system nor a task
+    /// holds. The block that was unread for longest gives way first. An attempt that reads a kept block
+    /// needs no disk. Without this, every read is from a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub page_cache: Option<PageCacheSpec>,
@@ -108,9 +108,9 @@ pub struct DiskSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwapSpec {
-    /// What is moved at once beyond these bytes is slower.
+    /// Swapping moves up to this much at once at the disk's speed; the bytes beyond it are slower.
     pub beyond: Bytes,
-    /// How fast that is moved.
+    /// How fast swapping moves the bytes above `beyond`.
     pub rate: Rate,
 }
 
@@ -213,10 +213,10 @@ pub struct NetworkSpec {
     /// The speed of a rack's connection to the others, in each direction. It limits each transfer
     /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
-    /// What the network carries between nodes when all of them read at once, for each node: all
-    /// transfers together, within racks and between them, get this times the number of nodes. Less
-    /// than `nic` is a network that is oversubscribed. Runs take longer with it, as each transfer then
-    /// depends on all others. Without this, the network carries all that the NICs and uplinks do.
+    /// The network's capacity between nodes, for each node: all transfers together, within racks and between
+    /// them, get this times the number of nodes. A network with less than `nic` is oversubscribed. Runs take
+    /// longer to simulate with it, as each transfer then depends on all others. Without this, the network
+    /// carries all that the NICs and uplinks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub fabric: Option<Rate>,
@@ -262,7 +262,7 @@ pub enum NetworkModel {
     Shared,
 }
 
-/// What the JobTracker's work takes, in virtual time. It does one thing after another.
+/// How long the JobTracker's work takes, in virtual time. It does one thing after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobTrackerSpec {
@@ -278,7 +278,7 @@ pub struct JobTrackerSpec {
     pub init_threads: Count<1, 1_024>,
 }
 
-/// Nodes that are unlike the others. What is not said is as for the others.
+/// Nodes that are unlike the others. Each key left out is as for the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {

@@ -28,7 +28,7 @@ use crate::mapred::traced::Traced;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Bytes, SimSpan};
 
-/// What all attempts of a run have in common.
+/// The settings that all attempts of a run have in common.
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// The seed of the run.
@@ -39,9 +39,9 @@ pub struct Costs {
     pub rates: ReadRates,
     /// The nodes: a reduce fetches from all of them alike.
     pub topology: Arc<Topology>,
-    /// What makes map and reduce attempts end badly.
+    /// The causes that make map and reduce attempts end badly.
     pub dooms: Vec<Doom>,
-    /// What attempts share, if they share anything.
+    /// The resources that attempts share, if they share anything.
     pub shared: Option<Shared>,
     /// Whether nodes may become slow while attempts run there.
     pub may_slow_down: bool,

@@ -1,9 +1,8 @@
-//! What happened: the stream of facts that a run leaves, for whoever watches.
+//! The facts of a run: a stream that its cores leave for watchers.
 //!
-//! Every table, histogram and timeline is made from these facts, and the invariant checker reads
-//! nothing else. Each says whose truth it is. What a *tracker* says happened when it happened;
-//! what the *JobTracker* says is when it learned of it, up to some heartbeats later, and the two
-//! disagree in between on purpose.
+//! Every table, histogram and timeline is made from these facts, and the invariant checker reads nothing else. Each
+//! fact has one speaker. A *tracker* tells a fact when it happens; the *JobTracker* tells it when it learns of it,
+//! up to some heartbeats later. The two disagree in between on purpose.
 
 use crate::mapred::locality::Locality;
 use std::sync::Arc;
@@ -20,14 +19,14 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 pub struct Event {
     /// When it happened.
     pub at: SimTime,
-    /// What happened.
+    /// The fact.
     pub fact: Fact,
 }
 
-/// What happened, in families: each is of one kind of thing, and of one speaker.
+/// A fact of a run. Each family has one speaker and one kind of subject.
 ///
-/// A watcher names the families that it ignores, and every fact of the others. So a new fact is
-/// asked of those alone that care for its family.
+/// A watcher names the families that it ignores, and every fact of the others. So a new fact needs a change only
+/// in watchers that heed its family.
 #[derive(Clone, Debug)]
 pub enum Fact {
     /// The JobTracker, of a job.
@@ -51,7 +50,7 @@ impl Fact {
     }
 }
 
-/// What the JobTracker says of a job.
+/// A fact about a job, told by the JobTracker.
 #[derive(Clone, Debug)]
 pub enum JobFact {
     /// It arrived at the JobTracker.
@@ -64,9 +63,9 @@ pub enum JobFact {
     MapsDone,
     /// The JobTracker has ended it.
     Ended(Outcome),
-    /// The JobTracker has died, and of the job only its submission is left: its splits are read again
-    /// and all of its tasks run again. What was known of its attempts is taken back right after this:
-    /// those that run and those that had succeeded are killed.
+    /// The JobTracker has died, and only the submission of the job is left: its splits are read again and all of
+    /// its tasks run again. Right after this the JobTracker takes back what it knew of the job's attempts: those
+    /// that ran and those that had succeeded are killed.
     BegunAnew,
     /// The policy has refused it a slot though it had something to launch, for one cause and again and
     /// again, until now or until not long ago. Only told if the JobTracker
@@ -82,17 +81,17 @@ pub enum JobFact {
         times: u32,
         /// Why, the last time.
         reason: Reason,
-        /// Who held most slots of the kind, the last time.
+        /// The jobs that held most slots of the kind, the last time.
         holders: Holders,
     },
 }
 
-/// What the JobTracker decides and learns of an attempt.
+/// A fact about an attempt that the JobTracker decides or learns.
 #[derive(Clone, Copy, Debug)]
 pub enum LedgerFact {
     /// The JobTracker has decided to launch it; the directive leaves with the reply.
     Assigned {
-        /// What it does there.
+        /// The attempt's work there.
         role: Role,
         /// How far its input is; `None` for all but maps with input.
         locality: Option<Locality>,
@@ -102,7 +101,7 @@ pub enum LedgerFact {
         reason: Reason,
         /// How long the task could have been launched before it was.
         waited: SimSpan,
-        /// What the JobTracker counts for the job and slot kind, after this.
+        /// The JobTracker's counts for the job and slot kind, after this.
         counts: SlotCounts,
     },
     /// The JobTracker has learned of its new state, or has decided it itself.
@@ -112,20 +111,20 @@ pub enum LedgerFact {
     Learned {
         /// Its new state.
         state: AttemptState,
-        /// What the JobTracker counts for the job and slot kind, after this.
+        /// The JobTracker's counts for the job and slot kind, after this.
         counts: SlotCounts,
     },
     /// The JobTracker has decided that it is to end, to stop or to go on; its tracker hears of it
     /// with the next reply, if it still hears anything.
     Ordered {
-        /// What is to become of it.
+        /// The order.
         order: Order,
         /// Why.
         reason: Reason,
     },
 }
 
-/// What the JobTracker makes of a tracker.
+/// The standing of a tracker with the JobTracker.
 #[derive(Clone, Copy, Debug)]
 pub enum MemberFact {
     /// It has registered with the JobTracker.
@@ -144,7 +143,7 @@ pub enum MemberFact {
     Noted(&'static str),
 }
 
-/// What a tracker does with an attempt.
+/// A fact about an attempt, told by its tracker.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptFact {
     /// A map that is about to start has looked where to read its input. Only told if something has befallen
@@ -155,7 +154,7 @@ pub enum AttemptFact {
     },
     /// It took a slot and started.
     Started {
-        /// What it does there.
+        /// The attempt's work there.
         role: Role,
         /// How many slots it took: more than one if its policy has it so.
         slots: u32,
@@ -173,7 +172,7 @@ pub enum AttemptFact {
     },
     /// It ended and gave its slot up, if it held one.
     Ended {
-        /// What it did there.
+        /// The attempt's work there.
         role: Role,
         /// How it ended.
         outcome: Outcome,
@@ -182,12 +181,12 @@ pub enum AttemptFact {
     },
 }
 
-/// What happens to a tracker.
+/// A fact about a tracker, told by itself.
 #[derive(Clone, Copy, Debug)]
 pub enum TrackerFact {
     /// Its process started, with these slots.
     Up(PerSlot<u32>),
-    /// Its process died. What ran there has ended just before.
+    /// Its process died. The attempts there have ended just before.
     Down,
     /// It has the reply to its heartbeat.
     Heartbeat {
@@ -198,19 +197,19 @@ pub enum TrackerFact {
     },
 }
 
-/// What befalls machines, blocks and the policy.
+/// A fact about a machine, a block or the policy.
 #[derive(Clone, Copy, Debug)]
 pub enum WorldFact {
     /// Something befell a machine, or was over.
     Incident {
         /// The machine's tracker; none for the JobTracker's machine.
         tracker: Option<TrackerId>,
-        /// What.
+        /// The incident.
         incident: Incident,
     },
     /// The NameNode counts a copy of a block more than were written at first, or such a one less.
     Copy {
-        /// What was copied.
+        /// The block of which this is a copy.
         block: Block,
         /// Where the copy is.
         tracker: TrackerId,
@@ -221,7 +220,7 @@ pub enum WorldFact {
     PolicyChanged,
 }
 
-/// What is to become of an attempt that runs.
+/// An order to end, stop or resume an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// It ends, and its work is lost.
@@ -232,7 +231,7 @@ pub enum Order {
     Resume,
 }
 
-/// What befalls a machine.
+/// A misfortune of a machine, or its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Incident {
     /// It went off.
@@ -245,7 +244,7 @@ pub enum Incident {
     TrackerBack,
     /// It is so fast from now on.
     Speeds(Speeds),
-    /// What lay on its disks is gone.
+    /// All that lay on its disks is gone.
     DiskLost,
     /// It is cut off from the others.
     CutOff,
@@ -300,7 +299,7 @@ pub enum Outcome {
     Killed,
 }
 
-/// What an attempt does in its slot.
+/// The work of an attempt in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The task's work.
@@ -340,7 +339,7 @@ impl AttemptState {
     }
 }
 
-/// What the JobTracker counts for a job and a kind of slot.
+/// The JobTracker's counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
     /// Attempts that it regards as running.
@@ -365,7 +364,7 @@ pub struct PhaseTimes {
 }
 
 impl Incident {
-    /// What tables have for the node where it befalls the JobTracker's process.
+    /// Tables write this in the place of the node for incidents of the JobTracker's process.
     pub const OF_JOBTRACKER: &'static str = "jobtracker";
 
     /// Returns whether it is trouble of its own, rather than the end of some or what follows from it.

@@ -1,12 +1,12 @@
-//! The fabric: what lies between the nodes and in them, and how fast each flow is on it.
+//! The fabric: disks, memory, wires and cores, and how fast each flow is on them.
 //!
-//! No machine of its own but the physics of disks, memory, wires and cores. TaskTrackers tell it which
-//! flows begin and end; it tells them the new rates, of the flows alone whose rates change. What is
-//! left of a flow is its tracker's business. All of this takes no time. Several changes at one
-//! instant are settled once, after all that had been due then.
+//! The fabric is no machine of its own but the physics of the others. TaskTrackers tell it which flows begin and
+//! end; it answers with new rates, only for the flows whose rates change. Each tracker keeps count of how much of
+//! its flows is left. All of this takes no time. Several changes at one instant are settled once, after all that
+//! were due then.
 //!
-//! Page caches are here as well, since whoever reads a block, on whichever node, finds it in the
-//! memory of the node that has it.
+//! The fabric has the page caches as well, since a map on any node may read a block from the memory of the node
+//! that has it.
 
 mod page_cache;
 
@@ -30,7 +30,7 @@ pub struct Fabric {
     owners: Vec<FlowId>,
     /// Of each node; none, if nodes keep nothing.
     page_caches: Vec<PageCache>,
-    /// What flows read that may be in memory.
+    /// The blocks that flows read, if they may be in memory.
     reads: FxHashMap<FlowId, Arc<Reread>>,
     /// Whether changes wait to be settled.
     is_settling: bool,

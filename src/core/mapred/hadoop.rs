@@ -112,22 +112,22 @@ pub struct Hadoop {
 pub enum Draws {
     /// Mumakil's: the same for a task under every policy.
     Own,
-    /// Mumak's: those that it draws with the same seed, if all else is as in Mumak. Who asks first
-    /// matters, and times that are made up do not depend on the seed.
+    /// Mumak's: those that it draws with the same seed, if all else is as in Mumak. Draws then depend on
+    /// which tracker asks first, and times that are made up do not depend on the seed.
     Mumak,
 }
 
 /// A span, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auto {
-    /// What the line's formula gives.
+    /// The value that the line's formula gives.
     #[default]
     Auto,
     /// Always this.
     Fixed(SimSpan),
 }
 
-/// What is added to an interval: anything from `-early` to `late`.
+/// The span added to an interval: anything from `-early` to `late`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fuzz {
     /// The most that is taken away.
@@ -147,7 +147,7 @@ pub enum HeartbeatGrowth {
     Proportional,
 }
 
-/// What a tracker must have done with an attempt that was assigned long ago, or it fails.
+/// The step that a tracker must reach with an assigned attempt before the expiry, or the attempt fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchExpiry {

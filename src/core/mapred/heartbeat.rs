@@ -1,4 +1,4 @@
-//! What a TaskTracker says with a heartbeat, and what the JobTracker answers.
+//! The contents of a TaskTracker's heartbeat and of the JobTracker's answer.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Heartbeat {
 /// Which heartbeat it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// Who sends it.
+    /// The tracker that sends it.
     pub tracker: TrackerId,
     /// Its number, which the reply repeats.
     pub number: u32,
@@ -45,7 +45,7 @@ pub struct Call {
     pub last_reply: Option<u16>,
 }
 
-/// What a TaskTracker says with a heartbeat.
+/// The status that a TaskTracker sends with a heartbeat.
 #[derive(Clone, Debug, Default)]
 pub struct TrackerStatus {
     /// Which heartbeat it is.
@@ -61,7 +61,7 @@ pub struct TrackerStatus {
     pub occupied: PerSlot<u32>,
     /// Every attempt that has not been reported as ended.
     pub reports: Vec<Report>,
-    /// What reduces have failed to fetch, each time that they complain.
+    /// The complaints of reduces that cannot fetch an output.
     pub failed_fetches: Vec<FailedFetch>,
 }
 
@@ -74,17 +74,17 @@ pub struct FailedFetch {
     pub map: AttemptId,
 }
 
-/// What a TaskTracker says of one attempt.
+/// A TaskTracker's report on one attempt.
 ///
-/// Where trackers are [brief](super::Manner::is_brief) nobody asks how far attempts are: `progress`, `ran`
-/// and `worked` are zero.
+/// Where trackers are [brief](super::Manner::is_brief) the JobTracker does not ask how far attempts are:
+/// `progress`, `ran` and `worked` are zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// The attempt.
     pub attempt: AttemptId,
     /// Its state.
     pub state: AttemptState,
-    /// What it is doing.
+    /// The phase that it is in.
     pub phase: AttemptPhase,
     /// How far it is, from 0 to 1, as it last said.
     pub progress: f32,
@@ -103,7 +103,7 @@ impl Report {
     }
 }
 
-/// What a running attempt does.
+/// The phase of a running attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptPhase {
     /// Its process starts.
@@ -133,7 +133,7 @@ pub struct Reply {
     pub reinit: bool,
     /// Whether the tracker may not take part and must end.
     pub disallowed: bool,
-    /// What the tracker is to do, in order.
+    /// The orders for the tracker, in sequence.
     pub directives: Vec<Directive>,
     /// How far the maps of the jobs are whose reduces fetch here.
     pub maps: Vec<MapsDone>,
@@ -143,7 +143,7 @@ pub struct Reply {
     pub queued: SimSpan,
 }
 
-/// What a heartbeat's reply tells a tracker to do.
+/// An order for a tracker, carried by the reply to its heartbeat.
 #[derive(Clone, Debug)]
 pub enum Directive {
     /// Start an attempt, as soon as a slot is really free.
@@ -158,12 +158,12 @@ pub enum Directive {
     Commit(AttemptId),
 }
 
-/// What a tracker needs to know of an attempt that it is to run.
+/// An attempt that a tracker is to run, with all that the tracker needs to know of it.
 #[derive(Clone, Debug)]
 pub struct LaunchOrder {
     /// The attempt.
     pub attempt: AttemptId,
-    /// What it does.
+    /// The attempt's work.
     pub role: Role,
     /// Its job.
     pub job: Arc<JobSpec>,

@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holders([(JobId, u32); NAMED]);
 
-/// What jobs hold of a kind.
+/// The slots of a kind that each job holds.
 #[derive(Debug, Default)]
 pub(super) struct HeldSlots {
     /// By the number of the job.

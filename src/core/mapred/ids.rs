@@ -1,4 +1,4 @@
-//! Who is who: dense numbers, each of its own type, that index vectors.
+//! The ids of jobs, tasks and attempts: dense numbers, each of its own type, that index vectors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::cluster::SlotKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
 
-/// What a task does.
+/// The work of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
     /// Reads a split of the input.
@@ -28,7 +28,7 @@ pub enum TaskKind {
 pub struct TaskId {
     /// The job.
     pub job: JobId,
-    /// What the task does.
+    /// The kind of work.
     pub kind: TaskKind,
     /// Its number among the job's tasks of the kind.
     pub index: u32,
@@ -43,7 +43,7 @@ pub struct AttemptId {
     pub number: u32,
 }
 
-/// What a slot is for.
+/// A map slot is for maps, a reduce slot for reduces.
 impl From<SlotKind> for TaskKind {
     fn from(kind: SlotKind) -> Self {
         match kind {

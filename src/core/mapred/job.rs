@@ -68,7 +68,7 @@ pub struct Job {
     pub(super) flaky: u32,
     /// Where attempts of a task have failed.
     pub(super) barred: FxHashMap<TaskId, Vec<TrackerId>>,
-    /// What the job adds to the cluster's unfinished tasks.
+    /// The job's part in the cluster's unfinished tasks.
     pub(super) load: PerSlot<u32>,
     /// Whether the job is among those with a task to launch.
     pub(super) was_pending: PerSlot<bool>,

@@ -58,11 +58,11 @@ pub struct JobTracker {
     reads_on_order: bool,
     /// Until when its process stands still; what comes meanwhile waits.
     stands_until: SimTime,
-    /// What has come meanwhile, but for heartbeats: these wait in the line.
+    /// The messages that have come meanwhile, without heartbeats: these wait in the line.
     held: Vec<ToJobTracker>,
-    /// What its process does. If it is gone, heartbeats find nobody.
+    /// The state of its process. While that is gone, the machine refuses heartbeats.
     process: ProcessState,
-    /// How often its process has died: what an earlier one planned is nobody's.
+    /// How often its process has died: messages that an earlier process planned are ignored.
     deaths: u32,
     /// Whether the policy's own time is planned.
     has_tick: bool,
@@ -72,7 +72,7 @@ pub struct JobTracker {
     heard_at: SimTime,
 }
 
-/// What its process does.
+/// The state of the JobTracker's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProcessState {
     /// It works.
@@ -201,7 +201,7 @@ impl JobTracker {
             self.follow_policy(out);
             return self.stand_still(span, out);
         }
-        // Whoever stood still does so no more.
+        // A pause that is under way ends with the process.
         self.stands_until = out.now;
         self.note_process(ProcessState::Gone, out);
         for (_, heartbeat) in self.line.drain(..) {
@@ -238,7 +238,7 @@ impl JobTracker {
     fn change_policy(&mut self, out: &mut Outbox) {
         out.emit(Fact::World(WorldFact::PolicyChanged));
         self.follow_policy(out);
-        // Who is gone hears of them when it is back.
+        // While the process is gone, the policy hears of no job; it does when the process is back.
         if self.process != ProcessState::Gone {
             self.ledger.introduce_jobs(out.now);
         }
@@ -316,7 +316,7 @@ impl JobTracker {
             return;
         }
         let view = View { now, heard: None, ledger: &self.ledger };
-        // What a policy does when time passes it does with a tick, and the next one may see it.
+        // A policy acts on passed time only at a tick, and may see the effect only at the next one: allow two.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
@@ -438,7 +438,7 @@ impl Core for JobTracker {
         self.wind_clockwork(out);
         let stands_still = now < self.stands_until;
         if !stands_still {
-            // What waits was there before, be the message that wakes it first or last of this instant.
+            // The messages that wait came before this one, so they go first, even if their `Wake` is yet to come.
             self.wake(out);
         }
         match msg {

@@ -1,18 +1,17 @@
-//! What the JobTracker knows of jobs and trackers, and the moves that change it.
+//! The JobTracker's books of jobs and trackers, and the moves that change them.
 //!
 //! Every move keeps the counts that policies ask for (running, pending, unfinished), so that no
 //! question walks tasks. A move that somebody should hear of leaves an event in the outbox and a
 //! change for the policy; orders for a tracker wait until its next heartbeat.
 //!
-//! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
-//! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
-//! them), [`fetches`] (outputs of maps that reduces complain of), [`trackers`] and their
-//! [`faults`], and [`recovery`] after the process has died. When none will come any more is told by [`rest`]. What must hold between two moves is in
-//! [`claims`].
+//! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from submission to end),
+//! [`launches`], [`second_tries`] of slow tasks, [`attempts`] (their further life), [`fetches`] (outputs of maps
+//! that reduces complain of), [`trackers`] and their [`faults`], and [`recovery`] after the process has died.
+//! [`rest`] finds out when no more moves will come. [`claims`] asserts the rules that hold between two moves.
 //!
-//! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
-//! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
-//! themselves say is there must be there; what is missing is a mistake here, and panics with its id.
+//! A message from outside may be stale: a tracker's report, a policy's wish, a client's kill. So look its job or
+//! attempt up with [`Ledger::job`] or [`Ledger::find_try`], which may find nothing. An id from the books themselves
+//! must be there; if it is missing, that is a mistake here, and the look-up panics with the id.
 
 mod attempts;
 mod claims;
@@ -46,7 +45,7 @@ use crate::mapred::replicas::Replicas;
 use mumakil_base::random::mumak::Stories;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// What the JobTracker knows.
+/// The JobTracker's books.
 pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
@@ -71,8 +70,8 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
-    /// What was handed out within the expiry, and a little before: when, in this order, and what. What has
-    /// begun since may be missing.
+    /// The attempts that were handed out within the expiry, or a little before, in this order and with the
+    /// instant. Attempts that have begun since may be missing.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
     /// How many trackers are waited for before anything is launched.
@@ -93,7 +92,7 @@ pub(super) struct Ledger {
     pub(super) open_tries: u32,
     /// When something last moved.
     pub(super) moved_at: SimTime,
-    /// What the policy has not been told yet.
+    /// The changes of jobs that the policy has not been told yet.
     pub(super) changes: Vec<JobEvent>,
     /// The jobs whose splits the policy wants to be read.
     pub(super) to_read: Vec<JobId>,
@@ -132,9 +131,9 @@ pub(super) struct Tracker {
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
 
-    /// What it said of its attempts last: what it says again needs no look at the job.
+    /// Its last reports of its attempts: a report that repeats one needs no look at the job.
     pub(super) reports: Vec<Report>,
-    /// What it is to do, told with the next reply.
+    /// The orders that the next reply brings it.
     pub(super) orders: Vec<Directive>,
     pub(super) is_registered: bool,
     /// Whether it gets no tasks; it stays so when it is given up and comes back.
@@ -161,7 +160,7 @@ pub(super) struct Tracker {
 
 const _: () = assert!(offset_of!(Tracker, faults_changed_at) <= 2 * 64);
 
-/// What a tracker was told last.
+/// The last answer to a tracker.
 #[derive(Debug, Default)]
 pub(super) struct LastAnswer {
     /// The number of the call that was answered.

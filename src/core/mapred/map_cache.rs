@@ -29,7 +29,7 @@ pub enum Reach {
     Beyond,
 }
 
-/// What a list does with a map that it comes upon.
+/// The verdict on a map that a search comes upon in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapVerdict {
     /// It is the answer.
@@ -316,7 +316,7 @@ impl Lists {
 
     /// Returns how many maps of a place are to be taken, of so many at most.
     fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> u32 {
-        // What no longer waits is used up first, as by who takes one.
+        // First drop the maps in front that no longer wait, as a launch does, so that they are not counted again.
         if self.first(place, verdict).is_none() {
             return 0;
         }

@@ -31,7 +31,7 @@ pub struct MapOutputs {
     members: BTreeSet<TrackerId>,
     /// Those of them whose machines or processes are gone.
     dark: BTreeSet<TrackerId>,
-    /// What parts machines that are alive.
+    /// The cuts that part machines that are alive.
     cuts: Vec<Arc<Cut>>,
 }
 

@@ -1,4 +1,4 @@
-//! What actors tell each other. What a heartbeat and its answer carry is in
+//! The messages between actors. The contents of a heartbeat and of its answer are in
 //! [`heartbeat`](super::heartbeat).
 //!
 //! Each receiver has an enum of its own, so that a message to the wrong core cannot be written and
@@ -14,21 +14,21 @@ use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::JobSpec;
 use mumakil_base::units::{Bytes, SimSpan};
 
-/// What one kind of core is told.
+/// A message for one kind of core.
 pub trait Message: Clone + Send + 'static {
-    /// Returns what it is to the run, beside what it says.
+    /// Returns the effect that it has on the run, beside its contents.
     fn effect(&self) -> MessageEffect;
 }
 
-/// What a message is to the run, beside what it says.
+/// The effect of a message on the run, beside its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageEffect {
     /// Whether it counts as a message of the run and goes through a mailbox: all but a core's
     /// clockwork, power switches and what becomes of flows.
     pub counts: bool,
-    /// Whether it may change a slot or a job by itself. What does not is a *round*, such as a
-    /// heartbeat: rounds go on for ever, and only carry what something else has changed, or what a
-    /// policy has been patient about.
+    /// Whether it may change a slot or a job by itself. A message that may not is a *round*, such as a
+    /// heartbeat: rounds go on for ever, and only carry changes that were made elsewhere, or decisions that a
+    /// policy has put off.
     pub moves: bool,
 }
 
@@ -39,7 +39,7 @@ impl MessageEffect {
     const BOTH: Self = Self { counts: true, moves: true };
 }
 
-/// What the JobTracker is told.
+/// A message for the JobTracker.
 #[derive(Clone, Debug)]
 pub enum ToJobTracker {
     /// By the injector: a job is submitted.
@@ -86,7 +86,7 @@ pub enum ToJobTracker {
     Over,
 }
 
-/// What the injector is told.
+/// A message for the injector.
 #[derive(Clone, Debug)]
 pub enum ToInjector {
     /// By the JobTracker: a job has ended.
@@ -101,7 +101,7 @@ pub enum ToInjector {
     Probe,
 }
 
-/// What a TaskTracker is told.
+/// A message for a TaskTracker.
 #[derive(Clone, Debug)]
 pub enum ToTracker {
     /// By the JobTracker: the answer to a heartbeat.
@@ -114,13 +114,13 @@ pub enum ToTracker {
         /// How long the heartbeat waited for the JobTracker to be free.
         queued: SimSpan,
     },
-    /// By the outputs of maps: what of those that a reply counts cannot be fetched.
+    /// By the outputs of maps: some of those that a reply counts cannot be fetched.
     OutOfReach {
         /// The number of the call that the reply answered.
         call: u32,
         /// Whether a reduce works that may complain.
         works: bool,
-        /// What it is.
+        /// The outputs that cannot be fetched.
         missing: Arc<Vec<Missing>>,
     },
     /// By the world: its machine starts.
@@ -153,7 +153,7 @@ pub enum ToTracker {
     FlowDone(u64),
 }
 
-/// What the fabric is told.
+/// A message for the fabric.
 #[derive(Clone, Debug)]
 pub enum ToFabric {
     /// By a TaskTracker: a flow begins.
@@ -174,7 +174,7 @@ pub enum ToFabric {
     Settle,
 }
 
-/// What nature is told.
+/// A message for nature.
 #[derive(Clone, Copy, Debug)]
 pub enum ToNature {
     /// By the world, or by itself: a mishap begins.
@@ -183,7 +183,7 @@ pub enum ToNature {
     Ends(Stroke),
 }
 
-/// What the NameNode is told.
+/// A message for the NameNode.
 #[derive(Clone, Copy, Debug)]
 pub enum ToNameNode {
     /// By nature: a machine has gone off.
@@ -200,8 +200,8 @@ pub enum ToNameNode {
     Copied(u32),
 }
 
-/// What is told of the outputs of maps. An attempt's name is boxed: it is rare, and would make each
-/// message larger.
+/// A message for the outputs of maps. An attempt's id is boxed: it is rare, and would make each message
+/// larger.
 #[derive(Clone, Debug)]
 pub enum ToMapOutputs {
     /// By the JobTracker: an output counts from now on.
@@ -416,7 +416,7 @@ mail_from! {
     ToFabric is Fabric,
 }
 
-/// Who asks how busy the cluster is, and may submit a job then, asks again after so long at the latest.
+/// The injector may ask how busy the cluster is before it submits a job; it asks again within this time.
 pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
 
 /// How busy the cluster is, as the JobTracker knows.
@@ -442,18 +442,18 @@ pub struct FlowId {
     pub number: u32,
 }
 
-/// What the fabric needs to know of a flow.
+/// A new flow, with all that the fabric needs to know of it.
 #[derive(Clone, Debug)]
 pub struct FlowBegins {
     /// Which it is.
     pub id: FlowId,
-    /// What it uses.
+    /// The resources that it uses.
     pub uses: Arc<[ResourceUse]>,
     /// The block that it reads, if that may be in memory.
     pub reread: Option<Arc<Reread>>,
 }
 
-/// What a tracker needs to know of a flow of its own.
+/// The new rate of a flow, for its tracker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRate {
     /// The flow's number.

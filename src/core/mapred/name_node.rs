@@ -6,12 +6,12 @@
 //! pace of one node, and when one is done the next has its turn.
 //!
 //! A block is copied only while a node can be read that has it. So a copy under way comes to nothing if the
-//! last such node goes off or loses its disks meanwhile, or if its target does: then another block has its
-//! turn, and this one waits again, or for a node that has it. For whom there is no target waits until a node
-//! comes or has lost its disks. Who reads from whom is not decided.
+//! last such node goes off or loses its disks meanwhile, or if its target does. Then another block has its turn,
+//! and this one waits again, or for a node that has it. A block without a target waits until a node comes or has
+//! lost its disks. Mumakil does not decide which node reads from which.
 //!
-//! When a dead node comes back, its copies count again, and what is too much is removed: the copies that
-//! were made last. A block without any copy left is lost until a node that has it comes back.
+//! When a dead node comes back, its copies count again, and surplus copies are removed, those made last before
+//! others. A block without any copy left is lost until a node that has it comes back.
 //!
 //! The JobTracker gets a snapshot, [`Replicas`], after each change, for those who list blocks or open them.
 //! Only what jobs read is in the file system; extra copies of hot files are not copied again.
@@ -49,7 +49,7 @@ pub struct NameNode {
     jobs: Vec<Arc<JobSpec>>,
     nodes: Vec<DataNode>,
     replicas: Replicas,
-    /// What there is; found when it is first needed.
+    /// The blocks of the file system; found when they are first needed.
     store: Option<BlockStore>,
     /// Blocks that can be copied and have too few copies, with how many there are.
     queue: BTreeSet<(usize, u32)>,
@@ -62,7 +62,7 @@ pub struct NameNode {
     /// How many copies have begun, and how many messages there were for them.
     begun: u64,
     waves: u32,
-    /// What is to be copied because of a node, each time; some of it is open.
+    /// One account for each time that a node has made copies necessary; some of its copies are still to be made.
     accounts: BTreeMap<u32, CopyAccount>,
     opened: u32,
 }
@@ -377,7 +377,7 @@ impl NameNode {
         let stored = self.stored(place);
         let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
         let queued = (stored.living, place);
-        // What has waited before goes on waiting because of what it did.
+        // A block that needs no more copies than before stays on the account on which it waited.
         let account = if missing <= was { by } else { account };
         stored.waiting = missing;
         stored.account = account;

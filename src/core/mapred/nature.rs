@@ -1,14 +1,13 @@
-//! Nature: what befalls machines, be it planned or by chance.
+//! Nature: the mishaps of machines, planned or by chance.
 //!
-//! No machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on
-//! for a while, or for good, and several may be on at a node: a machine runs while none says that it
-//! is off, and it is as fast as all together leave it. Trackers and the fabric are told what becomes
-//! of that, and nothing of the reasons.
+//! Nature is no machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on for
+//! a while, or for good, and several may be on at a node: a machine runs while no mishap says that it is off, and
+//! it is as fast as all together leave it. Trackers and the fabric are told how machines are, but not why.
 //!
-//! What is planned has its instants from outside. What comes again by chance plans its next time
-//! when the last is over, however long the run will be; its draws are its own, so that no other
-//! mishap moves them. What befalls a machine that is off leaves it alone, and comes another time: it is
-//! not planned before the machine is on, so that nothing seems to be due in a cluster that is off.
+//! The opening messages of a run give a planned mishap its instants. A mishap that comes again by chance plans its
+//! next time when the last is over, however long the run will be; its draws are its own, so that no other mishap
+//! moves them. A mishap that comes while its machine is off does nothing, and comes another time: it is not planned
+//! before the machine is on, so that nothing seems to be due in a cluster that is off.
 
 use std::sync::Arc;
 
@@ -21,18 +20,18 @@ use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::random::{ChaCha8Rng, Dist};
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// What befalls some nodes together.
+/// A mishap that strikes some nodes together.
 #[derive(Debug)]
 pub struct Mishap {
-    /// Whom.
+    /// The nodes.
     pub nodes: Vec<TrackerId>,
-    /// What.
+    /// The harm.
     pub harm: Harm,
     /// How it comes again, if it does.
     pub rhythm: Option<Rhythm>,
 }
 
-/// What befalls a node.
+/// The harm that a mishap does to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Harm {
     /// The machine stops, until somebody starts it.
@@ -90,7 +89,7 @@ impl Rhythm {
     }
 }
 
-/// What befalls the machines of a run.
+/// The mishaps of a run, and the machines that they strike.
 #[derive(Debug)]
 pub struct Nature {
     mishaps: Vec<Mishap>,
@@ -107,7 +106,7 @@ pub struct Nature {
     missed: Vec<(u32, SimTime)>,
 }
 
-/// What is on at a machine.
+/// The mishaps that are on at a machine.
 #[derive(Clone, Debug, Default)]
 struct Machine {
     is_stopped: bool,

@@ -12,21 +12,21 @@ use mumakil_base::units::{SimSpan, SimTime};
 
 /// A state machine that an actor can run.
 pub trait Core: Send {
-    /// What it is told.
+    /// The messages that it takes.
     type Msg: Message;
 
     /// Takes a message at the outbox's instant; answers, later wishes and events go there.
     fn handle(&mut self, msg: &Self::Msg, out: &mut Outbox);
 }
 
-/// What a core wants of the world.
+/// The letters and events of a core, and its word on the end of the run.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// The instant.
     pub now: SimTime,
-    /// What it says and plans.
+    /// The letters to other cores, and to itself.
     pub letters: VecDeque<Letter>,
-    /// What it has seen.
+    /// The events that it has seen.
     pub events: Vec<Event>,
     /// Why the run is over, if it is.
     pub stop: Option<StopReason>,
@@ -40,7 +40,7 @@ pub struct Outbox {
 pub struct Calm {
     /// How many trackers it knows. A machine that runs and is not among them will join.
     pub trackers: u32,
-    /// What has changed before this instant has come to it, and its answers have been obeyed.
+    /// It has heard of every change before this instant, and trackers have obeyed its answers.
     pub since: SimTime,
 }
 
@@ -51,7 +51,7 @@ pub struct Letter {
     pub after: SimSpan,
     /// Whether it travels over the network, or is its sender's own plan or a matter of physics.
     pub travels: bool,
-    /// What it says, and to whom.
+    /// The message, with its address.
     pub mail: Mail,
 }
 

@@ -94,7 +94,7 @@ pub struct Holding {
     pub held: u32,
     /// Its share, if it is computed.
     pub share: Option<SlotShare>,
-    /// What it is promised.
+    /// The slots that it is promised.
     pub min_share: u32,
 }
 
@@ -134,7 +134,7 @@ pub struct Weighed {
     pub held: Option<u32>,
     /// Its share of them.
     pub share: Option<f64>,
-    /// What it is promised.
+    /// The slots that it is promised.
     pub min_share: Option<u32>,
     /// The job for which this is done.
     pub for_job: Option<JobId>,

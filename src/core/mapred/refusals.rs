@@ -3,8 +3,8 @@
 //! A policy refuses the same job the same thing at one heartbeat after the other. So for each job, kind
 //! of slot and cause one interval is open, from the first such refusal on; it is told when the job gets a
 //! slot of the kind, which ends it, when the job ends, when it has not been refused so for a minute, or when
-//! the run is over. So memory is bounded by the jobs and the few causes, however long the run is. With it
-//! are kept those who held most slots at the last refusal: by the time at which it is told others may.
+//! the run is over. So memory is bounded by the jobs and the few causes, however long the run is. Each
+//! interval keeps the jobs that held most slots at its last refusal: others may, by the time at which it is told.
 
 use std::mem;
 
@@ -16,10 +16,10 @@ use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// What has not happened for so long is over.
+/// A row of refusals is over when none has come for so long.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
-/// What is refused again within this is one row surely, whenever rows are looked at.
+/// Refusals that come at least this often make one row, whenever the sweep looks at it.
 pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
 
 /// The refusals that are not told yet.
@@ -39,7 +39,7 @@ struct Refusal {
     from: SimTime,
     last: SimTime,
     times: u32,
-    /// Who held most slots the last time.
+    /// The jobs that held most slots at the last refusal.
     holders: Holders,
 }
 

@@ -1,11 +1,10 @@
-//! Where the copies of blocks are, once nodes have died or lost their disks: what the NameNode says to
-//! whoever opens a file, and what a client makes of it.
+//! The places of blocks' copies, once nodes have died or lost their disks: the NameNode tells them to clients, and
+//! a client that opens a file picks a copy.
 //!
-//! As long as nothing has befallen a node, a block lies where [`Hdfs`] placed it. What is kept here is
-//! the difference: nodes that do not count, and copies that were made since. It is a snapshot, which the
-//! [`NameNode`](super::NameNode) sends to the JobTracker whenever it changes, and which goes on from there
-//! with each map that is to read. Snapshots share what they have in common, so that one costs no more than
-//! its change.
+//! As long as no node was struck, a block lies where [`Hdfs`] placed it. [`Replicas`] holds the difference: nodes
+//! that do not count, and copies that were made since. It is a snapshot. The [`NameNode`](super::NameNode) sends it
+//! to the JobTracker whenever it changes, and the JobTracker sends it on with each map that is to read. Snapshots
+//! share what they have in common, so that one costs no more than its change.
 //!
 //! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
 //! enough; a client that picks it waits in vain and takes the next one.
@@ -46,7 +45,7 @@ pub struct Replicas {
     pub(super) dead: RedBlackTreeSetSync<TrackerId>,
     /// Nodes that have lost what was written there at first.
     pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
-    /// What was copied again, block by block.
+    /// The copies that were made since, block by block.
     pub(super) later: RedBlackTreeMapSync<Block, Vec<LaterCopy>>,
 }
 
@@ -149,8 +148,8 @@ impl Replicas {
     /// Returns how a job's map gets at its input on a node; none, if nothing has befallen the nodes that have
     /// it, and they are as near as is expected.
     ///
-    /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
-    /// What is off when the NameNode tells this counts as off until the attempt has read.
+    /// Draws the copy that it picks from `rng`, as if no node was struck: so its first pick is the same.
+    /// A node that is off when the NameNode tells this counts as off until the attempt has read.
     pub(super) fn open(
         &self,
         (job, map): (&JobSpec, u32),
@@ -217,7 +216,7 @@ mod tests {
     use mumakil_base::random::{Purpose, stream};
     use mumakil_base::units::Bytes;
 
-    /// What becomes of a map on node 0 whose input nodes 1 and 2 of its rack hold, and node 3 of another.
+    /// Opens the input of a map on node 0: nodes 1 and 2 are in its rack, and node 3 is in another.
     fn open(holders: &[u32], number: u32, change: impl FnOnce(&mut Replicas)) -> Option<Reading> {
         let is_known = !holders.is_empty();
         open_as(is_known.then_some(Locality::Rack), holders, number, change)

@@ -139,11 +139,11 @@ pub struct Setting<'s> {
     pub folder: &'s std::path::Path,
     /// The cluster.
     pub topology: &'s Topology,
-    /// Who passes on to people what it says.
+    /// Passes the policy's words on to people.
     pub tell: Tell,
     /// Whether it may start other programs.
     pub may_start: bool,
-    /// Who hears what is said between it and another program, if somebody does.
+    /// Hears all that the policy and another program say to each other, if somebody listens.
     pub overhear: Option<Overhear>,
 }
 
@@ -153,10 +153,10 @@ pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 /// Hears questions to another program, each with its answer.
 pub type Overhear = Arc<dyn Fn(&[u8], &[u8]) + Send + Sync>;
 
-/// What is called when a run is over.
+/// A function that is called when a run is over.
 pub type Farewell = Box<dyn FnOnce() -> Result<Elsewhere, String> + Send>;
 
-/// What of a policy's work was done by another program.
+/// The part of a policy's work that another program did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     /// How many questions it has answered.
@@ -192,7 +192,7 @@ pub struct PolicyFailed(pub String);
 pub trait Policy: Scheduler + Sized + 'static {
     /// The name in `scheduler:`.
     const NAME: &'static str;
-    /// What it does, in one sentence.
+    /// A sentence about its way of scheduling.
     const ABOUT: &'static str;
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
@@ -229,18 +229,18 @@ pub struct Site<'s> {
     pub slots: PerSlot<u64>,
     /// The slots of the node that has most.
     pub most_slots: PerSlot<u32>,
-    /// What is known of jobs: of those that the scenario lists, and once files are read of all.
+    /// The jobs known beforehand: those that the scenario lists, and all jobs once files are read.
     pub jobs: Vec<Expected<'s>>,
 }
 
-/// What is wrong with a policy's options, or seems so.
+/// An error in a policy's options, or a doubt about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// The keys that lead to the option, such as `pools`, `research`, `max_maps`.
     pub path: Vec<String>,
-    /// What is wrong.
+    /// The error or the doubt.
     pub message: String,
-    /// What to do about it.
+    /// A way to mend it.
     pub hint: String,
     /// Whether it can be used all the same.
     pub is_warning: bool,
@@ -259,7 +259,7 @@ impl Complaint {
     }
 }
 
-/// What a policy may know.
+/// The part of the JobTracker's books that a policy may see.
 pub struct View<'a> {
     pub(super) now: SimTime,
     /// Whose heartbeat is being served.
@@ -345,7 +345,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What a policy may know, and the power to stop what runs.
+/// The same books, and the power to stop attempts.
 pub struct Orders<'a> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) out: &'a mut Outbox,
@@ -403,7 +403,7 @@ pub struct Offer<'a> {
     pub(super) ledger: &'a mut Ledger,
     pub(super) tracker: TrackerId,
     pub(super) out: &'a mut Outbox,
-    /// What has been decided so far.
+    /// The directives decided so far.
     pub(super) directives: Vec<Directive>,
     /// The slots of what was launched or resumed, and those that what was decided frees.
     pub(super) taken: PerSlot<u32>,
@@ -479,7 +479,8 @@ impl Offer<'_> {
         match self.ledger.launch_map(wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // What has reach left to gain is not refused by the tracker.
+                // Only a job that may look anywhere is refused because of the tracker; with less reach its maps may
+                // just be farther away.
                 if reach == Reach::Any {
                     self.refuse(job, SlotKind::Map, Reason::BadTracker);
                 }
@@ -606,8 +607,8 @@ impl Offer<'_> {
         self.out.emit(Fact::Member(self.tracker, MemberFact::Noted(note)));
     }
 
-    /// Asserts in debug builds that what was decided fits into the tracker's slots. Whoever calls
-    /// the policy asks for it, so that the policy is blamed.
+    /// Asserts in debug builds that the decisions fit into the tracker's slots. The stopwatch around the policy
+    /// calls this, so that the policy is blamed.
     pub fn assert_fits(&self) {
         for kind in SlotKind::BOTH {
             // A tracker may hold more than its slots: what it was to suspend may have done its work

@@ -27,7 +27,7 @@ pub struct JobSpec {
     pub id: JobId,
     /// Its name; jobs may share one.
     pub name: Arc<str>,
-    /// Who submits it.
+    /// The user who submits it.
     pub user: Arc<str>,
     /// The pool or queue it is submitted to; its user's name, if it names none.
     pub pool: Arc<str>,
@@ -43,19 +43,19 @@ pub struct JobSpec {
     pub maps: u32,
     /// How many reduces it has.
     pub reduces: u32,
-    /// What the maps read; `None` for maps without input.
+    /// The input of the maps; `None` for maps without input.
     pub input: Option<Input>,
-    /// What a map costs.
+    /// The cost of a map.
     pub map: MapCost,
-    /// What a reduce costs.
+    /// The cost of a reduce.
     pub reduce: ReduceCost,
     /// The memory of an attempt.
     pub memory: PerSlot<Bytes>,
-    /// What a trace says of single tasks; it goes before the costs.
+    /// A trace's records of single tasks; they go before the costs.
     pub traced: Option<Arc<Traced>>,
 }
 
-/// What is known of a job before it arrives.
+/// A job as far as it is known before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expected<'s> {
     /// Its user.
@@ -97,7 +97,7 @@ impl JobSpec {
     }
 }
 
-/// What a job's maps read.
+/// The input of a job's maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Map *i* reads block *i* of a file.
@@ -117,7 +117,7 @@ pub enum Input {
     Splits(Arc<[Split]>),
 }
 
-/// What a map reads, as a trace lists it.
+/// The input of a map, as a trace lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// How much it is.
@@ -303,29 +303,29 @@ impl From<SimSpan> for TaskTimes {
     }
 }
 
-/// What a map costs beside its start-up: reading its split, then computing, then writing.
+/// The cost of a map beside its start-up: reading its split, then computing, then writing.
 #[derive(Clone, Debug)]
 pub struct MapCost {
     /// Computing, if given as a time.
     pub time: Option<TaskTimes>,
     /// Computing, if given as a speed through the split.
     pub rate: Option<Rate>,
-    /// What the computing time is multiplied with, drawn for each map.
+    /// A factor of the computing time, drawn for each map.
     pub noise: Dist<Factor>,
-    /// What the computing time is multiplied with when the input is in the rack.
+    /// A factor of the computing time when the input is in the rack.
     pub rack_penalty: Factor,
-    /// What the computing time is multiplied with when the input is elsewhere.
+    /// A factor of the computing time when the input is elsewhere.
     pub off_rack_penalty: Factor,
-    /// What each map of a job without reduces writes.
+    /// The bytes that each map of a job without reduces writes.
     pub output: Bytes,
 }
 
-/// What a reduce costs beside its start-up: shuffle, sort, reduce.
+/// The cost of a reduce beside its start-up: shuffle, sort, reduce.
 #[derive(Clone, Debug)]
 pub struct ReduceCost {
     /// Fetching, if given as a time: what it takes once all maps have ended.
     pub shuffle_time: Option<TaskTimes>,
-    /// What each reduce fetches.
+    /// The bytes that each reduce fetches.
     pub shuffle: TaskBytes,
     /// Merging.
     pub sort_time: TaskTimes,
@@ -333,9 +333,9 @@ pub struct ReduceCost {
     pub time: Option<TaskTimes>,
     /// Computing, if given as a speed through what was fetched.
     pub rate: Option<Rate>,
-    /// What the computing time is multiplied with, drawn for each reduce.
+    /// A factor of the computing time, drawn for each reduce.
     pub noise: Dist<Factor>,
-    /// What each reduce writes.
+    /// The bytes that each reduce writes.
     pub output: TaskBytes,
 }
 
@@ -360,7 +360,7 @@ pub enum Priority {
     VeryHigh,
     /// Before normal ones.
     High,
-    /// What a job has unless it says otherwise.
+    /// The priority of a job that names none.
     #[default]
     Normal,
     /// After normal ones.

@@ -1,8 +1,7 @@
-//! Which tasks are slow, and who may try one a second time: Hadoop's two rules and LATE, side by side.
+//! Which tasks are slow, and which nodes may try one a second time: Hadoop's two rules and LATE, side by side.
 //!
-//! Pure functions over what the JobTracker knows: how far tasks were when heartbeats last told, and
-//! when their attempts were handed out. What is so known is old by an interval and a child's 3 s, in
-//! Hadoop as here.
+//! Pure functions over the JobTracker's books: how far tasks were when heartbeats last told, and when their
+//! attempts were handed out. The books lag by a heartbeat interval and by a child's 3 s, in Hadoop as here.
 //!
 //! All three look only at tasks with one attempt, which has been handed out a minute ago and does not
 //! wait for its commit. Which of the slow tasks a node gets differs: with `hadoop-0.20` a map with its

@@ -1,4 +1,4 @@
-//! A run that cannot go on: who waits for what, and who has the slots.
+//! A run that cannot go on: the jobs that wait and why, and the jobs that have the slots.
 //!
 //! This is a verdict, not a guess: nothing was due any more that could change a slot or a job. The
 //! JobTracker finds it out together with the clock (see [`Calm`](super::Calm)) and says it once.
@@ -12,10 +12,10 @@ use mumakil_base::units::tell::counted;
 /// How many lines of a kind are told.
 const TOLD: usize = 12;
 
-/// What a run has come to that cannot go on.
+/// The state of a run that cannot go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// Who waits, by job and within a job in the order of its life.
+    /// The waits, by job and within a job in the order of its life.
     pub waiting: Vec<JobWait>,
     /// The slots that are taken, by kind and job.
     pub held: Vec<JobSlots>,
@@ -30,15 +30,15 @@ pub struct Stall {
 pub struct JobWait {
     /// The job's name.
     pub job: Arc<str>,
-    /// What of it waits.
+    /// The part of it that waits.
     pub who: Waiter,
     /// How many of them.
     pub count: u32,
-    /// What for.
+    /// The reason.
     pub on: Wait,
 }
 
-/// What of a job waits.
+/// The part of a job that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waiter {
     /// The job, whose splits are not read.
@@ -55,7 +55,7 @@ pub enum Waiter {
     Cleanup,
 }
 
-/// What somebody waits for.
+/// The reason why a part of a job waits: the thing that it still lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
     /// A tracker: none may get tasks.

@@ -46,7 +46,8 @@ pub struct Manner {
     /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
     /// then not told.
     pub is_brief: bool,
-    /// Whether they ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch, as there may be some.
+    /// Whether they ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch, as there may be
+    /// some.
     pub asks_outputs: bool,
 }
 
@@ -71,7 +72,7 @@ pub struct TaskTracker {
     restarted: bool,
     /// Whether an attempt may wait for a slot: mostly none does.
     may_wait: bool,
-    /// What reduces complain of, until a heartbeat has carried it.
+    /// The complaints of reduces that no heartbeat has carried yet.
     failed_fetches: Vec<FailedFetch>,
     /// How fast the node is, if it was ever told.
     speeds: Option<Arc<Speeds>>,
@@ -237,7 +238,7 @@ impl TaskTracker {
         };
         let hit: Vec<AttemptId> =
             self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
-        // What gets their slots begins with empty disks.
+        // Only these fail: attempts that get their slots meanwhile begin with empty disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
                 self.fail(index, out);

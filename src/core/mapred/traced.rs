@@ -1,4 +1,4 @@
-//! What a trace says of a job's tasks, and the rules for what it leaves out.
+//! A trace's records of a job's tasks, and the rules for all that it leaves out.
 //!
 //! The rules are those of Rumen, the tool that made such traces, and of Mumak, which replayed
 //! them: an attempt that the trace has takes the time and ends as it did there, scaled by how far
@@ -78,7 +78,7 @@ pub struct Cdf {
     pub points: Box<[(f64, f64)]>,
 }
 
-/// What a task takes for which the trace has nothing at all.
+/// The time of a task for which the trace has nothing at all.
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
 /// The numbers of a job's distributions: maps by their distance, those that failed behind them.
@@ -122,7 +122,7 @@ impl Traced {
             let at = if fails && self.quirks { then } else { distance };
             self.make_up(fails, at, dice)
         });
-        // What made an attempt fail did not wait for its input.
+        // The time until an attempt fails does not depend on how far its input is, so it is not scaled.
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
         let work = if is_scaled {
             let factor = self.factors[distance] / self.factors[then];
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(7), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(3), true));
         traced.quirks = true;
-        // It was in the rack, so three for one and a half. What failed is made up for where it was.
+        // It was in the rack, so three for one and a half. The failed one is made up for the place where it was.
         assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(14), false));
         assert_eq!(map(&traced, 1, 0, Locality::OffRack), (secs(2), true));
     }

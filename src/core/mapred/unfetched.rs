@@ -1,10 +1,10 @@
-//! What a reduce cannot fetch: it tries again, each time after a longer pause, and complains.
+//! The outputs that a reduce cannot fetch: it tries again, each time after a longer pause, and complains.
 //!
-//! All is as in Hadoop. Whatever lies on a machine is tried together; a failure puts the machine off
-//! for 10 s, by a factor of 1.3 longer with each failure. The tenth failure of an output is told to
-//! the JobTracker, and every tenth that follows; one of a machine that answers but cannot read the
-//! output is told at once. A reduce that has failed too often with one of them
-//! gives up. So the first complaint comes after seven minutes: the sum of the first nine pauses.
+//! All is as in Hadoop. A reduce tries all outputs on a machine together; a failure puts the machine off for 10 s,
+//! by a factor of 1.3 longer with each failure. The JobTracker hears of the tenth failure of an output and of every
+//! tenth that follows; if the machine answers but cannot read the output, it hears of the failure at once. A reduce
+//! that has failed too often with one output gives up. So the first complaint comes after seven minutes: the sum of
+//! the first nine pauses.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// How long a machine is left alone, but for what each failure adds.
 const PENALTY: SimSpan = SimSpan::from_secs(10);
 
-/// What each failure of an output makes of the pause after it.
+/// The factor by which each failure of an output lengthens the pause after it.
 const GROWTH: f64 = 1.3;
 
 /// Of so many failures of an output one is told to the JobTracker.

@@ -48,7 +48,7 @@ pub enum TraceError {
         place: TextPlace,
         /// The last job of that text.
         after: Option<String>,
-        /// What is wrong.
+        /// The error of the gzip reader.
         source: io::Error,
     },
     /// The file can be read, but what it says is wrong.
@@ -63,9 +63,9 @@ pub enum TraceError {
         place: TextPlace,
         /// The id of the job, where it could be read.
         job: Option<String>,
-        /// What is wrong.
+        /// The mistake.
         what: String,
-        /// What to do about it, if that is clear.
+        /// A way to mend it, if that is clear.
         hint: Option<Cow<'static, str>>,
     },
     /// The file can be read, but is of another kind.
@@ -73,9 +73,9 @@ pub enum TraceError {
     OtherFormat {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// The kind of file that it is.
         found: &'static str,
-        /// What could be used.
+        /// The kinds of file that could be used.
         expected: &'static str,
     },
     /// The file is not the one that the scenario was written for.
@@ -111,7 +111,7 @@ impl TraceError {
     }
 }
 
-/// What is wrong with one record, before it is known where that stands.
+/// A mistake in one record, before its place in the file is known.
 #[derive(Debug, Default)]
 pub struct RecordFault {
     /// The byte of the record, where that is more than its line says.

@@ -67,7 +67,7 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
         }
     }
     let mut found = Vec::new();
-    // What comes before an error has been found all the same.
+    // The attributes before an error have been found all the same, so ignore the error.
     let _ =
         serde_json::Deserializer::from_slice(object).deserialize_map(AttributesVisitor(&mut found));
     found

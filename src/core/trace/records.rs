@@ -17,7 +17,7 @@ const LONGEST_ID: usize = 1 << 10;
 /// How many tasks the jobs of a trace may have beside those that it lists: some hundred megabytes.
 const MOST_IMPLIED: u64 = 2_000_000;
 
-/// What to do about a record that is broken.
+/// The treatment of broken records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
     /// The first error ends the pass.
@@ -35,7 +35,7 @@ impl Strictness {
 
 /// A kind of record.
 pub trait Record: Sized {
-    /// What such a record is called.
+    /// The name of this kind of record.
     const NAME: &'static str;
 
     /// How records are told apart.
@@ -112,7 +112,7 @@ pub struct Records<T> {
     kind: PhantomData<fn() -> T>,
 }
 
-/// What a pass noticed beside the records.
+/// The notes of a pass, beside its records.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Notes {
@@ -131,7 +131,7 @@ pub struct Suspicion {
     pub place: TextPlace,
     /// The id of the job.
     pub job: Option<String>,
-    /// What is wrong.
+    /// The reason to doubt it.
     pub what: String,
 }
 

@@ -71,7 +71,7 @@ pub(super) struct TraceText {
     damaged: bool,
     /// Text that a broken object took with it; it comes before that of the source.
     again: Cursor<Vec<u8>>,
-    /// What comes next.
+    /// The place of the next byte.
     at: TextPlace,
     /// The last object.
     last: Framed,
@@ -300,7 +300,7 @@ impl TraceText {
     /// Goes on behind an object that is broken: at the first `{` at the beginning of a line, whether
     /// the object has taken it with it or it is yet to come. Cuts the object off there.
     ///
-    /// What is given back is cut at every such `{`. So no byte is read more than twice.
+    /// The text that it gives back is cut at every such `{`. So no byte is read more than twice.
     pub(super) fn resume(&mut self, object: &mut Vec<u8>) -> Result<(), TraceError> {
         if LARGEST_OBJECT < object.len() {
             return Ok(());

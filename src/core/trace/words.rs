@@ -1,6 +1,6 @@
-//! What is wrong with a value of a JSON object, in the words of people.
+//! Errors in the values of a JSON object, in plain words.
 
-/// What the reader of JSON says, and what a user of JSON would say.
+/// The words of the JSON reader, each with the words that a user of JSON would choose.
 const WORDS: [(&str, &str); 14] = [
     ("unknown variant", "unknown name"),
     ("unit value", "nothing"),

@@ -134,7 +134,7 @@ fn naive(capacities: &[ResourceCapacity], flows: &[Arc<[ResourceUse]>]) -> Vec<f
     rates.into_iter().flatten().collect()
 }
 
-/// What happens: a flow begins, the flow at a place among the present ends, a resource has another
+/// A step of a test: a flow begins, the flow at a place among the present ends, a resource has another
 /// capacity, or all is settled.
 #[derive(Clone, Debug)]
 enum Step {

@@ -11,10 +11,10 @@ use crate::mapred::ids::AttemptId;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Fraction};
 
-/// What makes attempts end badly.
+/// A cause that makes some attempts end badly.
 #[derive(Clone, Debug)]
 pub struct Doom {
-    /// How.
+    /// How they end.
     pub how: DoomKind,
     /// The share that it strikes of the attempts that fit.
     pub share: Fraction,

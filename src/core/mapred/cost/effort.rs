@@ -17,13 +17,13 @@ pub struct PhaseEffort {
 pub struct EffortPart {
     /// How long it takes alone.
     pub alone: SimSpan,
-    /// What it needs of its node.
+    /// The part of the node that it keeps busy.
     pub by: NodeResource,
-    /// What it has to share with others, if it does.
+    /// The resources that it shares with others, if it does.
     pub demand: Option<Demand>,
 }
 
-/// What a part needs of its node: whatever is slow there makes it slow.
+/// The part of a node that an effort keeps busy: if that is slow, so is the effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeResource {
     /// The cores.

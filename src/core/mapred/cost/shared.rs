@@ -1,9 +1,9 @@
-//! Who uses what, where disks, wires or cores are shared.
+//! The resources that attempts use, where they share disks, wires or cores.
 //!
-//! A map reads from the nearest node that holds its input, one drawn among those equally near; a
-//! real one asks the file system, as does one whose nodes something has befallen
-//! ([`Replicas`](crate::mapred::Replicas)). What an attempt writes goes to one of its node's disks, drawn for
-//! the attempt: a map's output, and all that a reduce fetches and writes.
+//! A map reads from the nearest node that holds its input, one drawn among those equally near; a real map asks
+//! the file system, and so does one here if a node with its input was struck
+//! ([`Replicas`](crate::mapred::Replicas)). An attempt writes to one of its node's disks, drawn for the attempt: a
+//! map its output, and a reduce all that it fetches and writes.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::mapred::replicas::{Copy, Which, nearest};
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 
-/// What attempts share, and where their input lies.
+/// The resources that attempts share, and where their input lies.
 #[derive(Clone, Debug)]
 pub struct Shared {
     seed: u64,
@@ -63,7 +63,7 @@ impl Shared {
                     let bytes = input.bytes(place, job.maps);
                     self.resources.read_block(block, bytes, from, on)
                 }
-                // What a trace lists is of one job alone: nobody reads it again.
+                // The splits of a trace belong to one job alone, so no map reads them again from memory.
                 Some(Input::Splits(_)) | None => self.resources.read(from, on),
             }
         };

@@ -11,10 +11,10 @@ use rustc_hash::FxHashMap;
 use crate::cluster::BlockId;
 use mumakil_base::units::Bytes;
 
-/// What a node has in memory of its disks.
+/// The blocks of its disks that a node keeps in memory.
 #[derive(Debug, Default)]
 pub(super) struct PageCache {
-    /// What tasks leave of the memory.
+    /// The memory that tasks leave free.
     room: Bytes,
     used: Bytes,
     /// When each was read last, by the count of reads, and how much memory it takes.

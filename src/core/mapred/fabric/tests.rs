@@ -59,7 +59,7 @@ struct World {
     trackers: Vec<TaskTracker>,
     fabric: Fabric,
     hdfs: Hdfs,
-    /// What is under way, in the order in which it was sent.
+    /// The mail under way, in the order in which it was sent.
     letters: Vec<(SimTime, Mail)>,
     orders: Vec<(SimTime, TrackerId, Directive)>,
     /// When the reduce learns that so many maps have ended.

@@ -24,7 +24,7 @@ pub enum HadoopLine {
     Mumak,
 }
 
-/// What a line does that is no setting.
+/// The behaviour of a line of Hadoop that users cannot set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
     /// How a JobTracker that is started again recovers jobs, if it can.

@@ -104,7 +104,7 @@ impl JobTracker {
         if !directives.is_empty() {
             self.ledger.moved_at = now;
         }
-        // Who has no news fetches nothing.
+        // A tracker without news has no attempt that fetches, so there are no reports to look at.
         let reports: &[Report] = match heartbeat {
             Heartbeat::Full(status) => &status.reports,
             Heartbeat::AsBefore(_) => &[],
@@ -133,8 +133,8 @@ impl JobTracker {
             };
             ToTracker::Reply(Arc::new(reply))
         };
-        // What nobody can ask for again need not be kept: then the memory of one answer, which is still near
-        // the processor, is that of the next.
+        // Keep the answer only if a tracker may ask for it again. Otherwise its memory, which is still near the
+        // processor, is free for the next answer.
         if self.may_hear_twice {
             answer.again = Some(message.clone());
         }
@@ -252,7 +252,7 @@ impl JobTracker {
                     commits.push(attempt);
                 }
             }
-            // What the removal of an attempt's output ends in, the attempt ends in.
+            // The removal of the attempt's output is over: however that went, the attempt ends now.
             S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
                 if is_cleaner =>
             {

@@ -43,7 +43,7 @@ struct Bench {
     joins_restarted: bool,
     /// Whether the health scripts of all nodes complain.
     is_unhealthy: bool,
-    /// What the next heartbeat says that reduces cannot fetch.
+    /// The complaints of reduces that the next heartbeat carries.
     failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,

@@ -1,4 +1,4 @@
-//! What becomes of attempts: they commit, succeed, fail, are killed, and their tasks wait again.
+//! The further life of attempts: they commit, succeed, fail, are killed, and their tasks wait again.
 
 use std::cmp::Reverse;
 
@@ -257,7 +257,7 @@ impl Ledger {
         let job = self.known_mut(id);
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
-        // What is still to be cleaned up after keeps the task from being launched anew.
+        // A try whose output is still to be removed keeps the task from being launched anew.
         let is_last = task.tries.is_empty() && task.stage == TaskStage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };

@@ -1,8 +1,8 @@
-//! What must hold in the books between two messages; asserted in debug builds.
+//! The rules that the books keep between two messages; asserted in debug builds.
 //!
-//! After every message: what it touched, for the price of a few look-ups for each event, and the
-//! counts of a job whenever it comes to another part of its life. Now and then: everything, counted
-//! anew from the tries of every task.
+//! After every message: the rules for the jobs and tasks that it touched, for the price of a few look-ups for each
+//! event, and the counts of a job whenever it comes to another part of its life. Now and then: all rules, with
+//! everything counted anew from the tries of every task.
 
 use super::Ledger;
 use crate::cluster::{PerSlot, SlotKind};

@@ -2,15 +2,15 @@
 //!
 //! A tracker that a job avoided has a *fault* when that job succeeds: others could do what it could
 //! not. With enough faults, and with half as many again as the average tracker, it is blacklisted,
-//! unless half of the cluster is. What runs there goes on; what is suspended there ends.
+//! unless half of the cluster is. Attempts that run there go on; attempts that are suspended there end.
 //!
 //! A day without a fault forgives one, and that lifts the blacklisting however many are left:
 //! Hadoop's behaviour, kept. A restart of the tracker clears everything.
 //!
 //! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
-//! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and who
-//! has too few left in it leaves the list. Mumak knows neither list.
-//!
+//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
+//! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and a tracker
+//! with too few left in it leaves the list. Mumak knows neither list.
 //! A node whose health script complains is blacklisted in any case, as long as it does.
 
 use super::{Ledger, Tracker};

@@ -286,7 +286,8 @@ mod tests {
         ledger.files = Arc::new(files.clone());
         let hot = submit(&mut ledger, 1, 2);
         assert_eq!((counts(&hot), &hot[0]), (vec![1, 3], &usual[0]));
-        // What was copied once stays so, whatever becomes of the first; and what was not is not.
+        // The copied block keeps its copies though its first node is wiped now; the other one gets none though its
+        // node can be read again.
         files.wiped = [usual[1][0]].into_iter().collect();
         ledger.files = Arc::new(files);
         assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);

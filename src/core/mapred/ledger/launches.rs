@@ -27,7 +27,7 @@ struct Handout {
     waited: SimSpan,
 }
 
-/// What a policy wishes to launch, and why.
+/// A launch that a policy wishes, and why.
 #[derive(Clone, Copy)]
 pub(crate) struct LaunchWish {
     pub(crate) job: JobId,
@@ -131,10 +131,10 @@ impl Ledger {
 
     /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
     ///
-    /// A tracker that has received a launch reports it with its next heartbeat, so what nobody
-    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
-    /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
-    /// here. Walks what was assigned since the last call.
+    /// A tracker that has received a launch reports it with its next heartbeat. So an attempt that no tracker
+    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol. An attempt
+    /// that waits for a slot all the time, such as one that a resumed attempt has taken, does get here.
+    /// Walks each launch once.
     pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
         while let Some((assigned, attempt)) = self.launches.front().copied()

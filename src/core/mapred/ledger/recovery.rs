@@ -1,16 +1,16 @@
-//! What is left of jobs and trackers when the JobTracker's process has died, and how it goes on.
+//! Jobs and trackers when the JobTracker's process has died, and how it goes on with them.
 //!
 //! Without recovery all jobs fail, and trackers are told to start anew. With it there are two ways:
 //!
-//! - Hadoop 0.20 *replays* the history of each job, in which is what has ended, and where. A tracker on
-//!   which something has ended is counted on: until each of these has spoken again or is missed,
-//!   nothing is launched. What it still runs joins in with its first heartbeat. All other trackers are
-//!   unknown and told to start anew, so what runs there is lost.
+//! - Hadoop 0.20 *replays* the history of each job, which tells what has ended, and where. A tracker on which
+//!   something has ended is counted on: until each of these has spoken again or is missed, nothing is launched.
+//!   Attempts that it still runs join in with its first heartbeat. All other trackers are unknown and told to
+//!   start anew, so the attempts there are lost.
 //! - From 0.21 on it *submits each job again*: only the submission is on disk, all tasks run anew, and
 //!   all trackers are told to start anew.
 //!
-//! The books are cut down at the moment of death. That a kill was asked for is in no history, but here
-//! it is remembered: who wants a job to be killed would ask again.
+//! The books are cut down at the moment of death. No history tells that a kill was asked for, but the books
+//! remember it here: a user who wants a job to be killed would ask again.
 
 use super::Ledger;
 use crate::cluster::{SlotKind, TrackerId};
@@ -165,8 +165,8 @@ impl Ledger {
         is_over || job.known_task(attempt.task).stage != TaskStage::Active
     }
 
-    /// Forgets some trackers, and all that trackers are accused of. What ran on them is killed, and no
-    /// fault of theirs.
+    /// Forgets some trackers, and all that trackers are accused of. The attempts on forgotten trackers are
+    /// killed, which is no failure of theirs.
     fn forget_trackers(&mut self, is_unknown: impl Fn(TrackerId) -> bool, out: &mut Outbox) {
         for index in 0..self.trackers.len() {
             let id = TrackerId(index as u32);

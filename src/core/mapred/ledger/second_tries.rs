@@ -22,7 +22,7 @@ use super::LaunchWish;
 /// look each time that a job is asked, which costs a walk over its tasks each time.
 const LOOKS: SimSpan = SimSpan::from_millis(500);
 
-/// What of a whole task is a unit of the progress in the books.
+/// The books count progress in units of which a whole task has this many.
 pub(super) const MILLIONTHS: f64 = 1e6;
 
 impl Ledger {
@@ -227,7 +227,7 @@ impl Task {
 
     /// Notes how much of it an attempt does in a second.
     pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
-        // What is done keeps the rate of the winner.
+        // A task that is done keeps the rate of the attempt that won.
         if self.stage != TaskStage::Active {
             return;
         }

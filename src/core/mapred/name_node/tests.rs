@@ -1,4 +1,4 @@
-//! What becomes of blocks when nodes go and come, computed by hand.
+//! The copies of blocks when nodes go and come, computed by hand.
 
 use super::*;
 use crate::cluster::{Node, PerSlot, Placement, Topology};

@@ -11,7 +11,7 @@ pub struct Precedence {
     pub jobs: By,
 }
 
-/// What decides who is first.
+/// The criterion by which one group or job is first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
@@ -19,7 +19,7 @@ pub enum By {
     Line,
     /// How far each is below its share.
     Share,
-    /// What is left to do.
+    /// The work left to do.
     Size,
     /// Something of the policy's own.
     #[default]

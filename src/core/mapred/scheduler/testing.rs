@@ -25,7 +25,7 @@ pub struct Bench<P> {
     ledger: Ledger,
     jobs: u32,
     out: Outbox,
-    /// What runs on each tracker.
+    /// The attempts that run on each tracker.
     running: Vec<Vec<AttemptId>>,
 }
 

@@ -1,4 +1,4 @@
-//! What scenarios say of second attempts: a rule by its name, or with its options.
+//! The settings of second attempts: a rule by its name, or with its options.
 
 use crate::cluster::SlotKind;
 use std::borrow::Cow;
@@ -89,7 +89,7 @@ pub struct LateOptions {
     /// of its job and kind that have begun.
     pub slow_task: Fraction,
     /// SlowNodeThreshold: a node gets no second attempts if it has done less than this share of the
-    /// nodes. What it has done is the progress of all tasks that succeeded or run there, taken together.
+    /// nodes. Its work is the progress of all tasks that succeeded or run there, taken together.
     pub slow_node: Fraction,
     /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots of
     /// the kind.

@@ -28,7 +28,7 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Attempt {
-    // What every heartbeat and every timer of the tracker asks.
+    // Every heartbeat and every timer of the tracker reads these.
     id: AttemptId,
     /// How many slots it takes.
     slots: u32,
@@ -52,7 +52,7 @@ pub(super) struct Attempt {
     /// How it ends badly, if it does.
     doom: Option<Box<BadEnd>>,
 
-    // What the end of a phase asks as well.
+    // The end of a phase reads these as well.
     /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
     course: Course,
     /// When the phase began that is under way, and how long it was suspended since.
@@ -64,7 +64,7 @@ pub(super) struct Attempt {
     stopped_at: Option<SimTime>,
     phases: PhaseTimes,
 
-    // What its beginning asks as well.
+    // The beginning of the attempt reads these as well.
     job: Arc<JobSpec>,
     start_up: SimSpan,
     work: PhaseEffort,
@@ -87,7 +87,7 @@ struct BadEnd {
     hangs_since: Option<SimTime>,
 }
 
-/// What follows for an attempt.
+/// The next step of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// It waits for something that others do.

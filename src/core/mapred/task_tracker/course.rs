@@ -1,7 +1,7 @@
 //! How far a phase is: what is left of it, of the part under way, and at what pace this goes.
 //!
-//! All is told in the time that it takes alone. What shares nothing has one part and the pace 1;
-//! else the pace is the share of its speed alone that the others leave.
+//! All is told in the time that it takes alone. A phase that shares nothing has one part and the pace 1; else the
+//! pace is the share of its speed alone that the others leave.
 
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -11,9 +11,9 @@ pub(super) struct Course {
     whole: SimSpan,
     /// When the part went on; later than now while it waits.
     since: SimTime,
-    /// What was left of the phase then.
+    /// The time left of the phase at that instant.
     left: SimSpan,
-    /// What was left of the part then; nothing, while it only waits.
+    /// The time left of the part at that instant; zero, while it only waits.
     part: SimSpan,
     pace: f64,
 }

@@ -1,8 +1,8 @@
 //! The memory of a node: suspended attempts keep theirs, and beyond the RAM they are paged out.
 //!
-//! Who needs room pays for making it: a starting or resuming attempt waits while suspended ones
-//! are written to disk, the longest suspended first, and one that was paged out waits until it is
-//! read back. Running attempts are never paged out.
+//! The attempt that needs room waits until it is made: as it starts or resumes, suspended attempts are written to
+//! disk, the longest suspended first, and if it was paged out itself, it is read back. Running attempts are never
+//! paged out.
 
 use super::AttemptId;
 use crate::cluster::{Node, SwapSpec};
@@ -62,7 +62,7 @@ impl Memory {
     pub(super) fn go_on(&mut self, attempt: AttemptId) -> SimSpan {
         let mut process = self.take_out(attempt);
         let read = process.paged_out;
-        // What is still in memory stays there while room is made for the rest.
+        // The resident part of the process stays in memory while room is made for the rest.
         let written = self.make_room(process.resident + read);
         process.resident = process.resident + read;
         process.paged_out = Bytes::ZERO;

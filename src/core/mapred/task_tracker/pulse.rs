@@ -44,7 +44,7 @@ pub(super) struct Pulse {
     /// When it was sent.
     sent_at: SimTime,
     pub(super) interval: SimSpan,
-    /// What draws by how much the interval varies, if it does.
+    /// The random numbers that vary the interval, if it varies.
     fuzz: Option<FuzzDraws>,
 }
 

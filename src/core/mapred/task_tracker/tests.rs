@@ -55,7 +55,7 @@ struct Bench {
     facts: Vec<Fact>,
     replies: u16,
     reduces: u32,
-    /// What replies say that reduces cannot fetch.
+    /// The outputs that replies say reduces cannot fetch.
     missing: Vec<Missing>,
     /// Outputs that it says are gone.
     spoilt: Vec<AttemptId>,

@@ -38,7 +38,7 @@ fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
     bench.hear(ToJobTracker::Serve(0));
     let took: Vec<u64> = bench.replies.iter().map(|(_, _, took)| took.as_micros()).collect();
     assert_eq!(took, [1_000, 0, 500]);
-    // Who comes after both have been served finds it busy no more.
+    // A heartbeat that comes after both have been served finds the JobTracker free.
     bench.now += SimSpan::from_micros(500);
     bench.beat(3, &[]);
     assert_eq!(bench.replies[3].2, SimSpan::from_millis(1));

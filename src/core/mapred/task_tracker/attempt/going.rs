@@ -5,8 +5,8 @@
 //! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
 //! only once all maps have ended: until then it fetches what there is and waits for more.
 //!
-//! On a slow node what shares nothing goes on at the pace of the node's cores, disks or connection,
-//! whichever it needs. What shares has its pace from the fabric, which knows the slow parts.
+//! On a slow node a phase that shares nothing goes on at the pace of the node's cores, disks or connection,
+//! whichever it needs. A phase that shares has its pace from the fabric, which knows the slow parts.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::mapred::task_tracker::course::at_pace;
 use crate::mapred::unfetched::Unfetched;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// What the fabric knows of an attempt.
+/// The flow of an attempt, as the fabric knows it.
 #[derive(Debug)]
 pub(super) struct AttemptFlow {
     number: u32,
@@ -28,21 +28,21 @@ pub(super) struct AttemptFlow {
     alone: f64,
 }
 
-/// How a reduce gets its input together. What it fetches is told in time of undisturbed fetching.
+/// The fetching of a reduce. Amounts are told in time of undisturbed fetching.
 #[derive(Debug)]
 pub(super) struct Gathering {
     shuffle: PhaseEffort,
     sort: PhaseEffort,
-    /// What was fetched at the instant `since`, if the shuffle shares nothing.
+    /// The amount fetched by the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
     pub(super) since: SimTime,
-    /// What there is to fetch, or was at `since`.
+    /// The amount that there is to fetch, or was at `since`.
     available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
     /// How many maps' outputs there are for it, as it last heard.
     known: u32,
-    /// What of the maps' output is out of reach, if anything is.
+    /// The outputs that are out of reach, if any are.
     missing: Option<Box<Unfetched>>,
 }
 
@@ -237,7 +237,7 @@ impl Attempt {
             gathering.settle(asks, network);
             self.course.settle(now);
         }
-        // What has been fetched stays, though its map be lost.
+        // A reduce keeps the output that it has fetched, though the map be lost.
         let fetched = if gathering.shares() { self.course.done() } else { gathering.done };
         gathering.available = if is_complete { all } else { there.max(fetched) };
         gathering.is_complete = is_complete;
@@ -275,7 +275,7 @@ impl Attempt {
             gathering.fetched(now, self.speeds().network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
-        // What is fetched of an output's last microsecond is rounded down.
+        // Times are rounded down to microseconds, which must not make a fetched output count as missing.
         (share * f64::from(total) + 1e-3) as u32
     }
 
@@ -298,8 +298,8 @@ impl Attempt {
         self.gathering.as_ref().is_some_and(|gathering| gathering.shares())
     }
 
-    /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
-    /// is under way joins it at once, and does not wait for the child's next poll.
+    /// Fetches the outputs that are there, as a flow; ends the shuffle if these are all. Outputs that come while
+    /// a flow is under way join it at once, and do not wait for the child's next poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
         let Some(gathering) = &self.gathering else { return Next::Nothing };
         let there = gathering.available.saturating_sub(self.course.done());

@@ -1,4 +1,4 @@
-//! What reduces fetch, of which maps, and what they cannot.
+//! The outputs that reduces fetch, and those that they cannot.
 
 use super::*;
 use crate::mapred::hadoop::HadoopLine;
@@ -91,7 +91,8 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
     bench.reduces = 1;
     let launch = bench.launch(reduce(0));
     bench.until(secs(0)).reply(vec![launch]);
-    // Who says nothing of maps is not asked about, and who has not started does not complain.
+    // The tracker asks nothing while no reply tells of maps, and a reduce that has not started does not
+    // complain.
     assert!(bench.asked.is_empty());
     let answer = |bench: &mut Bench, call, missing: &[Missing]| {
         let missing = Arc::new(missing.to_vec());
@@ -159,8 +160,8 @@ fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
     assert_eq!(complaints.count(), 3);
 }
 
-/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. What a policy learns of
-/// them after half a minute, time over progress, is how long each takes.
+/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. After half a minute a policy
+/// divides time by progress, and learns how long each takes.
 #[test]
 fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
     for (index, seconds) in [(0, 360.0), (1, 180.0), (2, 60.0)] {
