@@ -18,8 +18,8 @@
 //! the study, or through classes, pools or sizes of jobs. Functions of plain numbers are [closed
 //! forms](mumakil_base::theory) among others.
 //!
-//! From text to verdict: `token`, `parse`, `syntax` (what was written), `check`, `plan` (what it
-//! means in a study), `eval`, `read`, `value` (numbers), `verdict`. What is read comes through
+//! From text to verdict: `token`, `parse`, `syntax` (the text as a tree), `check`, `plan` (its meaning in a
+//! study), `eval`, `read`, `value` (numbers), `verdict`. All tables and numbers of a run are read through
 //! [`crate::tables::Results`].
 
 mod check;

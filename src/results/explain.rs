@@ -3,7 +3,7 @@
 //! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
 //! [`Stretch`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
 //! `tasks.csv` hold, so any run's folder can be explained, and of `decisions.csv` where that was recorded.
-//! Who held the slots for which a job waited is found by [`SlotHolders`]. [`Explained`] is what is told of a
+//! [`SlotHolders`] finds the jobs that held the slots for which a job waited. [`Explained`] is the result for a
 //! job: its stretches, added up by part and rule.
 
 mod away;

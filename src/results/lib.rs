@@ -1,4 +1,4 @@
-//! What a run leaves, and all that is read from it: the rows of its tables, expectations, explanations and
+//! The results of a run and all that is read from them: the rows of its tables, expectations, explanations and
 //! where two runs part.
 //!
 //! Each column of a table is told once, here; `mumakil-run` writes the rows, reports and comparisons

@@ -1,4 +1,4 @@
-//! What a run leaves in its tables: one type for the rows of each, told once.
+//! The tables of a run: one type for the rows of each, told once.
 //!
 //! A [`table!`](crate::table) names the file, and for each column its name, its type and a sentence
 //! about it. From this come the heading, the writer, the reader ([`Results`]), the

@@ -1,4 +1,4 @@
-//! What a scenario says of a policy that is another process.
+//! The options of a policy that runs as a process of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,12 +21,12 @@ use mumakil_core::trace::hex;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExternalOptions {
-    /// What people call it; without this, its file or program.
+    /// The policy's name in reports; without this, its file or program.
     pub name: Option<String>,
     /// The program and what it is given, such as `[python3, mine.py]`. A word that is a file's path,
     /// seen from the scenario's folder or from where you are, stands for that file.
     pub command: Vec<String>,
-    /// What the policy is told as its options: anything.
+    /// Options that Mumakil passes on to the policy as they stand: any value.
     pub options: Value,
     /// How long, in real time, it may take to answer.
     pub timeout: SimSpan,
@@ -95,7 +95,7 @@ impl ExternalOptions {
             complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
-        // Whoever has a scenario from somebody else is to know it before it runs.
+        // The scenario may come from somebody else, so warn the reader which program a run of it would start.
         let message = format!("the policy is a program: `{}`", self.command.join(" "));
         let hint = "`--no-external` forbids to start it";
         complaints.push(Complaint::warning(&["command"], message, hint));

@@ -22,7 +22,7 @@ use mumakil_core::mapred::{
     Site, SlotKind, SlotShare, TrackerId, Truth, View,
 };
 
-/// What is done where the policy says no why.
+/// The reason that stands for an order for which the policy gave none.
 const UNSAID: Reason = Reason::Other("its policy gave no reason");
 
 /// A policy that is another process.
@@ -35,9 +35,9 @@ pub struct External {
     truth: Option<Truth>,
     /// How many questions it was asked.
     asked: u64,
-    /// What it is to hear with the next question.
+    /// News that go out with the next question.
     news: Vec<(u64, News)>,
-    /// What it was told of each job, by number.
+    /// The jobs as the policy was last told them, by number: it is told changes only.
     told: Vec<Told>,
     /// The jobs of which something may have changed, each once.
     changed: Vec<JobId>,
@@ -45,14 +45,14 @@ pub struct External {
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
     line: Vec<u8>,
-    /// Who hears what is said, if somebody does.
+    /// Gets a copy of each line that is exchanged, if somebody listens.
     overhear: Option<Overhear>,
 }
 
 /// A job with its maps near a tracker: how many on it, and how many on it or in its rack.
 type Near = (u32, u32, u32);
 
-/// What it was told of a job.
+/// The state of a job as the policy was last told it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     counts: Option<Counts>,
@@ -209,7 +209,7 @@ impl Scheduler for External {
         // known once it is tried, and what was decided after it may be another thing then.
         let mut in_vain = PerSlot::<Vec<u32>>::default();
         while let Some((job, kind)) = self.offer_but(offer, &in_vain)
-            // Who insists has been told.
+            // The policy was told that this job has nothing to launch here, and named it again: end the offer.
             && !in_vain[kind].contains(&job.0)
         {
             in_vain[kind].push(job.0);
@@ -233,7 +233,8 @@ impl External {
         self.look(&offer.view());
         let free = SlotKind::BOTH.map(|kind| offer.free(kind));
         let (near, not_here, has_some) = self.reachable(offer, free, in_vain);
-        // Who wants all offers has had this one.
+        // A policy that wants all offers has been asked already if some launch was in vain: ask no second time
+        // unless a task is left to launch.
         let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
         let is_wanted = is_first && self.wants(Want::AllOffers);
         if !has_some && !is_wanted {

@@ -25,7 +25,7 @@ const SHOWN: usize = 300;
 /// So many lines of what it says of itself are shown, each with so many bytes.
 const LINES: usize = 1_000;
 const LINE: u64 = 4 << 10;
-/// What is read at once.
+/// The most bytes that one read takes.
 const CHUNK: usize = 64 << 10;
 /// So long its last words may take to arrive once it is gone.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -56,7 +56,7 @@ pub(super) struct Process {
     /// Nothing when it has been told that this is the end.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// What was read, in its first so many bytes, of which the first were taken.
+    /// Bytes from the policy: those before `filled` were read, of these the ones before `taken` were used.
     buffer: Vec<u8>,
     filled: usize,
     taken: usize,
@@ -238,7 +238,8 @@ impl Process {
 
     /// Returns why it says nothing more.
     fn gone(&mut self, line: &[u8]) -> String {
-        // Who closes its output may live on.
+        // Wait a moment: a process that ends closes its output just before its status can be had. It may also
+        // live on without output.
         pause(Duration::from_millis(20));
         let words = match self.child.try_wait() {
             Ok(Some(status)) => format!("it ended with {}", told(status)),

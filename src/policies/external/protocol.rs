@@ -1,4 +1,4 @@
-//! What is said between Mumakil and a policy that is another process: one JSON object a line.
+//! The lines between Mumakil and a policy that is another process: one JSON object a line.
 //!
 //! Mumakil begins with [`Hello`] and hears [`Wishes`]. From then on it asks [`Question`]s, each of which
 //! is [`Answer`]ed before anything else is asked. Instants and spans are whole microseconds of the
@@ -18,7 +18,7 @@ use mumakil_core::mapred::{self, AttemptId, JobId, TaskId, TaskKind};
 /// The protocol's version. A policy that speaks another is not asked anything.
 pub const VERSION: u32 = 1;
 
-/// What Mumakil says.
+/// A line from Mumakil to the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
@@ -52,13 +52,13 @@ pub struct Hello {
     pub options: Value,
 }
 
-/// What the policy wants, all but the version with what holds if it says nothing.
+/// The policy's wishes. Each but the version may be left out and then has its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wishes {
     /// The version of the protocol that it speaks.
     pub protocol: u32,
-    /// What it wants to hear.
+    /// The information that it wants beside the usual.
     #[serde(default)]
     pub wants: Vec<Want>,
     /// After how long it is to be asked again and again, whether a tracker may get tasks or not.
@@ -70,11 +70,11 @@ pub struct Wishes {
     pub patience_us: Option<u64>,
 }
 
-/// What a policy may want to hear.
+/// Information that a policy gets only if it asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
-    /// What becomes of attempts: `launched` and `attempt` among the news.
+    /// The launches and ends of attempts: `launched` and `attempt` among the news.
     Attempts,
     /// How far the attempts of a tracker are that makes an offer. It costs the JobTracker a look-up for
     /// each, in every heartbeat.
@@ -95,7 +95,7 @@ pub struct Question {
     /// The cluster as the JobTracker sees it, if that has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
-    /// What has happened since the last question, in its order, each with its instant.
+    /// The news since the last question, in the order of time, each with its instant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub news: Vec<(u64, News)>,
     /// The tracker that makes an offer.
@@ -237,7 +237,7 @@ pub enum Locality {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt(pub u32, pub Kind, pub u32, pub u32);
 
-/// What a task does.
+/// The work of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -291,7 +291,7 @@ fn is_nobody(jobs: &[Vec<u32>; 2]) -> bool {
     jobs.iter().all(Vec::is_empty)
 }
 
-/// What the policy says.
+/// A line from the policy to Mumakil.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Heard {
@@ -309,7 +309,7 @@ pub enum Heard {
 pub struct Answer {
     /// The number of the question.
     pub number: u64,
-    /// What is to be done, one after the other.
+    /// The orders of the policy; Mumakil carries them out one after the other.
     #[serde(default, rename = "do")]
     pub deeds: Vec<Deed>,
 }
@@ -456,7 +456,7 @@ pub struct Own {
     /// Its share of them.
     #[serde(default)]
     pub share: Option<f64>,
-    /// What it is promised.
+    /// The slots that it is promised.
     #[serde(default)]
     pub min_share: u32,
 }
@@ -469,7 +469,7 @@ pub struct Held {
     pub held: u32,
     /// Its share of them.
     pub share: Option<f64>,
-    /// What it is promised.
+    /// The slots that it is promised.
     pub min_share: u32,
 }
 

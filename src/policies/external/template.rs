@@ -1,5 +1,5 @@
-//! What one begins a policy of one's own with: a file in Python or C++, or a small package in Rust. Each is the
-//! adapter, which speaks for the policy, and a policy to change. Neither needs packages of others.
+//! Templates for a policy of one's own: a file in Python or C++, or a small package in Rust. Each holds the
+//! adapter, which speaks for the policy, and a policy to change. None needs packages of others.
 
 /// A file in Python.
 pub const PYTHON: &str = include_str!("../../../scenarios/policies/greedy.py");

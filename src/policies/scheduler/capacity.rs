@@ -1,7 +1,7 @@
 //! `capacity`: Hadoop's capacity scheduler.
 //!
-//! Queues in a tree have guaranteed shares of the slots. What a queue leaves idle others may use, up
-//! to their maximum, and it gets it back as their tasks end. A free slot goes to the queue that has
+//! Queues in a tree have guaranteed shares of the slots. Others may use the slots that a queue leaves idle,
+//! up to their maximum, and the queue gets these back as their tasks end. A free slot goes to the queue that has
 //! least of what is guaranteed to it, there to the first job in line whose user is below its limit.
 //! Jobs whose tasks take several slots have trackers kept for them ([`reserved`]).
 //!
@@ -50,9 +50,9 @@ pub struct Capacity {
     tree: Tree,
     admission: Admission,
     reserved: Reserved,
-    /// What makes jobs wait for their input, if something does.
+    /// Makes jobs wait for their input, if the options say so.
     delay: Option<Delay>,
-    /// What gets slots back, if some queue wants them.
+    /// Gets lent slots back, if some queue has a time limit for that.
     reclaim: Option<Reclaim>,
     /// The queues to be served, kept so that no memory is asked for.
     leaves: Vec<QueueId>,
@@ -235,7 +235,7 @@ impl Scheduler for Capacity {
     }
 }
 
-/// What became of a job that was asked for a task.
+/// The answer of a job that was asked for a task.
 enum Answer {
     /// Here it is.
     Launched(Launched),

@@ -17,8 +17,8 @@
 //!
 //! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
 //! equal jobs the one with the lower number comes first (in Mumak the one whose id, as a text, is the
-//! lower one); and a task that has failed for good, where some may, is no demand any more. What is
-//! lacking is less by kills on their way, free slots, and those of setups and cleanups. An attempt that
+//! lower one); and a task that has failed for good, where some may, is no demand any more. A pool's lack is
+//! lessened by kills on their way, by free slots, and by those of setups and cleanups. An attempt that
 //! its tracker has not started yet is one of the latest, where Hadoop takes it for the oldest.
 
 mod starvation;
@@ -51,7 +51,7 @@ use mumakil_core::mapred::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FairOptions {
-    /// What is followed where the paper and Hadoop's code differ.
+    /// Which of the two to follow where the paper and Hadoop's code differ.
     pub variant: Variant,
     /// The pools, and what holds for those that are not declared.
     // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
@@ -60,7 +60,7 @@ pub struct FairOptions {
         "min_share_after": {"variant": "hadoop", "preemption": true},
     }}))]
     pub allocations: Allocations,
-    /// What a job's pool is.
+    /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input; `auto` unless given.
     pub delay: DelaySpec,
@@ -209,7 +209,7 @@ impl Scheduler for Fair {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        // Who is starved waits for no input any more, and gets slots by killing.
+        // A job may wait for its input and for the time-outs of starvation, which end in kills: add both.
         self.delay.patience(view) + self.starvation.longest(&self.tree)
     }
 

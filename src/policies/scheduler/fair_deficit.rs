@@ -51,7 +51,7 @@ pub struct FairDeficitOptions {
         "min_share_after": {"the policy `fair`": true},
     }}))]
     pub allocations: Allocations,
-    /// What a job's pool is.
+    /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// Whether a job's weight grows with the logarithm of the tasks that it could run.
     pub size_based_weight: bool,
@@ -86,7 +86,7 @@ pub struct FairDeficit {
     updated_at: SimTime,
 }
 
-/// What is known of a job.
+/// A job as the policy knows it.
 #[derive(Debug)]
 struct Info {
     pool: PoolId,
@@ -97,7 +97,7 @@ struct Info {
     of: PerSlot<Part>,
 }
 
-/// What is known of a job for a kind of slot.
+/// A job's numbers for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     /// Slots that it lacked, times milliseconds.
@@ -105,9 +105,9 @@ struct Part {
     share: f64,
     weight: f64,
     min_slots: u32,
-    /// What ran at the last update, and what was launched since: what has ended since counts.
+    /// Attempts that ran at the last update or were launched since; those that have ended since still count.
     running: u32,
-    /// What could be launched, in the same way.
+    /// Tasks that could be launched, counted in the same way.
     needed: u32,
 }
 

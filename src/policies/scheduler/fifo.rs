@@ -55,7 +55,7 @@ pub struct Fifo {
     with_maps: BTreeSet<Place>,
     /// All tasks of those that have reduces.
     padded: PerSlot<u64>,
-    /// What makes jobs wait, if something does.
+    /// Makes jobs wait for their input, if the options say so.
     delay: Option<Delay>,
     reduces: Reduces,
 }

@@ -8,7 +8,7 @@ use super::*;
 use mumakil_core::mapred::testing::{Bench, steps_of};
 use mumakil_core::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind};
 
-/// What there is more and more of.
+/// The number that grows from one measurement to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Of {
     /// Jobs at once, of one user, in one pool.

@@ -56,7 +56,7 @@ pub struct ModifiedFairOptions {
         "min_share_after": {"the policy `fair`": true},
     }}))]
     pub allocations: Allocations,
-    /// What a job's pool is.
+    /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
     /// wait has been measured.
@@ -65,7 +65,7 @@ pub struct ModifiedFairOptions {
     pub classification: bool,
     /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
     pub pool_allocation: bool,
-    /// What the maximum of a pool bounds, if slots are allotted.
+    /// The number that a pool's maximum bounds, if slots are allotted.
     #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
     pub maximum: Maximum,
     /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of

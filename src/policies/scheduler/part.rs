@@ -1,4 +1,4 @@
-//! What policies share: each policy owns the parts that it is made of.
+//! The parts that policies share: each policy owns those that it is made of.
 
 pub mod allocation_file;
 pub mod allocations;

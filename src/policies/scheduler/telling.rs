@@ -1,5 +1,5 @@
-//! What policies tell is what they do: jobs that they hold back get nothing, of random jobs on small
-//! clusters; who is refused for a tracker's load is told so; and how pools and queues stand.
+//! Tests that policies do as they say, with random jobs on small clusters: jobs that they report as held back
+//! get nothing, a job refused for a tracker's load is told so, and the standings of pools and queues are right.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -49,9 +49,9 @@ pub struct BySize<D> {
 pub trait Discipline: Send + 'static {
     /// The policy's name.
     const NAME: &'static str;
-    /// What it does.
+    /// The description of the policy in lists.
     const ABOUT: &'static str;
-    /// Who is served first.
+    /// The measure by which jobs are served.
     const ORDER: Order;
 }
 

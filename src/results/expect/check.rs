@@ -15,7 +15,7 @@ use super::space::Space;
 use super::syntax::{ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode};
 use super::unit::Unit;
 
-/// What the result is for.
+/// The use of an expression's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExprPurpose {
     /// Measured in each cell. It may choose one value of an axis for a quantity, as to compare two.

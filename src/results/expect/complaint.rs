@@ -1,4 +1,4 @@
-//! What is wrong with an expression, and where.
+//! Complaints about an expression, each with its place.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use mumakil_base::nearest::nearest;
 pub struct ExprComplaint {
     /// The bytes of the expression's text that are wrong.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The complaint.
     pub message: String,
-    /// What to write instead.
+    /// A better expression, or how to write one.
     pub hint: Option<String>,
 }
 

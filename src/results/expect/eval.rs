@@ -1,7 +1,7 @@
 //! A plan becomes numbers: one for each seed.
 //!
-//! What is one number a run is computed for every seed; a comparison of two such is then made once,
-//! of their means. What is many numbers a run is read, combined and aggregated seed by seed, so
+//! A term of one number a run is computed for every seed; a comparison of two such terms is then made once,
+//! of their means. A term of many numbers a run is read, combined and aggregated seed by seed, so
 //! that one run's numbers are in memory at a time.
 
 use std::cell::RefCell;

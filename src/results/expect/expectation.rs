@@ -10,20 +10,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{KnownGap, Published};
 
-/// What the results should show: an expression, or one with what is known about it.
+/// An expectation of the results: an expression, or one with what is known about it.
 ///
-/// The expression is kept as text: whoever knows where it stands parses it and places the
-/// complaint.
+/// The expression is kept as text: the reader of a scenario or study, which knows where the text stands,
+/// parses it and places the complaint.
 // `remote` makes functions of the long form, which the traits below use beside the short one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Expectation {
     /// The expression.
     pub that: String,
-    /// What it says, in words.
+    /// The same in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// What was published about it.
+    /// Published numbers or words about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
     /// Why it does not hold, if it is known not to.
@@ -83,7 +83,7 @@ impl JsonSchema for Expectation {
                     "type": "object",
                     "properties": {
                         "that": text("The expression."),
-                        "what": text("What it says, in words."),
+                        "what": text("The same in words."),
                         "published": Published::json_schema(generator),
                         "known_gap": KnownGap::json_schema(generator),
                     },

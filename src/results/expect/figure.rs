@@ -19,11 +19,11 @@ use mumakil_base::units::tell::significant;
 pub struct Figure {
     /// Which of several it is; empty if there is one only.
     pub what: String,
-    /// What was published.
+    /// The published number.
     pub published: PublishedNumber,
-    /// What was measured, if there is such a number.
+    /// Our measured number, if there is one.
     pub ours: Option<f64>,
-    /// What both are of.
+    /// The unit of both.
     pub unit: Unit,
 }
 
@@ -32,9 +32,9 @@ pub struct Figure {
 pub struct Misfit {
     /// Which of a list is wrong, if one of them is.
     pub place: Option<usize>,
-    /// What is wrong.
+    /// The complaint.
     pub message: String,
-    /// What to do about it.
+    /// How to mend it.
     pub hint: String,
 }
 

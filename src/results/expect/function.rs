@@ -11,7 +11,7 @@ pub struct Function {
     pub name: &'static str,
     /// The names of its parameters, in their order.
     pub parameters: &'static [&'static str],
-    /// What it says.
+    /// Its description.
     pub about: &'static str,
     compute: Compute,
 }

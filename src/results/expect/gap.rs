@@ -15,7 +15,7 @@ use crate::worded;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct KnownGap {
-    /// What kind of reason it is, if that is said.
+    /// The kind of reason, if it is given.
     #[serde(deserialize_with = "said")]
     pub class: Option<GapClass>,
     /// The reason.

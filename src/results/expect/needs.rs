@@ -1,10 +1,10 @@
-//! What expressions read: tables, numbers and histograms that a run has left.
+//! The parts of a run that expressions read: tables, numbers and histograms.
 
 use std::collections::BTreeSet;
 
 use crate::tables::{TableRow, WasteRow};
 
-/// What an expression reads, so that a study need record nothing else.
+/// The parts of a run that an expression reads. A study need record no others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExprNeeds {
     /// The files of the tables.

@@ -10,7 +10,7 @@ use crate::tables::{
     AloneRow, AttemptRow, CellValue, ChainRow, JobRow, SlotsRow, TableRow, WasteRow,
 };
 
-/// What kind of value a term has.
+/// The kind of a term's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Type {
     pub(super) shape: QuantityShape,
@@ -23,7 +23,7 @@ pub(super) struct Type {
 pub(super) struct Term {
     pub(super) kind: TermKind,
     pub(super) of: Type,
-    /// What it is called in a verdict.
+    /// Its name in a verdict.
     pub(super) label: String,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum TermKind {
         condition: Box<Term>,
         from: f64,
     },
-    /// What is computed for each job, task or instant alone.
+    /// A value computed for each job, task or instant alone.
     Apply(Element, Vec<Term>),
 }
 
@@ -108,7 +108,7 @@ pub(super) enum Aggregate {
     Share,
 }
 
-/// What becomes of a curve.
+/// The way in which a curve becomes one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CurveFold {
     Aggregate(Aggregate),

@@ -1,4 +1,4 @@
-//! What was published about a number, in words or as numbers.
+//! Published numbers, or words about one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +28,7 @@ macro_rules! numbers_as_text {
     };
 }
 
-/// What was published: `nearly all`, `98 %`, or a number for each that is measured.
+/// A published claim: `nearly all`, `98 %`, or a number for each that is measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Published {
@@ -43,7 +43,7 @@ pub enum Published {
 pub struct PublishedNumber {
     /// Its value, in seconds, in bytes, as a share or plain.
     pub value: f64,
-    /// What it is of.
+    /// Its unit.
     pub unit: Unit,
     /// How it is written.
     pub text: String,

@@ -1,7 +1,7 @@
-//! What can be asked for by name, and where it is read.
+//! Quantities that expressions ask for by name, and where each is read.
 //!
 //! The columns of a run's tables that are quantities or keys say so themselves ([`crate::tables`]);
-//! here are what is made of several, and the numbers of the summary and the histograms.
+//! here are quantities made of several columns, and the numbers of the summary and the histograms.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::tables::{
     AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, SlotsRow, TableRow, WasteRow,
 };
 
-/// What a number is of: the run, each of its jobs, and so on.
+/// The things that have a number each: the run, each of its jobs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuantityShape {
     /// One a run.

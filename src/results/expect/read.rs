@@ -243,7 +243,7 @@ impl<'a> QuantityReader<'a> {
             }
             Ok(())
         })?;
-        // What changed in the same millisecond, changed at once.
+        // Times are whole milliseconds: of changes in the same one, keep the last.
         changes.reverse();
         changes.dedup_by_key(|(at, _)| *at);
         changes.reverse();

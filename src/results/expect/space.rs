@@ -3,7 +3,7 @@
 use super::unit::{Unit, with_unit};
 use crate::tables::{ReadError, Results};
 
-/// What a study varies. A single scenario has no axes.
+/// The axes of a study. A single scenario has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Space {
     /// The axes; the place of a value on each makes a cell.
@@ -27,7 +27,7 @@ pub struct SpaceAxis {
 pub struct SpaceValue {
     /// The shortest text that names it on its axis.
     pub label: String,
-    /// What it counts or measures, in seconds, bytes or plain, if it is a number.
+    /// Its number, in seconds, bytes or plain, if it is one.
     pub number: Option<(f64, Unit)>,
 }
 

@@ -1,7 +1,7 @@
 //! The shape of an expression as it was written, and how it is written again.
 //!
-//! Nothing here has a meaning yet: names may be unknown and times compared with bytes. What is
-//! printed parses to an equal tree; trees are equal wherever they stood.
+//! Nothing here has a meaning yet: names may be unknown and times compared with bytes. A printed
+//! tree parses to an equal tree; trees are equal wherever they stood.
 
 use std::fmt;
 use std::ops::Range;
@@ -73,7 +73,7 @@ pub(super) struct ExprSetting {
     pub(super) value: Spanned<Choice>,
 }
 
-/// What a setting may be set to.
+/// The value of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Choice {
     Word(String),

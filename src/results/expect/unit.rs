@@ -1,4 +1,4 @@
-//! What a number is of: a time, a size, a share or nothing; and how such a number is told.
+//! The unit of a number: a time, a size, a share or nothing; and how such a number is told.
 
 use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -118,7 +118,7 @@ impl Unit {
                 tell::number(size, like) + &power("s", seconds) + &power("B", bytes)
             }
         };
-        // What is rounded to nothing has no sign.
+        // A number that is rounded to zero has no sign.
         let is_below = value < 0.0 && told.contains(|c: char| ('1'..='9').contains(&c));
         let sign = if is_below { "-" } else { "" };
         format!("{sign}{told}")

@@ -22,7 +22,7 @@ pub(super) struct ValueKey {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     One(f64),
-    /// In the order of the keys. What a job has not is not a number: it is in no aggregate, and
+    /// In the order of the keys. A job without the quantity has NaN: no aggregate counts it, and
     /// no comparison with it holds.
     Keyed(Vec<(ValueKey, f64)>),
     Steps(StepFunction),
@@ -47,9 +47,9 @@ impl Value {
 /// Why there is no number.
 #[derive(Debug)]
 pub(super) enum NoNumber {
-    /// What a run has left cannot be read.
+    /// A file of the run cannot be read.
     Read(ReadError),
-    /// What was asked for does not exist: the mean of nothing, the instant of what never happened.
+    /// The number does not exist: the mean of nothing, the instant of an event that never happened.
     Undefined(String),
 }
 
@@ -132,7 +132,7 @@ fn steps(part: &Value) -> Option<&StepFunction> {
     }
 }
 
-/// What is in some parts only is left out.
+/// Combines values key by key; a key that some part lacks is left out.
 fn combine_keyed(
     element: &Element,
     parts: &[Value],
@@ -237,7 +237,7 @@ impl Operator {
 }
 
 impl ComparisonSign {
-    /// Returns whether it holds. What differs by rounding only is equal.
+    /// Returns whether it holds. Numbers that differ by rounding only are equal.
     pub(super) fn holds(self, a: f64, b: f64) -> bool {
         let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
         match self {

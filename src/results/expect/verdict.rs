@@ -1,4 +1,4 @@
-//! What became of an expectation: in which cells it holds, by which numbers.
+//! The verdict on an expectation: in which cells it holds, by which numbers.
 //!
 //! Every axis that the expectation neither selects nor goes through is for all: it must hold in
 //! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
@@ -17,7 +17,7 @@ use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 
 worded! {
-    /// What became of an expectation.
+    /// The outcome of an expectation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum VerdictState {
         /// It holds.
@@ -34,7 +34,7 @@ worded! {
 /// An expectation that was judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectationVerdict {
-    /// What became of it.
+    /// The outcome.
     pub state: VerdictState,
     /// The numbers, of the worst cell if there are several.
     pub measured: String,
@@ -72,7 +72,7 @@ impl ExpectationVerdict {
     }
 }
 
-/// What a cell says.
+/// The verdict on one cell.
 struct CellVerdict {
     holds: bool,
     /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
@@ -216,7 +216,7 @@ impl Judge<'_> {
             }
             measured += &unit.show(*mean);
         }
-        // What is one number for all seeds has been repeated for each, and has no interval.
+        // Only numbers that differ from seed to seed have an interval; others were repeated for each seed.
         let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
             [left, right] if scatter == Some(Scatter::EachSeed) => {
@@ -230,7 +230,7 @@ impl Judge<'_> {
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
         let margin = clear.fold(f64::INFINITY, f64::min);
-        // What fails, fails by the farthest that a pair is off.
+        // If it fails, report the largest distance by which a neighbouring pair breaks the order.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
         Ok(CellVerdict { holds, margin: if holds { margin } else { -off }, measured })
     }

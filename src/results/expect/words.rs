@@ -5,7 +5,7 @@
 use super::Expr;
 use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
 
-/// What quantities are called where their name is no word.
+/// Words for quantities whose name is no word.
 const NOUNS: [(&str, &str); 54] = [
     ("sojourn", "sojourn time"),
     ("wait", "wait for the first task"),

@@ -4,7 +4,7 @@ use super::part::SojournPart;
 use super::story::Stretch;
 
 /// Returns the stretches, with those that lie in the JobTracker's absences as such; `spans` are these, in
-/// the order of time. What went on without it, such as tasks under way, stays what it was.
+/// the order of time. Work that went on without it, such as tasks under way, keeps its part.
 pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)]) -> Vec<Stretch> {
     if spans.is_empty() {
         return stretches;

@@ -1,4 +1,4 @@
-//! Who held the slots in some stretch of time.
+//! The jobs and groups that held the slots in some stretch of time.
 //!
 //! How much a job, a group or all of them have held up to an instant is looked up in a sorted list. Those
 //! that held most are found without a look at every job: jobs are the leaves of a tree by the instant at
@@ -12,7 +12,7 @@ use mumakil_core::cluster::{PerSlot, SlotKind};
 /// So many of those who held slots are told one by one.
 const NAMED: usize = 10;
 
-/// What an attempt held.
+/// A span in which an attempt held slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttemptHold {
     /// The number of its job.
@@ -33,7 +33,7 @@ pub(super) type Span = (u64, u64);
 /// Slots times milliseconds, by who held them.
 pub type HolderTime = (u32, u64);
 
-/// What jobs and groups of jobs held at which times.
+/// The slots that jobs and groups of jobs held at each time.
 #[derive(Debug, Default)]
 pub struct SlotHolders(PerSlot<OfKind>);
 
@@ -54,7 +54,7 @@ struct Many {
     tree: Vec<HeldBound>,
 }
 
-/// What is held below a node of the tree: by none of its curves more than `most`, and nothing outside
+/// A bound on the curves below a node of the tree: each holds no more than `most`, and nothing outside
 /// of the span.
 #[derive(Clone, Copy, Debug)]
 struct HeldBound {

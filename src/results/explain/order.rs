@@ -62,7 +62,7 @@ fn rule(
     let precedence = told.orders[order].1;
     let there_are = told.slots[kind].saturating_mul(wait.ms());
     if all.saturating_mul(2) < there_are {
-        // Who has come first cannot be why.
+        // More than half of the slots were free, so the order of jobs cannot be the reason.
         WaitRule::FreeSlot
     } else if 0 < own && 2 * all <= 3 * own {
         WaitRule::OwnTasks

@@ -7,7 +7,7 @@ use mumakil_core::cluster::SlotKind;
 use mumakil_core::mapred::By;
 
 worded! {
-    /// What a stretch of a job's time went into.
+    /// The cause of a stretch of a job's time.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum SojournPart {

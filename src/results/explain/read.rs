@@ -15,7 +15,7 @@ use crate::tables::{
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
 
-/// What takes the work of a node, or its output.
+/// Incidents that take the work of a node, or its output.
 const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
@@ -26,7 +26,7 @@ type Went = BTreeMap<String, Vec<u64>>;
 /// job, task and attempt.
 type Losses = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
-/// What is known of a run.
+/// A run as its files tell it.
 #[derive(Clone, Debug)]
 pub struct ToldRun {
     /// Its jobs, in the order of their numbers.
@@ -40,7 +40,7 @@ pub struct ToldRun {
     pub slots: PerSlot<u64>,
     /// When the JobTracker's process stood still or was gone: from and to, in milliseconds.
     pub absences: Vec<(u64, u64)>,
-    /// What attempts held.
+    /// The spans in which attempts held slots.
     pub holds: Vec<AttemptHold>,
 }
 
@@ -68,7 +68,7 @@ pub struct ToldJob {
     pub ended: u64,
     /// Its attempts.
     pub tries: Vec<JobAttempt>,
-    /// What it was refused, if that was recorded.
+    /// The refusals that it met, if these were recorded.
     pub refusals: Vec<Refused>,
 }
 
@@ -232,8 +232,8 @@ fn attempt(
     let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
     // Of what is not known, nothing is said: each instant is then the one before.
     let started = started.unwrap_or(launched);
-    // What was not heard of before the job ended has kept it waiting for nothing; a job that has not
-    // ended waits for it still.
+    // If the JobTracker did not hear of an attempt's end before the job ended, the job did not wait for it. A job
+    // that has not ended waits for it still.
     let unheard = if job.row.outcome == JobEnd::Unfinished { job.ended } else { u64::MAX };
     let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));

@@ -1,4 +1,4 @@
-//! What kept a job waiting, walked back from its end.
+//! The causes of a job's waiting, walked back from its end.
 //!
 //! A job ends when its cleanup has ended; that began when the last reduce was known to have ended; that
 //! fetched until the last map was known to have ended, or waited for a slot since then; and so on. Each step
@@ -25,7 +25,7 @@ use mumakil_core::mapred::TaskKind;
 /// An attempt of a job, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobAttempt {
-    /// What its task does.
+    /// The work of its task.
     pub kind: TaskKind,
     /// The number of its task.
     pub task: u32,
@@ -64,7 +64,7 @@ pub struct JobAttempt {
 /// A part of a job's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// What it went into.
+    /// Its cause.
     pub part: SojournPart,
     /// From when.
     pub from: u64,
@@ -126,7 +126,7 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<Stretch> {
     walk.back
 }
 
-/// What an instant is the launch or the end of.
+/// The event at an instant of the walk: the launch or the end of something.
 #[derive(Clone, Copy)]
 enum WalkStep<'t> {
     /// The job's end.
@@ -137,7 +137,7 @@ enum WalkStep<'t> {
     MapsDone,
 }
 
-/// What there was of a task before another attempt of it was launched.
+/// An earlier attempt of a task, as the launch of another one found it.
 enum EarlierAttempt<'t> {
     /// An attempt that went on beside the new one.
     Beside(&'t JobAttempt),
@@ -158,7 +158,7 @@ struct BackwardWalk<'t> {
     first_reduce: Option<u64>,
     /// The instant at which it is.
     at: u64,
-    /// What lies behind it, the last first.
+    /// The stretches that it has passed, the last first.
     back: Vec<Stretch>,
 }
 
@@ -170,7 +170,7 @@ impl<'t> BackwardWalk<'t> {
         {
             next = step;
         }
-        // What is left lies before the first map or reduce.
+        // The rest of the job's time lies before its first map or reduce.
         let running = self.job.running_ms.unwrap_or(u64::MAX);
         // Attempts of which no end was known by then have come to nothing.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);

@@ -1,4 +1,4 @@
-//! What is told of a job: its stretches, added up by part and rule, and who held what it waited for.
+//! The explanation of a job: its stretches, added up by part and rule, and the holders of the slots it waited for.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Explained {
     /// How long it would have taken without others and mishaps: without what they cost, and of waits for
     /// slots no more than the share of these that the job itself held meanwhile.
     pub undelayed_ms: u64,
-    /// What it went into, in the order in which parts follow one another.
+    /// Its sojourn by parts, in the order in which these follow one another.
     pub sums: Vec<PartSum>,
     /// In the order of time.
     pub stretches: Vec<Stretch>,
@@ -28,7 +28,7 @@ pub struct Explained {
 /// A part of a job's time, or of that of all jobs, by one rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartSum {
-    /// What it went into.
+    /// The part.
     pub part: SojournPart,
     /// By which rule, if it is a wait for a slot.
     pub rule: Option<WaitRule>,
@@ -36,7 +36,7 @@ pub struct PartSum {
     pub ms: u64,
     /// Slots times milliseconds that were held in that time, by anybody.
     pub held: u64,
-    /// What of these the jobs held that waited.
+    /// Of these, those that the waiting jobs held themselves.
     pub own: u64,
     /// The jobs that held most, with how much; empty unless that was asked for.
     pub jobs: Vec<HolderTime>,
@@ -147,7 +147,7 @@ impl PartSum {
     }
 }
 
-/// What stretches are added up by.
+/// The key by which stretches are added up.
 type StretchKey = (SojournPart, Option<WaitRule>);
 
 fn by_key<'s>(stretches: impl IntoIterator<Item = &'s Stretch>) -> BTreeMap<StretchKey, Vec<Span>> {

@@ -11,7 +11,7 @@ table! {
     "tasks.csv" pub struct AttemptRow {
         /// The number of its job.
         job: u32,
-        /// What its task does.
+        /// The work of its task.
         #[key = "kind"]
         kind: AttemptKind,
         /// The number of its task, among those of the job and kind.
@@ -85,7 +85,7 @@ table! {
 }
 
 worded! {
-    /// What an attempt is of.
+    /// The work of an attempt's task.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub enum AttemptKind {
         /// A map.

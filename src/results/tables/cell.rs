@@ -10,7 +10,7 @@ pub type Text = SmolStr;
 
 /// The type of a column.
 pub trait TableCell: Sized {
-    /// What it holds.
+    /// The kind of its values.
     const KIND: CellKind;
     /// Whether it may hold nothing.
     const MAY_BE_EMPTY: bool = false;
@@ -25,7 +25,7 @@ pub trait TableCell: Sized {
     fn value(&self) -> CellValue<'_>;
 }
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A whole number.
@@ -42,7 +42,7 @@ pub enum CellKind {
     Words(&'static [&'static str]),
 }
 
-/// What a cell holds.
+/// The value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellValue<'a> {
     /// Nothing.

@@ -10,7 +10,7 @@ table! {
     /// lasted. Launches are in the table of the attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {
-        /// What was decided.
+        /// The decision.
         what: Decided,
         /// The number of the job.
         job: u32,
@@ -46,7 +46,7 @@ table! {
 }
 
 worded! {
-    /// What was decided.
+    /// A decision of the policy.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Decided {
         /// To give a job no slot.

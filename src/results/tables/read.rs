@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use super::table::{Cells, Column, ColumnInfo, TableRow};
 use mumakil_base::units::SimTime;
 
-/// What a run has left.
+/// The files of a run.
 pub trait Results {
     /// Opens a file of it.
     ///
@@ -141,7 +141,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong there.
+        /// The complaint.
         message: String,
     },
 }

@@ -11,7 +11,7 @@ use super::cell::{CellKind, CellValue, TableCell};
 pub trait TableRow: Sized + 'static {
     /// The name of the table's file.
     const FILE: &'static str;
-    /// What the table has.
+    /// The description of the table.
     const ABOUT: &'static str;
     /// The columns, in their order.
     const COLUMNS: &'static [Column<Self>];
@@ -26,20 +26,20 @@ pub trait TableRow: Sized + 'static {
 /// A column of a table.
 #[derive(Debug)]
 pub struct Column<R> {
-    /// What it is called, and how it is told elsewhere.
+    /// Its name and description, and its use in expectations.
     pub info: ColumnInfo,
     /// Returns the cell of a row.
     pub value: fn(&R) -> CellValue<'_>,
 }
 
-/// What a column is called, holds and means.
+/// A column's name, kind and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnInfo {
     /// Its name in the heading. A column of times ends in `_ms`.
     pub name: &'static str,
-    /// What it means.
+    /// Its description.
     pub about: &'static str,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: CellKind,
     /// Whether it may hold nothing.
     pub may_be_empty: bool,
@@ -54,7 +54,7 @@ pub struct ColumnInfo {
 pub struct TableInfo {
     /// The name of its file.
     pub file: &'static str,
-    /// What it has.
+    /// Its description.
     pub about: &'static str,
     /// Its columns.
     pub columns: Vec<ColumnInfo>,

@@ -35,8 +35,8 @@ struct Jobs {
     waiting: Lines<Arc<str>>,
     /// The jobs that were let in and count.
     counted: BTreeMap<Turn, Entry>,
-    /// What all of these are, and those of each user; up to 0.21 only of those that the last look
-    /// has come upon.
+    /// The sum of the counted jobs, of all users and of each. During a look up to 0.21 it
+    /// lacks the jobs behind the place that the look has reached.
     all: Sum,
     users: FxHashMap<Arc<str>, Sum>,
 }

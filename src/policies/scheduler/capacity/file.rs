@@ -4,8 +4,8 @@
 //! `mapred.capacity-scheduler.queue.NAME.capacity`. The queues that such names name exist. As in the
 //! hierarchy of 0.21, a queue inside of another has both names, `OUTER:INNER`; the outer one has
 //! properties of its own. `mapred.capacity-scheduler.default-…` holds for queues that do not say so
-//! themselves; some have another word there ([`OF_DEFAULTS`]), and shares are none of these. What
-//! Hadoop passes over is refused ([`xml`]).
+//! themselves; some have another word there ([`OF_DEFAULTS`]), and shares are none of these. The reader
+//! refuses parts that Hadoop would pass over ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -19,7 +19,7 @@ use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::Auto;
 
-/// What every property's name begins with.
+/// The beginning of every property's name.
 const PREFIX: &str = "mapred.capacity-scheduler.";
 
 /// Something that can be said of a queue, or of all.
@@ -35,7 +35,7 @@ struct Word<T> {
 enum Say<T> {
     Percent(fn(&mut T, Fraction)),
     Whole(fn(&mut T, Limit)),
-    /// What is expected, and what may find that the text says nothing.
+    /// The expected form of the text, for complaints, and a function that reads it: `None` if it has another.
     Other(&'static str, fn(&mut T, &str) -> Option<()>),
 }
 
@@ -105,10 +105,10 @@ const OF_QUEUE: [Word<Queue>; 11] = [
     word("init-accept-jobs-factor", "max_active_tasks", Whole(|_, _| {})),
 ];
 
-/// What Hadoop heeds for single queues only.
+/// Properties that Hadoop heeds for single queues only, not as defaults.
 const OF_ONE: [&str; 3] = ["capacity", "guaranteed-capacity", "maximum-capacity"];
 
-/// What has one word where it is said of a queue, and another where it is said of all: both.
+/// Properties whose word for one queue differs from the word for the default of all queues: both words.
 const OF_DEFAULTS: [(&str, &str); 2] = [
     ("maximum-initialized-active-tasks", "maximum-active-tasks-per-queue"),
     ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
@@ -218,7 +218,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut Findings) -> Vec<Property<'
 #[derive(Default)]
 struct Reader<'d> {
     all: Queues,
-    /// What holds for queues that do not say it themselves.
+    /// The defaults for queues that do not set a property themselves.
     defaults: Queue,
     /// The queues by their names from the outermost on, in the order in which they come, each with
     /// its first property.

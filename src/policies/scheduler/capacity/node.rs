@@ -11,7 +11,7 @@ use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{Holding, PerSlot, SlotKind, SlotShare};
 
-/// What is off in binary fractions, of slots.
+/// The slots by which a sum of binary fractions may be off.
 pub(super) const ROUNDING: f64 = 1e-6;
 
 /// A queue, numbered from the root on: one declared before another has the lower number.
@@ -194,7 +194,7 @@ impl Node {
     /// Returns the most slots that a user may have, who is about to get a task of so many.
     fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
-        // Who has a job in the queue, or one with something to launch.
+        // 1.x divides the queue among users that have something to launch, earlier lines among all that have a job.
         let (users, own) = match rules {
             Rules::V1 => (self.active[kind], slots.max(width)),
             _ => (self.users.len() as u32, slots),

@@ -1,4 +1,4 @@
-//! What can be said of `capacity`, and what is wrong with it.
+//! The options of `capacity`, and the checks of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct CapacityOptions {
     pub rules: Rules,
     /// The queues, and what holds for all of them.
     pub allocations: FileOr<Queues>,
-    /// What a job's queue is.
+    /// How the queue of a job is chosen.
     pub queue_by: QueueBy,
     /// The memory of a map slot. Maps that need more take several slots. Without this, each map
     /// takes one slot.

@@ -3,7 +3,7 @@
 //! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`Filed::check`] says what is
 //! wrong with them in either case.
 //!
-//! What a queue does not say itself holds as for the queue around it. A job names its queue by the
+//! A value that a queue does not set is that of the queue around it. A job names its queue by the
 //! queue's name alone and stands in a leaf: a queue without others inside.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub(super) const DEFAULT: &str = "default";
 /// A number of jobs or tasks that may be there.
 pub(super) type Limit = Count<1, 2_147_483_647>;
 
-/// What a job's queue is.
+/// How the queue of a job is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueBy {
@@ -134,8 +134,8 @@ impl Filed for Queues {
         file::read(root, findings)
     }
 
-    /// What a single value may be is its type's affair; this is about values together. Queues too deep in
-    /// others are not looked at.
+    /// Checks values against each other; each value alone was checked by its type. Queues that are nested too
+    /// deep are not looked at.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);

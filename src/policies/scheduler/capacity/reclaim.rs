@@ -1,9 +1,9 @@
-//! What queues lent to others comes back in time: Hadoop's capacity reclaim, up to 0.20.0.
+//! Hadoop's capacity reclaim, up to 0.20.0: a queue gets slots back that it has lent to others.
 //!
 //! A queue below its guaranteed slots that could use more claims them while others have more than
-//! theirs, and comes first as long as it does. What it has not got shortly before the claim is due is
-//! made free by killing: of each queue above its slots its part of what it has too much, of the
-//! latest jobs first and there the attempts that are least far.
+//! theirs, and comes first as long as it does. Shortly before the claim is due, the policy kills attempts for
+//! the slots that are still lacking: each queue above its guaranteed slots gives in proportion to its excess,
+//! of the latest jobs first, and of these the attempts with the least progress.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ const BEFORE: u64 = 3;
 pub(super) struct Reclaim {
     /// By the number of the queue; of each the earliest first.
     claims: Vec<PerSlot<VecDeque<Claim>>>,
-    /// What runs; of what was killed the queue, and how many slots it takes.
+    /// The running attempts; for each attempt that was killed its queue and how many slots it takes.
     launches: Launches<(QueueId, u32)>,
 }
 
@@ -75,11 +75,11 @@ impl Reclaim {
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
             let wanted = lacks.min(tree.usable(id, kind)) as u32;
             let claims = &mut self.claims[id.index()][kind];
-            // What has not come when it was due is claimed anew.
+            // Drop claims that are overdue: the queue claims anew the slots that it still lacks.
             claims.retain(|claim| view.now() <= claim.due);
             let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
             while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
-                // What it has got meanwhile, or wants no more, was claimed first.
+                // The queue has got slots since, or wants fewer: the earliest claims are met first.
                 let less = first.slots.min(claimed - wanted);
                 first.slots -= less;
                 claimed -= less;
@@ -111,7 +111,7 @@ impl Reclaim {
     /// Kills what queues have too much, in proportion.
     fn kill(&mut self, orders: &mut Orders<'_>, tree: &Tree, kind: SlotKind, needed: u32) {
         let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
-        // What is killed already is nobody's any more.
+        // The slots of killed attempts become free anyhow, so they are no excess any more.
         let rich = leaves.map(|id| {
             let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
             (id, left)
@@ -119,7 +119,7 @@ impl Reclaim {
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let needed = needed.min(total);
-        // What the one before left of its part, because its tasks are too wide, is the next one's.
+        // Tasks that take several slots may not fill a queue's part; the next queue gives the rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
             let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;

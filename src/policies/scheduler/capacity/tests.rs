@@ -146,7 +146,7 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(&mut of);
     bench.tick();
     let launched = std::iter::from_fn(|| bench.beat(0).first().map(|attempt| attempt.job()));
-    // Four users: as many as may share the queue, and two more. Whoever has its jobs is passed over.
+    // Four users get in: the two that may share the queue, and two more. A user with two jobs is passed over.
     let first_two = [a, b, c, d].into_iter().flat_map(|jobs| [jobs[0], jobs[1]]);
     assert_eq!(launched.collect::<Vec<_>>(), first_two.collect::<Vec<_>>());
     bench.tick().fill();

@@ -1,9 +1,8 @@
-//! Who has been below its share for too long, and whose tasks are killed for it.
+//! Pools that have been below their share for too long, and the tasks that are killed for them.
 //!
-//! Among the pools inside of one pool, what some lack is taken from those that have more than their
-//! share: the latest tasks die first, never so many that a pool falls below the whole slots of its
-//! share, and never more than are lacking: a kill that is on its way counts, and so does a slot that
-//! nobody's task has.
+//! Among the pools inside of one pool, those with more than their share give the slots that the others lack.
+//! The latest tasks die first, never so many that a pool falls below the whole slots of its share, and never
+//! more than are lacking. Kills on their way count as slots to come, and so do slots that no pool's task has.
 
 use super::tree::Tree;
 use super::{FairOptions, Variant};
@@ -30,7 +29,7 @@ pub(super) struct Starvation {
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
-    /// What runs, of which the latest die first; of what was killed the pool.
+    /// The running attempts, of which the latest die first; for each that was killed its pool.
     launches: Launches<PoolId>,
 }
 
@@ -48,11 +47,11 @@ impl Clock {
     }
 }
 
-/// What pools have and should have, of one kind of slot.
+/// The slots of one kind that pools have and should have.
 struct Books {
     kind: SlotKind,
     shares: Vec<f64>,
-    /// What each pool will run once all kills have come true.
+    /// The tasks that each pool will run once the ordered kills are done.
     left: Vec<u32>,
 }
 
@@ -175,10 +174,10 @@ impl Starvation {
         if lacks == 0 {
             return;
         }
-        // What was killed for them already is on its way.
+        // Kills that were ordered for these pools already will free slots, so they lack fewer.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.doomed(books.kind).filter(|pool| is_below(pool)).count();
-        // And so are slots that no task of a pool has: free ones, and those in which is cleaned up.
+        // Slots that no pool's task has will be theirs too: free ones, and those in which is cleaned up.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {

@@ -50,11 +50,11 @@ pub(super) struct PoolState {
     name: SortName,
     /// The attempts of its jobs.
     pub(super) running: PerSlot<u32>,
-    /// What those in it demand together.
+    /// The demands of its jobs and inner pools, added up.
     sum: PerSlot<u64>,
-    /// What it demands: no more than its limit.
+    /// The tasks that it demands: no more than its limit.
     pub(super) demand: PerSlot<u32>,
-    /// What it is promised now.
+    /// The slots that it is promised now.
     pub(super) min_share: PerSlot<u32>,
     /// When its first job arrived, if nobody had declared it.
     pub(super) made_at: SimTime,
@@ -76,7 +76,7 @@ struct Member {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// What it is called, where ties between jobs go by that.
+    /// The job's id, if ties between jobs go by ids.
     id: Option<Arc<str>>,
     /// From when on it may run, if it may.
     runnable_since: Option<SimTime>,
@@ -91,7 +91,7 @@ struct Member {
 /// Where a job stands among those of its pool that are asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    /// What goes before all else: the priority, or the [bits](bits) of a ratio.
+    /// The first criterion: the priority, or the [bits](bits) of a ratio.
     measure: u64,
     arrived: SimTime,
     /// Where ties go by ids, which Hadoop compares as texts.

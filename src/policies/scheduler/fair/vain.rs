@@ -49,9 +49,9 @@ impl Vain {
         self.jobs -= 1;
     }
 
-    /// Notes that those before a place, or all, are passed over in an offer. In one offer they may be so
-    /// more than once, and their time passes once. Whoever launches its last map in an offer comes in after
-    /// this was noted, and so its time does not pass in the same offer.
+    /// Notes that an offer passes over the jobs before a place, or all. An offer may do so more than once, and
+    /// time passes once for each job. A job that launches its last map in this offer enters after this note, so
+    /// its time does not pass in the same offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
             Some(Entry { up_to: farthest, .. }) => {

@@ -16,7 +16,7 @@ use crate::scheduler::part::share::weight;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Auto, Complaint, Job, Site};
 
-/// The options of `hfsp`. What is not given is as the variant has it.
+/// The options of `hfsp`. The variant sets those that are not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HfspOptions {
@@ -56,11 +56,11 @@ pub struct HfspOptions {
     /// whose text says "recent" and gives no number; otherwise of all that have ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_tasks: Option<Count<1, 1_000_000>>,
-    /// What is subtracted from a job's size when the size is known: the `sample` in `paper-2013`,
+    /// The work subtracted from a job's size when the size is known: the `sample` in `paper-2013`,
     /// `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<Discount>,
-    /// What decides which job is served first: `projected-finish`, in `hadoop` `virtual-work`.
+    /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
@@ -79,7 +79,7 @@ pub struct HfspOptions {
     /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_preemption: Option<Means>,
-    /// What nobody takes slots from: `training`, in `paper-2013` `sample`.
+    /// The attempts that keep their slots in any case: `training`, in `paper-2013` `sample`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared: Option<Spared>,
     /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
@@ -133,7 +133,7 @@ pub enum Sampled {
     Any,
 }
 
-/// What is subtracted from a job's size when the size is known.
+/// The work that is subtracted from a job's size when the size is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discount {
@@ -145,7 +145,7 @@ pub enum Discount {
     Nothing,
 }
 
-/// What decides who is served first.
+/// The measure by which jobs are served: the smallest value first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -225,7 +225,7 @@ pub enum Means {
     Kill,
 }
 
-/// What nobody takes slots from.
+/// The attempts that keep their slots, whichever job lacks some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spared {

@@ -37,7 +37,7 @@ pub(super) struct Phase {
     settled_at: SimTime,
     /// Whether something has happened that may change the order.
     is_stale: bool,
-    /// Who has the place that the virtual cluster gives it as it is now.
+    /// The jobs that have the place that the virtual cluster gives them now.
     ranked: Ranked,
     /// Those that have places in its line; they lose them before it gives others.
     placed: Vec<JobId>,
@@ -45,8 +45,8 @@ pub(super) struct Phase {
     leaves_some_out: bool,
 }
 
-/// Who has its place. Mostly the first in line take what there is to be had, and with each job that is
-/// measured the places change: so thousands of jobs are not put in order for the sake of the first.
+/// The jobs whose places are up to date. The first jobs in line mostly take all free slots, and each job that
+/// is measured changes the places: so the policy orders a few at a time, not thousands for the sake of the first.
 #[derive(Debug)]
 enum Ranked {
     /// Nobody.
@@ -69,7 +69,7 @@ pub(super) struct Claim {
     pub(super) what: What,
 }
 
-/// What is to be done with a slot.
+/// The use that a job makes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
     /// A task of the job's sample is launched.
@@ -182,7 +182,8 @@ impl Phase {
         if outcome != Outcome::Succeeded {
             return;
         }
-        // What is really left counts only in this order, and true times are drawn anew.
+        // Only this order uses the work that is really left. Other orders skip it, since an oracle has to draw
+        // each task's true time anew.
         if self.rules.order == Order::RemainingWork {
             self.note_done(job, attempt, report);
         }

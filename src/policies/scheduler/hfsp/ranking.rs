@@ -1,8 +1,8 @@
 //! Jobs by rank: where each stands, what it has to launch, and what slots it holds.
 //!
 //! The order changes when a policy says so, at once for many jobs; the counts with every launch and
-//! end, each at O(log n). Whoever is first should have slots first. So if the first lack some, the last give
-//! theirs: [`Ranking::givers`].
+//! end, each at O(log n). The jobs at the front should have slots first: if they lack some, the jobs at the end
+//! give theirs ([`Ranking::givers`]).
 //!
 //! A job may be without a place for a while: its rank is then not known, or not up to date, and all who have
 //! places are before it or need not be compared with it.

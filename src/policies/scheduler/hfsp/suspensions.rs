@@ -17,7 +17,7 @@ pub(super) struct Suspensions {
     of_job: FxHashMap<(JobId, SlotKind), u32>,
 }
 
-/// What is suspended on a tracker.
+/// The suspended attempts of a tracker.
 #[derive(Debug, Default)]
 struct Here {
     /// In the order in which they were suspended.

@@ -88,18 +88,18 @@ struct Chosen {
     times: Option<Times>,
 }
 
-/// What a task takes, in seconds.
+/// The time that a task takes, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Times {
     /// A map from its start to its end, or reducing.
     work: f64,
-    /// What a reduce does before, if that counts.
+    /// The seconds of a reduce before it reduces, if these count.
     before: f64,
-    /// What of all this was done when it was measured.
+    /// The seconds of all this that had passed when the task was measured.
     done: f64,
 }
 
-/// What a sample says.
+/// The findings of a job's sample.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Findings {
     /// The job.
@@ -351,7 +351,7 @@ mod tests {
         TaskId { job: JobId(job), kind, index }.attempt(0)
     }
 
-    /// What is said of an attempt that has run for so many seconds, of which it has worked so many.
+    /// Returns a report of an attempt that has run for `ran` seconds and worked for `worked` of them.
     fn report(attempt: AttemptId, ran: u64, worked: u64) -> Report {
         Report {
             attempt,
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// What the sample of a job says whose tasks all fetch as much.
+    /// Returns the findings of the sample of a job whose tasks all fetch as much.
     fn told(trainer: &mut Trainer, job: JobId) -> Option<Findings> {
         trainer.findings(job, &Bytes::from_mib(64).into())
     }

@@ -49,7 +49,7 @@ pub(super) struct VirtualCluster {
 /// When a job's turn is: first what goes before its number.
 type Turn = (u32, JobId);
 
-/// What is left of a job, and when it ended if it has.
+/// A job with the work that it has left, and when it ended if it has.
 type Outcome = (JobId, f64, Option<f64>);
 
 /// A job as it comes into the virtual cluster.

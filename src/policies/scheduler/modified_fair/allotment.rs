@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred::step;
 
-/// What a pool's maximum bounds.
+/// The number that a pool's maximum bounds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -47,7 +47,7 @@ pub(super) struct Need {
     pub(super) maximum: Maximum,
 }
 
-/// What is allotted to pools by what is pending in them.
+/// The slots that pools divide by their pending tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Share {
     /// Nothing: each may have its maximum.
@@ -70,7 +70,7 @@ impl Need {
     ///
     /// It keeps those that it has and gets its part of the free ones: rounded up, and at least one,
     /// since a tracker has a free slot already while an attempt there waits for its commit, and still
-    /// counts as running. What it is promised it may have in any case, as far as it has tasks. So
+    /// counts as running. It may have its promised slots in any case, as far as it has tasks. So
     /// whether it may have one more does not depend on how many are free.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
@@ -97,7 +97,7 @@ impl Need {
     }
 }
 
-/// What pools need of one kind of slot.
+/// The needs of pools for one kind of slot.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// How many pools need alike, of those in which tasks are pending.

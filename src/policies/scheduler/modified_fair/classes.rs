@@ -15,7 +15,7 @@ pub(super) struct Classes {
     jobs: usize,
 }
 
-/// What small jobs are at the moment.
+/// The small jobs at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Small {
     /// The maps of the smallest job.

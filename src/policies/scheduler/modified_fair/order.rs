@@ -1,4 +1,4 @@
-//! Who comes first (section 3.3): by what jobs and pools need and hold, or as in `fair`.
+//! The order of jobs and pools (section 3.3): by their needs and the slots that they hold, or as in `fair`.
 //!
 //! The paper compares a job's part of what is pending in its pool, and of what the pool holds. Jobs are
 //! compared with others of their pool alone, so the numbers themselves have the same order.
@@ -17,7 +17,7 @@ use mumakil_core::mapred::{JobId, Priority, SlotKind};
 pub(super) struct JobKey {
     priority: Option<Priority>,
     pending: Reverse<u32>,
-    /// What it holds; the bits of a ratio, which are in the order of the ratios.
+    /// The slots that it holds, or a ratio as bits, which are in the order of the ratios.
     holds: u64,
     arrived: SimTime,
     pub(super) job: JobId,

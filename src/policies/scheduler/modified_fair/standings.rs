@@ -1,9 +1,9 @@
 //! The jobs and pools at work: who has how much, who may have more, and who comes first.
 //!
 //! A round decides what holds until the next one: which jobs are small and which may run, what each
-//! pool demands and how many slots it may have. What runs and what is pending is counted whenever it
-//! changes, and everybody stands where that puts them: nothing is sorted when a tracker asks, and a
-//! round looks at the pools that have changed since the last one, and of the jobs at those that it
+//! pool demands and how many slots it may have. The counts of running and pending tasks follow every change,
+//! and jobs and pools keep the places that these give them: nothing is sorted when a tracker asks. A
+//! round looks only at the pools that have changed since the last one, and at those jobs that it
 //! moves.
 
 use std::collections::BTreeSet;
@@ -45,10 +45,10 @@ pub(super) struct Standings {
     small_maps: Option<u32>,
     /// The pools that could use a slot and may have one, the next one first.
     ready: PerSlot<BTreeSet<PoolKey>>,
-    /// What all pools have, and what they demanded when slots were last allotted.
+    /// The slots of all pools, and their demand when slots were last allotted.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
-    /// What pools need, but for the shared one.
+    /// The needs of all pools but the shared one.
     needs: PerSlot<Needs>,
     /// How often slots were allotted, and what was there the last time.
     allotments: u64,
@@ -76,8 +76,8 @@ pub(super) struct PoolState {
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
     pub(super) tasks: PerSlot<Tasks>,
-    /// What the pool demanded when slots were allotted, and the most that it may have, as told by the
-    /// allotment of this number.
+    /// The pool's demand when slots were allotted, and the most that it may have; `told_by` is the number of
+    /// that allotment.
     pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
@@ -277,7 +277,7 @@ impl Standings {
         let was = mem::replace(&mut member.tasks[kind], tasks);
         let needed = pool.need(kind, self.options.maximum);
         if at != SHARED {
-            // What it was allotted it was by what it needed until now.
+            // The last allotment went by the needs up to now: read it before the counts change.
             pool.hear(kind, needed, self.share[kind], self.allotments);
         }
         let all = &mut pool.tasks[kind];
@@ -387,7 +387,7 @@ impl Standings {
     fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
         let shared = &mut self.pools[SHARED.index()];
         let Tasks { running, pending } = shared.tasks[kind];
-        // What is kept for small jobs is not free.
+        // Slots that are kept for small jobs are not free.
         let kept = shared.min[kind].saturating_sub(running).min(pending);
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let needs = &self.needs[kind];

@@ -7,8 +7,8 @@
 //! first job that finds its input at once would leave no delay, under which nobody is passed over and
 //! nothing is ever measured again.
 //!
-//! Who is launched in its rack has waited for its node before, so the second delay is what its wait is
-//! longer than that of the others.
+//! A job that launches a map in a rack of its input has waited for a node before, so the second delay is the
+//! difference between the mean waits of these maps and of those on nodes.
 
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Locality;

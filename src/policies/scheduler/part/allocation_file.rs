@@ -9,8 +9,8 @@
 //! </allocations>";
 //! assert_eq!(parse::<Pools>(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
-//! What Hadoop passes over is refused here ([`super::xml`]). Pools may lie in each other, as they do in
-//! a scenario.
+//! The reader refuses elements that Hadoop would pass over ([`super::xml`]). Pools may lie in each other, as
+//! they do in a scenario.
 
 use indexmap::IndexMap;
 use roxmltree::Node;

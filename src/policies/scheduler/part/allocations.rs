@@ -15,7 +15,7 @@ use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
 /// Pools, or the path of a Hadoop allocation file.
 pub type Allocations = FileOr<Pools>;
 
-/// What a job's pool is.
+/// How the pool of a job is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolBy {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred::{Job, SlotKind};
 
-/// What holds reduces back that could be launched.
+/// The condition that holds reduces back after the slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReduceGate {
-    /// Nothing.
+    /// None.
     #[default]
     Open,
     /// They are launched in step with the job's maps: at most the share of reduces have started
@@ -22,8 +22,8 @@ pub enum ReduceGate {
 }
 
 impl ReduceGate {
-    /// Returns how many more of a job's reduces may be launched. What is held back is no demand: no
-    /// slot that it has not would do it any good.
+    /// Returns how many more of a job's reduces may be launched. Reduces that are held back are no demand: more
+    /// slots would not help the job.
     pub fn pending(self, job: &Job) -> u32 {
         self.lets_through(job, job.waiting(SlotKind::Reduce))
     }
@@ -43,7 +43,7 @@ impl ReduceGate {
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
-        // What has begun already is not held back from a second attempt.
+        // Second attempts are not held back: their reduces have begun already.
         waiting.min(in_step) + slow
     }
 }

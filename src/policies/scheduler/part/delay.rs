@@ -1,10 +1,10 @@
 //! Delay scheduling: a job without input on the node lets others go first for a while.
 //!
 //! A job begins at the level of nodes: it launches maps only where their input is. Passed over for
-//! long enough it may launch in the racks of its input, after that anywhere. What it then launches
-//! sets the level anew: a job that gets a node with its input waits for such nodes again.
+//! long enough it may launch in the racks of its input, after that anywhere. Each launch sets the level
+//! anew: a job that gets a node with its input waits for such nodes again.
 //!
-//! What counts is either time or the number of times that the job was passed over. Time passes only
+//! A job's patience is measured in time, or in how often it was passed over. Time passes only
 //! for a job that the last offer has passed over, so a job that nobody asked does not grow impatient.
 
 use schemars::JsonSchema;
@@ -52,7 +52,7 @@ impl Default for DelaySpec {
     }
 }
 
-/// What a job's patience is measured in.
+/// The measure of a job's patience.
 #[derive(Clone, Copy, Debug)]
 enum Patience {
     /// Time for nodes, then for racks.
@@ -73,11 +73,11 @@ pub struct Delay {
     long_tasks: Option<LongTasks>,
 }
 
-/// What decides how far a job may go that is so far.
+/// The rules by which a job's level follows from its waiting.
 #[derive(Debug)]
 struct Rules {
     patience: Patience,
-    /// What a job bears for nodes, then for racks: microseconds or skips.
+    /// The patience of a job for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
     offers: Offers,
 }
@@ -185,7 +185,7 @@ impl Waiting {
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
         }
-        // What this offer has passed over before will have waited when the next one begins.
+        // This offer has passed the job over already: it waits from the offer's beginning to the next one.
         let passing_since = self.passing_since.max(offers.began(offers.count));
         Self { passed_in: offers.count, passing_since, ..new }
     }
@@ -483,7 +483,7 @@ mod tests {
             assert_eq!(bench.at(second).beat(1), [], "{second} s");
         }
         assert_eq!(bench.at(9.5).beat(0).len(), 2, "its node is always right");
-        // What it has launched there begins the wait anew.
+        // The launch on its node begins the wait anew.
         bench.job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(10.0).beat(1), []);
         assert_eq!(bench.at(19.9).beat(1), []);

@@ -14,12 +14,12 @@ use serde_json::json;
 use super::xml::{self, Findings, Kind};
 use mumakil_core::mapred::Complaint;
 
-/// What may stand in a file of its own.
+/// Options that may stand in a file of their own.
 pub trait Filed: Sized {
-    /// What is expected in its place: the path of such a file.
+    /// The words for the path of such a file, in complaints about other values.
     const FILE: &'static str;
 
-    /// What kind of file that is.
+    /// The kind of file.
     const KIND: Kind;
 
     /// Returns what the outermost element of such a file says, and notes what is wrong with it and where

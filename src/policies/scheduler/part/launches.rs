@@ -53,7 +53,7 @@ impl<D> Launches<D> {
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }
-            // What still runs of it is nobody's to choose any more.
+            // No policy chooses among the attempts of a job that has ended, so forget them.
             JobChange::Ended(_) => {
                 for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
                     self.live.remove(&attempt);
@@ -138,7 +138,7 @@ mod tests {
         launches.job_changed(&JobEvent { job: JobId(1), change });
         assert!(latest(&launches, 1).is_empty() && launches.of(JobId(1)).next().is_none());
         assert_eq!(latest(&launches, 2), [map(2, 0)]);
-        // What is told of it later is nobody's.
+        // An attempt's end after its job's end is no news: the job was forgotten.
         let change = JobChange::Attempt(map(1, 0), AttemptState::Killed);
         assert_eq!(launches.job_changed(&JobEvent { job: JobId(1), change }), None);
     }

@@ -18,7 +18,7 @@ use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 pub struct Line {
     /// Whether some jobs may have to wait for others.
     is_limited: bool,
-    /// What users may have.
+    /// The limits of pools and users.
     pools: Pools,
     jobs: BTreeMap<Turn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.

@@ -11,7 +11,7 @@ use mumakil_core::mapred::{AttemptState, JobChange, JobEvent, JobId, Launched, T
 /// The maps of jobs that have long ones.
 #[derive(Debug)]
 pub struct LongTasks {
-    /// What is longer than this is long.
+    /// A map that takes longer than this is long.
     limit: SimSpan,
     launches: Launches,
     ended: FxHashMap<JobId, Ended>,
@@ -144,7 +144,7 @@ mod tests {
         let mut bench = bench();
         bench.job(8, 0, |_| {});
         assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
-        // Whoever comes last has two at once: then all others had one.
+        // The last tracker gets two at once, since all others have one by then.
         assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
     }
 

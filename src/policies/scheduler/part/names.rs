@@ -30,7 +30,7 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 /// A walk through a tree of pools or queues, which notes what is wrong with them on its way.
 #[derive(Debug)]
 pub struct TreeCheck<'n> {
-    /// What the tree is made of.
+    /// The word for a node of the tree: a pool or a queue.
     what: &'static str,
     /// The keys that lead to what is looked at.
     path: Vec<&'n str>,

@@ -17,7 +17,7 @@ use mumakil_core::mapred::step;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u32);
 
-/// A pool in its place. What is unlimited is `u32::MAX`.
+/// A pool in its place. `u32::MAX` stands for no limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolNode {
     /// Its name; empty for the root.
@@ -45,7 +45,7 @@ pub struct PoolNode {
 pub struct PoolTree {
     nodes: Vec<PoolNode>,
     by_name: FxHashMap<Arc<str>, PoolId>,
-    /// What pools have that do not say otherwise, as one that nobody has declared.
+    /// The values of pools that do not set them, and of pools that nobody has declared.
     defaults: PoolNode,
 }
 

@@ -75,7 +75,7 @@ pub struct Pool {
     pub pools: IndexMap<String, Self>,
 }
 
-/// What holds for a user.
+/// The limits of a user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct User {
@@ -144,8 +144,8 @@ impl Filed for Pools {
         allocation_file::read(root, findings)
     }
 
-    /// What a single value may be is its type's affair; this is about values together. Pools too deep in
-    /// others are not looked at.
+    /// Checks values against each other; each value alone was checked by its type. Pools that are nested too
+    /// deep are not looked at.
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
@@ -153,9 +153,9 @@ impl Filed for Pools {
     }
 }
 
-/// What a pool says of one kind of slots.
+/// A pool's bounds for one kind of slots.
 struct Bounds {
-    /// What they are called.
+    /// The word for the slots in complaints.
     slots: &'static str,
     min_key: &'static str,
     min: u32,

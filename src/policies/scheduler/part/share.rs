@@ -12,7 +12,7 @@
 
 use mumakil_core::mapred::Priority;
 
-/// What somebody wants of the slots.
+/// The claim of a job or pool to slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
     /// Its part, in proportion to the weights of the others: above zero, and finite.
@@ -96,7 +96,7 @@ fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64)
 /// Returns the slots for a weight of one at which all slots are given away; infinite if all demands
 /// are met before.
 ///
-/// What is given away grows with the ratio in straight pieces. They meet where somebody's part
+/// The sum of all parts grows with the ratio in straight pieces. These meet where a claim's part
 /// passes its minimum or its demand: the piece in question lies between two such ratios.
 fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
@@ -105,7 +105,7 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     bends.extend(claims.iter().map(|claim| claim.owed() / claim.weight));
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
     bends.sort_unstable_by(f64::total_cmp);
-    // What is owed fits, so the first bend, zero, is among those before.
+    // The slots suffice for all that is owed, so the first bend, zero, is among those before.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
     let start = bends[after - 1];

@@ -33,7 +33,7 @@ pub enum ReduceOrder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SrtSpec {
-    /// What running maps add to the remaining time.
+    /// The time that running maps add to the remaining time.
     pub running_maps: RunningMaps,
     /// How fast a reduce fetches. The time to fetch what the maps have already written does not
     /// count as waiting. Without this, the shuffle is ignored.
@@ -41,7 +41,7 @@ pub struct SrtSpec {
     pub shuffle_rate: Option<Rate>,
 }
 
-/// What running maps add to the remaining time.
+/// The time that running maps add to the remaining time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunningMaps {
@@ -50,7 +50,7 @@ pub enum RunningMaps {
     Ignored,
     /// As much as if they had not started.
     AsPending,
-    /// What is left of each of them, by its progress.
+    /// The time that each of them has left, by its progress.
     ByProgress,
 }
 
@@ -71,7 +71,7 @@ enum Remaining {
     Unknown(u64),
 }
 
-/// What counts of a job.
+/// The numbers of a job from which its remaining time is reckoned.
 #[derive(Clone, Copy, Debug, Default)]
 struct Maps {
     /// How long the job has run, in seconds.
@@ -79,7 +79,7 @@ struct Maps {
     finished: u32,
     pending: u32,
     running: u32,
-    /// What running maps have done, in maps.
+    /// The progress of running maps, added up: one for each whole map.
     progress: f64,
     /// How long a reduce would fetch what is there, in seconds.
     fetching: f64,

@@ -21,12 +21,12 @@ pub(super) const MOST_BYTES: usize = 256 << 10;
 /// Nobody mends more at a time: what follows is not looked at.
 pub(super) const MOST_FAULTS: usize = 100;
 
-/// What a file says.
+/// A file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told<T> {
-    /// What it means.
+    /// The options that it sets.
     pub meaning: T,
-    /// What seems wrong, in the order of the file.
+    /// Doubtful places, in the order of the file.
     pub warnings: Vec<Fault>,
 }
 
@@ -37,9 +37,9 @@ pub struct Fault {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The complaint.
     pub message: String,
-    /// What to do about it.
+    /// How to mend it.
     pub hint: String,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Fault {
 
 /// A kind of file.
 pub struct Kind {
-    /// What it is called.
+    /// The words for such a file in complaints.
     pub name: &'static str,
     /// Its outermost element.
     pub root: &'static str,
@@ -140,12 +140,12 @@ fn beginning(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// What is wrong with a file, and where each option stands that it says.
+/// Complaints about a file, and the place of each option that it sets.
 #[derive(Default)]
 pub struct Findings {
     /// The byte at which each option stands, by its keys as in YAML.
     places: BTreeMap<Vec<String>, usize>,
-    /// What is wrong, each with the byte at which its line is counted later.
+    /// The complaints, each with its byte; lines are counted from these later.
     all: Vec<(usize, Complaint)>,
 }
 

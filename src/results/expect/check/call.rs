@@ -35,7 +35,7 @@ const MOST_POINTS: usize = 10_000;
 
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
 
-/// What `by` goes through: the x of each value, and the setting that selects it.
+/// The values along `by`: the x of each, and the setting that selects it.
 struct Through {
     x: Vec<Option<f64>>,
     settings: Vec<ExprSetting>,

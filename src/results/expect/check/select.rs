@@ -11,7 +11,7 @@ use crate::expect::syntax::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
 use crate::expect::unit::Unit;
 use mumakil_base::nearest::nearest;
 
-/// What a setting of a quantity says.
+/// A setting of a quantity, resolved: it filters rows of a table or picks values of an axis.
 enum ChosenSetting {
     Rows(Filter),
     Cells(usize, Pick),
@@ -57,7 +57,7 @@ impl ExprChecker<'_> {
                     let hint = format!("say each in its place: `{}[{key}=…]`", quantity.name);
                     return Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint));
                 }
-                // What is compared with the values that `by` goes through is of its own one.
+                // A value set further inside wins, so a fixed cell can be compared with each value of `by`.
                 ChosenSetting::Cells(..) => {}
             }
         }
@@ -103,7 +103,7 @@ impl ExprChecker<'_> {
         Err(ExprComplaint::new(setting.value.span.clone(), message).hint(hint))
     }
 
-    /// What is compared is of one of the values compared.
+    /// Checks that a quantity is of one value of the axis that the study compares.
     pub(super) fn must_be_one(
         &self,
         node: &SyntaxNode,

@@ -232,7 +232,7 @@ fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
         assert_eq!(measured, [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
     }
     assert_eq!(metric(ratio).chosen(), [0]);
-    // What a cell is by itself beside one that is always the same differs from cell to cell.
+    // Beside a cell that is always the same, the cell's own number differs from cell to cell.
     let beside = metric("mean(sojourn) / mean(sojourn[scheduler=fair])");
     assert!(beside.chosen().is_empty() && metric("mean(sojourn)").chosen().is_empty());
     assert_eq!(beside.measure(&runs, &[0]).unwrap(), [Some(1.0), Some(1.0)]);
@@ -336,7 +336,7 @@ fn all_but(cell: [usize; 2], text: &str) -> ExpectationVerdict {
 
 #[test]
 fn cells_that_the_study_leaves_out_are_no_failures() {
-    // What is chosen is there, whichever cell is not.
+    // The expectation chooses a cell that is there, so it does not matter which other one is left out.
     for cell in [[0, 0], [0, 1], [1, 0]] {
         let verdict = all_but(cell, "makespan[nodes=20, heartbeat=3s] == 5s");
         assert_eq!((verdict.state, verdict.left_out), (VerdictState::Holds, 0), "{cell:?}");
@@ -456,7 +456,7 @@ fn a_published_number_stands_beside_what_a_bound_is_for() {
     assert_eq!(figures(&format!("8s <= {fair} <= 12s"), "20s"), ["|20s|16.0 s (0.8 ×)"]);
     assert_eq!(figures(fair, "20s"), ["|20s|16.0 s (0.8 ×)"]);
     assert_eq!(figures(fair, "about 20 s"), Vec::<String>::new());
-    // What is computed of two is one number.
+    // A number computed from two quantities is one number.
     let gain = format!("1 - {hfsp} / {fair} >= 10 %");
     assert_eq!(figures(&gain, "-20 %"), ["|-20 %|16.8 % (+36.8 points)"]);
     // The axis that nobody chooses has a number for each value, or one for all.

@@ -1,4 +1,4 @@
-//! What holds for every text and every table.
+//! Properties that hold for every text and every table.
 
 use proptest::prelude::*;
 

@@ -176,7 +176,7 @@ impl Dealing {
     /// Gives those all that they can use that can use no more than their part.
     fn feed(&mut self, cluster: &VirtualCluster) {
         self.weigh();
-        // Whoever has a whole part has it wherever it stands in turn.
+        // A part of a whole slot or more is a job's own wherever it stands in turn, so look at all jobs first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
             self.division.expect(self.jobs.iter().map(|job| job.size));

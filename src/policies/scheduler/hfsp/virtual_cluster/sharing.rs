@@ -1,6 +1,6 @@
 //! How jobs share slots in parts until an instant, or until the last has ended.
 //!
-//! Whoever has as many slots as it has tasks goes at a steady rate and ends at a known time. All
+//! A job that has as many slots as tasks goes at a steady rate and ends at a known time. All
 //! others have the same number of slots for a weight of one, the *ratio*. Its sum over time is their
 //! common clock, and on that clock each of them ends at a known time too, whatever the ratio does. So
 //! two heaps and the sorted list of the [`Division`] give all ends in O(n log n).

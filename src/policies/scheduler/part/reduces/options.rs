@@ -1,4 +1,4 @@
-//! What scenarios say of reduces, among the options of a policy that heeds it.
+//! The options of reduces, which stand among those of each policy that heeds them.
 //!
 //! `fair: {preemption: true, reduce_order: srt}` says one thing to the policy and one to its part. So
 //! that no policy repeats the fields of the part, they are read, written and described here. `serde`
@@ -28,7 +28,7 @@ pub struct ReducesSpec {
     /// How `srt` computes the remaining time.
     #[schemars(extend("x-only-if" = {"reduce_order": "srt"}))]
     pub srt: SrtSpec,
-    /// What holds reduces back after the slow start.
+    /// The condition that holds reduces back after the slow start.
     pub reduce_gate: ReduceGate,
 }
 
