@@ -162,20 +162,23 @@ impl AllNames<'_> {
     fn unknown(&self, name: &str, kinds: &[NameKind]) -> Failure {
         let like = kinds.iter().flat_map(|kind| self.like(*kind, name));
         let like: Vec<String> = like.take(FEW).map(|name| format!("`{name}`")).collect();
+        let places = || {
+            let place = |(chapter, heading): (&Chapter, _)| {
+                format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
+            };
+            Chapter::places(name).take(FEW).map(place).collect::<Vec<_>>().join("\n   = ")
+        };
         let hint = match like.split_last() {
             Some((last, [])) => format!("did you mean {last}?"),
             Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
             None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
-            None => "`mumakil list` says what there is".to_owned(),
+            None => match places() {
+                none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
+                places => places,
+            },
         };
         let what = if let [kind] = kinds { kind.word() } else { "name" };
-        let places = Chapter::places(name).take(FEW).map(|(chapter, heading)| {
-            format!("\n   = `mumakil help {}` has it under \"{heading}\"", chapter.name)
-        });
-        Failure::input(format!(
-            "unknown {what} `{name}`\n   = {hint}{}",
-            places.collect::<String>()
-        ))
+        Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
     }
 
     /// Returns the names of a kind that may be meant by one that there is not.
@@ -323,5 +326,13 @@ mod tests {
             let hint = format!("unknown name `{name}`\n   = did you mean {like}?");
             assert_eq!(shown(name, &NameKind::PLAIN), hint);
         }
+    }
+
+    #[test]
+    fn an_unknown_word_is_looked_up_in_the_guide() {
+        let told = shown("hedging", &NameKind::PLAIN);
+        assert!(told.ends_with("`mumakil list` says what there is"), "{told}");
+        let told = shown("Carl", &NameKind::PLAIN);
+        assert!(told.contains("= `mumakil help results` has the word under \""), "{told}");
     }
 }

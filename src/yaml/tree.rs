@@ -152,7 +152,7 @@ fn mended(message: &str, text: &str, (line, column): (usize, usize)) -> Option<S
         return Some("put a text that has `: ` in it in quotes".to_owned());
     }
     let (key, value) = before.last()?.trim().trim_start_matches("- ").split_once(": ")?;
-    let aligned = format!("`{key}` has a value already: begin this key below `{key}`");
+    let aligned = format!("`{key}` has a value already: align this key with `{key}`");
     let is_name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
         && value.starts_with(|first: char| first.is_ascii_alphabetic());
     Some(match is_name {
@@ -325,6 +325,24 @@ mod tests {
         for text in ["", "\n", "# nothing yet\n", "---\n", "~"] {
             assert_eq!(value(text), Value::Mapping(Mapping::new()), "{text:?}");
         }
+    }
+
+    #[test]
+    fn usual_slips_get_a_hint() {
+        for (text, hint) in [
+            ("a:\n\tb: 1", "indent with spaces: YAML takes no tabs there"),
+            ("a:\n    b: 1\n  c: 2", "keys of one mapping begin in the same column"),
+            ("a: b: c", "put a text that has `: ` in it in quotes"),
+            ("a:\n  b: 5\n   c: 2", "`b` has a value already: align this key with `b`"),
+            (
+                "scheduler: hfsp\n  weights: priority",
+                "`scheduler` has a value already: align this key with `scheduler`, or give `hfsp` \
+                 options: `scheduler: {hfsp: {…}}`",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err().hint.as_deref(), Some(hint), "{text:?}");
+        }
+        assert_eq!(read("a: [1, 2").unwrap_err().hint, None);
     }
 
     #[test]
