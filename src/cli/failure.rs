@@ -38,7 +38,7 @@ pub(super) enum Failure {
         place: Option<String>,
     },
     /// The scenario's text is wrong, in one place or several.
-    StudyFindings(Vec<Finding>),
+    Findings(Vec<Finding>),
     /// Said already, scenario by scenario: only the exit code of bad input is left.
     Told,
 }
@@ -58,7 +58,7 @@ impl Failure {
     pub(super) fn report(self) -> ExitCode {
         let code = match &self {
             Self::Run(_) => RUN,
-            Self::Input(_) | Self::StudyFindings(_) | Self::Told => INPUT,
+            Self::Input(_) | Self::Findings(_) | Self::Told => INPUT,
             Self::Environment(_) | Self::Bug { .. } => ENVIRONMENT,
         };
         self.print();
@@ -72,7 +72,7 @@ impl Failure {
                 format!("{error:#}")
             }
             Self::Bug { words, .. } => format!("a fault of Mumakil's own: {words}"),
-            Self::StudyFindings(findings) => {
+            Self::Findings(findings) => {
                 findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
             Self::Told => String::new(),
@@ -94,7 +94,7 @@ impl Failure {
                      RUST_BACKTRACE=1 there is more to report."
                 ));
             }
-            Self::StudyFindings(findings) => {
+            Self::Findings(findings) => {
                 for (behind, finding) in (0..findings.len()).rev().zip(findings) {
                     let mut lines = TerminalLines::default();
                     for line in finding.lines() {
@@ -115,7 +115,7 @@ impl Failure {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         match error {
-            ScenarioError::Invalid { findings } => Self::StudyFindings(findings),
+            ScenarioError::Invalid { findings } => Self::Findings(findings),
             error => Self::Input(error.into()),
         }
     }

@@ -145,8 +145,8 @@ impl From<ConcludeError> for Failure {
     fn from(error: ConcludeError) -> Self {
         match error {
             ConcludeError::Output(error) => error.into(),
-            ConcludeError::StudyFindings(FindingsError::Read(error)) => unreadable(error),
-            ConcludeError::StudyFindings(error) => Self::Input(anyhow::Error::new(error)),
+            ConcludeError::Findings(FindingsError::Read(error)) => unreadable(error),
+            ConcludeError::Findings(error) => Self::Input(anyhow::Error::new(error)),
         }
     }
 }

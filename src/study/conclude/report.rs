@@ -35,7 +35,7 @@ const MOST_ODDITIES: usize = 5;
 pub enum ConcludeError {
     /// The numbers cannot be had.
     #[error(transparent)]
-    StudyFindings(#[from] FindingsError),
+    Findings(#[from] FindingsError),
     /// A file cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
