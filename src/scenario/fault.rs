@@ -82,11 +82,11 @@ macro_rules! kinds {
 
         /// The kind of a fault, with its options.
         #[derive(Clone, Debug, PartialEq)]
-        enum What {
+        enum FaultChoice {
             $($FaultKind($FaultKind),)+
         }
 
-        impl What {
+        impl FaultChoice {
             fn key(&self) -> &'static str {
                 match self {
                     $(Self::$FaultKind(_) => stringify!($key),)+
@@ -160,15 +160,15 @@ macro_rules! kinds {
 
         impl FaultEntry {
             /// Returns all that the entry names, be it one thing or not.
-            fn all(self) -> Vec<What> {
-                [$(self.$key.map(What::$FaultKind)),+].into_iter().flatten().collect()
+            fn all(self) -> Vec<FaultChoice> {
+                [$(self.$key.map(FaultChoice::$FaultKind)),+].into_iter().flatten().collect()
             }
         }
 
         impl From<Fault> for FaultEntry {
             fn from(Fault { at, what }: Fault) -> Self {
                 match what {
-                    $(What::$FaultKind(kind) => Self { at, $key: Some(kind), ..Self::default() },)+
+                    $(FaultChoice::$FaultKind(kind) => Self { at, $key: Some(kind), ..Self::default() },)+
                 }
             }
         }
@@ -220,7 +220,7 @@ fn about_at() -> String {
 pub struct Fault {
     /// When, if it has a moment.
     at: Option<SimSpan>,
-    what: What,
+    what: FaultChoice,
 }
 
 impl Fault {
@@ -237,7 +237,7 @@ impl Fault {
     /// Returns the job that it kills, if it does.
     pub(crate) fn killed(&self) -> Option<&str> {
         match &self.what {
-            What::Kill(kill) => Some(kill.job()),
+            FaultChoice::Kill(kill) => Some(kill.job()),
             _ => None,
         }
     }
@@ -289,7 +289,7 @@ impl TryFrom<FaultEntry> for Fault {
     fn try_from(entry: FaultEntry) -> Result<Self, String> {
         let at = entry.at;
         let mut all = entry.all();
-        let needs_time = |what: &&What| what.moment() == Moment::Named && at.is_none();
+        let needs_time = |what: &&FaultChoice| what.moment() == Moment::Named && at.is_none();
         if let Some(late) = all.iter().find(needs_time) {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }

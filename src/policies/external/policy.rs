@@ -11,14 +11,14 @@ use parking_lot::Mutex;
 use super::options::ExternalOptions;
 use super::process::Process;
 use super::protocol::{
-    Answer, Attempt, Cluster, Coded, Counts, Deed, Heard, Held, Hello, Launched, News, Own,
+    Answer, WireAttempt, Cluster, Coded, Counts, Deed, Heard, Held, Hello, WireLaunched, News, Own,
     Question, Said, Submitted, VERSION, Want, Why, Wishes,
 };
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, Complaint, Elsewhere, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState,
-    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting,
+    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, WireReach, Reason, Scheduler, Setting,
     Site, SlotKind, SlotShare, TrackerId, Truth, View,
 };
 
@@ -38,7 +38,7 @@ pub struct External {
     /// News that go out with the next question.
     news: Vec<(u64, News)>,
     /// The jobs as the policy was last told them, by number: it is told changes only.
-    told: Vec<Told>,
+    told: Vec<ToldCounts>,
     /// The jobs of which something may have changed, each once.
     changed: Vec<JobId>,
     /// The jobs with tasks that wait.
@@ -54,7 +54,7 @@ type Near = (u32, u32, u32);
 
 /// The state of a job as the policy was last told it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct ToldCounts {
     counts: Option<Counts>,
     /// Whether it is among those of which something may have changed.
     is_noted: bool,
@@ -156,13 +156,13 @@ impl Scheduler for External {
             }
             JobChange::Initialised => self.news.push((at, News::Initialised { job: id.0 })),
             JobChange::Running => self.news.push((at, News::Running { job: id.0 })),
-            JobChange::Attempt(attempt, state) if self.wants(Want::Attempts) => {
+            JobChange::WireAttempt(attempt, state) if self.wants(Want::Attempts) => {
                 self.news.push((
                     at,
-                    News::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
+                    News::WireAttempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
-            JobChange::Attempt(..) | JobChange::SlowTasks => {}
+            JobChange::WireAttempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
                 self.news.push((at, News::Ended { job: id.0, outcome: outcome.into() }));
                 self.forget(id);
@@ -288,7 +288,7 @@ impl External {
     /// Notes that something may have changed of a job.
     fn note(&mut self, job: JobId) {
         if self.told.len() <= job.index() {
-            self.told.resize(job.index() + 1, Told::default());
+            self.told.resize(job.index() + 1, ToldCounts::default());
         }
         let told = &mut self.told[job.index()];
         if !std::mem::replace(&mut told.is_noted, true) {
@@ -410,7 +410,7 @@ impl External {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
             Deed::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
-            Deed::Reduce { job, why } => (job, SlotKind::Reduce, Reach::Any, why),
+            Deed::Reduce { job, why } => (job, SlotKind::Reduce, WireReach::Any, why),
             Deed::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
@@ -449,7 +449,7 @@ impl External {
         if self.wants(Want::Attempts) {
             self.news.push((
                 now.as_micros(),
-                News::Launched(Launched {
+                News::WireLaunched(WireLaunched {
                     job: id.0,
                     attempt: launched.attempt.into(),
                     tracker: offer.tracker().0,
@@ -524,7 +524,7 @@ fn counts(job: &Job) -> Counts {
     }
 }
 
-fn progress(offer: &Offer<'_>) -> Vec<(Attempt, f32)> {
+fn progress(offer: &Offer<'_>) -> Vec<(WireAttempt, f32)> {
     let view = offer.view();
     let reports = view.reports(offer.tracker()).iter();
     reports.map(|report| (report.attempt.into(), report.progress)).collect()

@@ -4,7 +4,7 @@
 //! is [`Answer`]ed before anything else is asked. Instants and spans are whole microseconds of the
 //! run. Jobs and trackers are numbers from 0; two numbers side by side are of maps and reduces.
 //!
-//! Some types repeat those of [`mapred`] word by word, such as [`State`] and [`Reach`]. This is on purpose:
+//! Some types repeat those of [`mapred`] word by word, such as [`State`] and [`WireReach`]. This is on purpose:
 //! programs of others read these words, so they are those of a [`VERSION`], whatever becomes of the names in
 //! the emulator. The conversions below are exhaustive, and a test pins the words.
 
@@ -30,7 +30,7 @@ pub enum Said {
     Tick(Question),
     /// Another policy, or this one in a JobTracker that died, has suspended these attempts; to be
     /// answered with `inherit`: whether this policy will let them go on. If not, they are killed.
-    Inherit(Vec<(Attempt, u32)>),
+    Inherit(Vec<(WireAttempt, u32)>),
     /// The run is over; the process ends.
     End {},
 }
@@ -114,7 +114,7 @@ pub struct Question {
     pub not_here: [Vec<u32>; 2],
     /// How far the attempts on the tracker are, from 0 to 1, for a policy that wants to hear it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub progress: Vec<(Attempt, f32)>,
+    pub progress: Vec<(WireAttempt, f32)>,
 }
 
 /// The cluster as the JobTracker sees it.
@@ -152,13 +152,13 @@ pub enum News {
     /// How many of a job's tasks wait and run.
     Counts(Counts),
     /// An attempt was launched.
-    Launched(Launched),
+    WireLaunched(WireLaunched),
     /// The JobTracker has learned of an attempt's state.
-    Attempt {
+    WireAttempt {
         /// Its job.
         job: u32,
         /// The attempt.
-        attempt: Attempt,
+        attempt: WireAttempt,
         /// The state.
         state: State,
     },
@@ -167,7 +167,7 @@ pub enum News {
         /// The job.
         job: u32,
         /// How it ended.
-        outcome: Outcome,
+        outcome: WireOutcome,
     },
 }
 
@@ -209,22 +209,22 @@ pub struct Counts {
 
 /// An attempt that was launched.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Launched {
+pub struct WireLaunched {
     /// Its job.
     pub job: u32,
     /// The attempt.
-    pub attempt: Attempt,
+    pub attempt: WireAttempt,
     /// The tracker.
     pub tracker: u32,
     /// How far its input is; without it for reduces, and for maps whose input is nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub locality: Option<Locality>,
+    pub locality: Option<WireLocality>,
 }
 
 /// How far the input of a map is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Locality {
+pub enum WireLocality {
     /// On the node.
     Node,
     /// In its rack.
@@ -235,12 +235,12 @@ pub enum Locality {
 
 /// An attempt: its job, what it does, the number of the task, the number of the try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Attempt(pub u32, pub Kind, pub u32, pub u32);
+pub struct WireAttempt(pub u32, pub WireKind, pub u32, pub u32);
 
 /// The work of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum WireKind {
     /// Reads a split.
     Map,
     /// Reduces.
@@ -278,7 +278,7 @@ pub enum State {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum WireOutcome {
     /// All of its tasks are done.
     Succeeded,
     /// A task failed too often.
@@ -325,7 +325,7 @@ pub enum Deed {
         job: u32,
         /// How far its input may be.
         #[serde(default)]
-        reach: Reach,
+        reach: WireReach,
         /// Why.
         #[serde(default)]
         why: Option<Why>,
@@ -341,7 +341,7 @@ pub enum Deed {
     /// An attempt is killed, at its tracker's next heartbeat.
     Kill {
         /// The attempt.
-        attempt: Attempt,
+        attempt: WireAttempt,
         /// Why.
         #[serde(default)]
         why: Option<Why>,
@@ -349,7 +349,7 @@ pub enum Deed {
     /// A running attempt is stopped, and keeps its memory and its work.
     Suspend {
         /// The attempt.
-        attempt: Attempt,
+        attempt: WireAttempt,
         /// Why.
         #[serde(default)]
         why: Option<Why>,
@@ -357,7 +357,7 @@ pub enum Deed {
     /// A suspended attempt goes on.
     Resume {
         /// The attempt.
-        attempt: Attempt,
+        attempt: WireAttempt,
         /// Why.
         #[serde(default)]
         why: Option<Why>,
@@ -376,7 +376,7 @@ pub enum Deed {
 /// How far the input of a map may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum WireReach {
     /// On the node.
     Node,
     /// On the node or in its rack.
@@ -482,15 +482,15 @@ pub fn schema() -> Value {
     serde_json::json!({ "said": said, "heard": heard })
 }
 
-impl From<AttemptId> for Attempt {
+impl From<AttemptId> for WireAttempt {
     fn from(AttemptId { task: TaskId { job, kind, index }, number }: AttemptId) -> Self {
         Self(
             job.0,
             match kind {
-                TaskKind::Map => Kind::Map,
-                TaskKind::Reduce => Kind::Reduce,
-                TaskKind::Setup => Kind::Setup,
-                TaskKind::Cleanup => Kind::Cleanup,
+                TaskKind::Map => WireKind::Map,
+                TaskKind::Reduce => WireKind::Reduce,
+                TaskKind::Setup => WireKind::Setup,
+                TaskKind::Cleanup => WireKind::Cleanup,
             },
             index,
             number,
@@ -498,13 +498,13 @@ impl From<AttemptId> for Attempt {
     }
 }
 
-impl From<Attempt> for AttemptId {
-    fn from(Attempt(job, kind, index, number): Attempt) -> Self {
+impl From<WireAttempt> for AttemptId {
+    fn from(WireAttempt(job, kind, index, number): WireAttempt) -> Self {
         let kind = match kind {
-            Kind::Map => TaskKind::Map,
-            Kind::Reduce => TaskKind::Reduce,
-            Kind::Setup => TaskKind::Setup,
-            Kind::Cleanup => TaskKind::Cleanup,
+            WireKind::Map => TaskKind::Map,
+            WireKind::Reduce => TaskKind::Reduce,
+            WireKind::Setup => TaskKind::Setup,
+            WireKind::Cleanup => TaskKind::Cleanup,
         };
         TaskId { job: JobId(job), kind, index }.attempt(number)
     }
@@ -527,32 +527,32 @@ impl From<mapred::AttemptState> for State {
     }
 }
 
-impl From<mapred::Outcome> for Outcome {
-    fn from(outcome: mapred::Outcome) -> Self {
+impl From<mapred::WireOutcome> for WireOutcome {
+    fn from(outcome: mapred::WireOutcome) -> Self {
         match outcome {
-            mapred::Outcome::Succeeded => Self::Succeeded,
-            mapred::Outcome::Failed => Self::Failed,
-            mapred::Outcome::Killed => Self::Killed,
+            mapred::WireOutcome::Succeeded => Self::Succeeded,
+            mapred::WireOutcome::Failed => Self::Failed,
+            mapred::WireOutcome::Killed => Self::Killed,
         }
     }
 }
 
-impl From<mapred::Locality> for Locality {
-    fn from(locality: mapred::Locality) -> Self {
+impl From<mapred::WireLocality> for WireLocality {
+    fn from(locality: mapred::WireLocality) -> Self {
         match locality {
-            mapred::Locality::Node => Self::Node,
-            mapred::Locality::Rack => Self::Rack,
-            mapred::Locality::OffRack => Self::OffRack,
+            mapred::WireLocality::Node => Self::Node,
+            mapred::WireLocality::Rack => Self::Rack,
+            mapred::WireLocality::OffRack => Self::OffRack,
         }
     }
 }
 
-impl From<Reach> for mapred::Reach {
-    fn from(reach: Reach) -> Self {
+impl From<WireReach> for mapred::WireReach {
+    fn from(reach: WireReach) -> Self {
         match reach {
-            Reach::Node => Self::Node,
-            Reach::Rack => Self::Rack,
-            Reach::Any => Self::Any,
+            WireReach::Node => Self::Node,
+            WireReach::Rack => Self::Rack,
+            WireReach::Any => Self::Any,
         }
     }
 }
@@ -595,14 +595,14 @@ mod tests {
             "why":{"code":"over-share","held":3,"share":1.5}}},{"map":{"job":0,"why":{"code":"in-line","place":2}}}]}}"#;
         let Heard::Answer(answer) = serde_json::from_str(line).unwrap() else { panic!() };
         let why = Some(Why::Words("near".to_owned()));
-        assert_eq!(answer.deeds[0], Deed::Map { job: 2, reach: Reach::Node, why });
+        assert_eq!(answer.deeds[0], Deed::Map { job: 2, reach: WireReach::Node, why });
         assert_eq!(answer.deeds[1], Deed::Reduce { job: 1, why: None });
         let held = Held { held: 3, share: Some(1.5), min_share: 0 };
         let why = Some(Why::Coded(Coded::OverShare(held)));
-        let attempt = Attempt(0, Kind::Map, 4, 1);
+        let attempt = WireAttempt(0, WireKind::Map, 4, 1);
         assert_eq!(answer.deeds[2], Deed::Kill { attempt, why });
         let why = Some(Why::Coded(Coded::InLine { place: 2 }));
-        assert_eq!(answer.deeds[3], Deed::Map { job: 0, reach: Reach::Any, why });
+        assert_eq!(answer.deeds[3], Deed::Map { job: 0, reach: WireReach::Any, why });
     }
 
     #[test]
@@ -678,19 +678,19 @@ mod tests {
         News: submitted! initialised! job! running! job! counts! launched! attempt! job! attempt! state! ended! job! outcome!
         Submitted: job! name! user! pool! priority! tasks! truth_us
         Counts: job! pending! running! done! homeless
-        Launched: job! attempt! tracker! locality
-        Kind: map reduce setup cleanup
-        Locality: node rack off_rack
+        WireLaunched: job! attempt! tracker! locality
+        WireKind: map reduce setup cleanup
+        WireLocality: node rack off_rack
         State: unassigned running suspended commit_pending failed_unclean killed_unclean succeeded failed killed
-        Outcome: succeeded failed killed
+        WireOutcome: succeeded failed killed
         heard: hello! answer! inherit!
         Wishes: protocol! wants tick_us patience_us
         Want: attempts progress all_offers truth
         Answer: number! do
         Deed: map! job! reach why reduce! job! why kill! attempt! why suspend! attempt! why resume! attempt! why refuse! job! kind! why!
-        Reach: node rack any
+        WireReach: node rack any
         Coded: code! in-line place! code! in-line-far place! code! waited waited_us! code! share held share min_share code! sample code! ends-first code! delay waited_us! code! group-limit held share min_share code! over-share held share min_share code! other words! held share min_share
-        Kind: map reduce setup cleanup
+        WireKind: map reduce setup cleanup
         Slot: map reduce
         ");
     }

@@ -24,13 +24,13 @@ mod tree;
 
 use self::admission::Admission;
 use self::lines::Walk;
-use self::node::{LineOf, Node, QueueId, trunc};
+use self::node::{LineOf, QueueNode, QueueId, trunc};
 pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
-use self::tree::{Member, Tree};
+use self::tree::{QueueMember, QueueTree};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
@@ -47,7 +47,7 @@ pub struct Capacity {
     rules: Rules,
     init_poll: SimSpan,
     maps_per_heartbeat: u32,
-    tree: Tree,
+    tree: QueueTree,
     admission: Admission,
     reserved: Reserved,
     /// Makes jobs wait for their input, if the options say so.
@@ -75,10 +75,10 @@ impl Policy for Capacity {
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
             return Promised::new();
         }
-        let tree = Tree::new(&queues, *rules, Reduces::default());
+        let tree = QueueTree::new(&queues, *rules, Reduces::default());
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
         let promise = |id| {
-            let Node { name, share, .. } = tree.node(id);
+            let QueueNode { name, share, .. } = tree.node(id);
             (name.to_string(), PerSlot::of(|kind| whole(*share, slots[kind])))
         };
         tree.ids().filter(|id| *id != QueueId::ROOT).map(promise).collect()
@@ -88,7 +88,7 @@ impl Policy for Capacity {
         let WithReduces { own: options, reduces } = options;
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = options.allocations.given();
-        let tree = Tree::new(&queues, rules, Reduces::new(&reduces));
+        let tree = QueueTree::new(&queues, rules, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
         let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
@@ -169,7 +169,7 @@ impl Scheduler for Capacity {
                 let ready = members(self.tree.node(leaf).ready[kind].in_order());
                 // Up to 0.21 the limits of users hold while somebody in the queue is below them.
                 let is_below =
-                    |(_, member): &(_, &Member)| self.limit(member, kind, true).is_none();
+                    |(_, member): &(_, &QueueMember)| self.limit(member, kind, true).is_none();
                 let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
                 for (job, member) in ready {
                     self.limit(member, kind, limits_users).inspect(|why| say(job, kind, *why));
@@ -343,7 +343,7 @@ impl Capacity {
         match &mut turns.sorted {
             None => node.ready[kind].next(&mut turns.walk, |(user, width)| may(user, *width)),
             Some(jobs) => {
-                let may = |job: &Member| may(&job.user, job.width[kind]);
+                let may = |job: &QueueMember| may(&job.user, job.width[kind]);
                 jobs.find(|job| tree.member(**job).is_some_and(may)).copied()
             }
         }
@@ -403,7 +403,7 @@ impl Capacity {
 
     /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its
     /// queue, or its user if their limits count.
-    fn limit(&self, member: &Member, kind: SlotKind, limits_users: bool) -> Option<Reason> {
+    fn limit(&self, member: &QueueMember, kind: SlotKind, limits_users: bool) -> Option<Reason> {
         let (width, user) = (member.width[kind], &member.user);
         let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
         let of_queue = self.tree.limit(member.queue, kind, width).map(Reason::GroupLimit);

@@ -50,9 +50,9 @@ impl Default for FifoOptions {
 pub struct Fifo {
     options: FifoOptions,
     /// The jobs that give tasks, in their order.
-    line: Vec<Place>,
+    line: Vec<LinePlace>,
     /// Those of them that have maps to launch, and some that have none any more.
-    with_maps: BTreeSet<Place>,
+    with_maps: BTreeSet<LinePlace>,
     /// All tasks of those that have reduces.
     padded: PerSlot<u64>,
     /// Makes jobs wait for their input, if the options say so.
@@ -61,7 +61,7 @@ pub struct Fifo {
 }
 
 /// Where a job stands in line.
-type Place = (Priority, SimTime, JobId);
+type LinePlace = (Priority, SimTime, JobId);
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";

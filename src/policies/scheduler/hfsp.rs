@@ -27,13 +27,13 @@ mod virtual_cluster;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use self::options::Rules;
+use self::options::HfspRules;
 pub use self::options::{
-    Arrival, Confidence, Discount, HfspOptions, Means, Order, Sampled, Spared, SuspendedSpec,
+    ReduceArrival, Confidence, Discount, HfspOptions, Means, HfspOrder, Sampled, Spared, SuspendedSpec,
     Variant, Victims, VirtualSlots, Weights,
 };
-use self::phase::{Claim, Phase, What};
-use self::ranking::{Giver, Place, Rank};
+use self::phase::{SlotClaim, Phase, SlotUse};
+use self::ranking::{Giver, RankedPlace, Rank};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use mumakil_base::units::SimSpan;
@@ -45,7 +45,7 @@ use mumakil_core::mapred::{
 /// The Hadoop Fair Sojourn Protocol.
 #[derive(Debug)]
 pub struct Hfsp {
-    rules: Rules,
+    rules: HfspRules,
     phases: PerSlot<Phase>,
     delay: Delay,
     suspended: Suspensions,
@@ -197,7 +197,7 @@ impl Hfsp {
         let placed = of_kind.into_iter();
         let placed =
             placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
-        let placed: Vec<(Place, &Report)> = placed.collect();
+        let placed: Vec<(RankedPlace, &Report)> = placed.collect();
         let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
@@ -214,7 +214,7 @@ impl Hfsp {
     }
 
     /// Returns the first in line of what is suspended on a tracker, where all have their places then.
-    fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+    fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
         if self.suspended.on(offer.tracker()).next().is_some() {
             self.phases[kind].rank_all();
         }
@@ -237,18 +237,18 @@ impl Hfsp {
 
 /// Launches or resumes what is claimed, if the job has something for this node.
 fn begin(
-    claim: &Claim,
+    claim: &SlotClaim,
     offer: &mut Offer<'_>,
     delay: &mut Delay,
     kind: SlotKind,
 ) -> Option<AttemptId> {
     let job = claim.place.1;
     let reason = match claim.what {
-        What::Sample => Reason::Sample,
+        SlotUse::Sample => Reason::Sample,
         _ => Reason::EndsFirst,
     };
     let launched = match (claim.what, kind) {
-        (What::Resume(attempt), _) => {
+        (SlotUse::Resume(attempt), _) => {
             offer.resume(attempt, reason);
             return Some(attempt);
         }
@@ -260,11 +260,11 @@ fn begin(
 
 /// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
 fn takers(
-    claims: impl Iterator<Item = Claim>,
+    claims: impl Iterator<Item = SlotClaim>,
     candidates: &[Candidate],
     spare: u32,
     rule: Victims,
-) -> impl Iterator<Item = (Claim, AttemptId)> {
+) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
     let last = candidates.iter().map(|candidate| candidate.giver.place).max();
     let mut wanted = 0;
     claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
@@ -272,7 +272,7 @@ fn takers(
             wanted += claim.tasks;
             let lacking = match claim.what {
                 // It can go on nowhere else, so whoever is behind it here gives way.
-                What::Resume(_) => u32::MAX,
+                SlotUse::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
             Some((claim, victim(candidates, claim.place, lacking, rule)?))
@@ -288,7 +288,7 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
 /// many if so many are lacking.
 fn victim(
     candidates: &[Candidate],
-    claimant: Place,
+    claimant: RankedPlace,
     lacking: u32,
     rule: Victims,
 ) -> Option<AttemptId> {

@@ -25,16 +25,16 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub struct FewestFirst<O> {
     /// Those that could use a slot.
-    lines: PerSlot<BTreeSet<Turn>>,
+    lines: PerSlot<BTreeSet<FewestTurn>>,
     /// Where each stands.
-    places: PerSlot<FxHashMap<JobId, Turn>>,
+    places: PerSlot<FxHashMap<JobId, FewestTurn>>,
     delay: Delay,
     reduces: Reduces,
     options: PhantomData<fn() -> O>,
 }
 
 /// How many tasks a job runs, when it arrived, and its number.
-type Turn = (u32, SimTime, JobId);
+type FewestTurn = (u32, SimTime, JobId);
 
 impl<O> FewestFirst<O> {
     pub(super) fn with(delay: Delay, reduces: Reduces) -> Self {

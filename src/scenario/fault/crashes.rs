@@ -31,13 +31,13 @@ pub(super) struct Crashes {
     mttr: Option<Dist<SimSpan>>,
     /// What crashes.
     #[serde(default)]
-    what: What,
+    what: CrashedThing,
 }
 
 /// What crashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum What {
+enum CrashedThing {
     /// The machine.
     #[default]
     Machine,
@@ -68,8 +68,8 @@ impl FaultKind for Crashes {
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let harm = match self.what {
-            What::Machine => Harm::Outage,
-            What::Tracker => Harm::TrackerOutage,
+            CrashedThing::Machine => Harm::Outage,
+            CrashedThing::Tracker => Harm::TrackerOutage,
         };
         effects.recur(cue, harm, &self.mtbf, self.mttr.as_ref());
     }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, Turn, Walk};
+use super::lines::{Lines, QueueTurn, Walk};
 use super::node::{Node, QueueId};
 use super::rules::Rules;
-use super::tree::{Member, Tree};
+use super::tree::{QueueMember, QueueTree};
 use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
 
 /// The jobs that wait, and those that count.
@@ -25,16 +25,16 @@ pub(super) struct Admission {
     rules: Rules,
     max_system_jobs: u32,
     /// By the number of the queue.
-    queues: Vec<Jobs>,
+    queues: Vec<QueueJobs>,
 }
 
 /// The jobs of a queue.
 #[derive(Debug, Default)]
-struct Jobs {
+struct QueueJobs {
     /// By user.
     waiting: Lines<Arc<str>>,
     /// The jobs that were let in and count.
-    counted: BTreeMap<Turn, Entry>,
+    counted: BTreeMap<QueueTurn, AdmittedJob>,
     /// The sum of the counted jobs, of all users and of each. During a look up to 0.21 it
     /// lacks the jobs behind the place that the look has reached.
     all: Sum,
@@ -43,7 +43,7 @@ struct Jobs {
 
 /// A job that counts.
 #[derive(Clone, Debug)]
-struct Entry {
+struct AdmittedJob {
     user: Arc<str>,
     tasks: u32,
 }
@@ -57,17 +57,17 @@ struct Sum {
 
 impl Admission {
     pub(super) fn new(rules: Rules, max_system_jobs: u32, queues: usize) -> Self {
-        let queues = (0..queues).map(|_| Jobs::default()).collect();
+        let queues = (0..queues).map(|_| QueueJobs::default()).collect();
         Self { rules, max_system_jobs, queues }
     }
 
     /// Takes a job into the line of its queue.
-    pub(super) fn enter(&mut self, job: &Member) {
+    pub(super) fn enter(&mut self, job: &QueueMember) {
         self.queues[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
     }
 
     /// Lets a job go that has ended.
-    pub(super) fn leave(&mut self, job: &Member) {
+    pub(super) fn leave(&mut self, job: &QueueMember) {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
         jobs.uncount(job.turn);
@@ -79,7 +79,7 @@ impl Admission {
     }
 
     /// Returns why a job waits: others are as many as may be, or nobody has looked since.
-    pub(super) fn refusal(&self, view: &View<'_>, tree: &Tree, job: &Member) -> Reason {
+    pub(super) fn refusal(&self, view: &View<'_>, tree: &QueueTree, job: &QueueMember) -> Reason {
         let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
         let fits = || {
             let entry = entry(view, tree, job.turn.2);
@@ -93,7 +93,7 @@ impl Admission {
     }
 
     /// Returns the jobs that may run from now on.
-    pub(super) fn poll(&mut self, view: &View<'_>, tree: &Tree) -> Vec<JobId> {
+    pub(super) fn poll(&mut self, view: &View<'_>, tree: &QueueTree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
             let (jobs, node) = (&mut self.queues[id.index()], tree.node(id));
@@ -110,13 +110,13 @@ impl Admission {
     }
 }
 
-impl Jobs {
+impl QueueJobs {
     fn of(&self, user: &Arc<str>) -> Sum {
         self.users.get(user).copied().unwrap_or_default()
     }
 
     /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
-    fn admit(&mut self, view: &View<'_>, tree: &Tree, node: &Node, most: u32) -> Vec<JobId> {
+    fn admit(&mut self, view: &View<'_>, tree: &QueueTree, node: &Node, most: u32) -> Vec<JobId> {
         let (mut walk, mut admitted) = (Walk::default(), Vec::new());
         while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
             let Some((turn, entry)) = entry(view, tree, job) else { continue };
@@ -130,9 +130,9 @@ impl Jobs {
 
     /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
     /// user; and one for each job of a user whose only jobs that count stand behind it.
-    fn admit_to_line(&mut self, view: &View<'_>, tree: &Tree, node: &Node) -> Vec<JobId> {
+    fn admit_to_line(&mut self, view: &View<'_>, tree: &QueueTree, node: &Node) -> Vec<JobId> {
         self.forget_launched(view);
-        let mut before: VecDeque<(Turn, Entry)> = take(&mut self.counted).into_iter().collect();
+        let mut before: VecDeque<(QueueTurn, AdmittedJob)> = take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
         (self.all, self.users) = (Sum::default(), FxHashMap::default());
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
@@ -172,13 +172,13 @@ impl Jobs {
 
     /// Returns whether the tasks of another job may be under way; a job larger than the limit runs
     /// alone.
-    fn fits(&self, entry: &Entry, node: &Node) -> bool {
+    fn fits(&self, entry: &AdmittedJob, node: &Node) -> bool {
         let tasks = u64::from(entry.tasks);
         let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
         fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
     }
 
-    fn count(&mut self, turn: Turn, entry: Entry) {
+    fn count(&mut self, turn: QueueTurn, entry: AdmittedJob) {
         for sum in [&mut self.all, self.users.entry(entry.user.clone()).or_default()] {
             sum.jobs += 1;
             sum.tasks += u64::from(entry.tasks);
@@ -186,7 +186,7 @@ impl Jobs {
         self.counted.insert(turn, entry);
     }
 
-    fn uncount(&mut self, turn: Turn) {
+    fn uncount(&mut self, turn: QueueTurn) {
         let Some(entry) = self.counted.remove(&turn) else { return };
         let Some(own) = self.users.get_mut(&entry.user) else { return };
         for sum in [&mut self.all, &mut *own] {
@@ -206,7 +206,7 @@ impl Jobs {
                 0 < tasks.running() + tasks.finished() + tasks.failed()
             })
         };
-        let begun: Vec<Turn> = self
+        let begun: Vec<QueueTurn> = self
             .counted
             .keys()
             .copied()
@@ -217,8 +217,8 @@ impl Jobs {
 }
 
 /// Returns a job's turn, and what it counts for.
-fn entry(view: &View<'_>, tree: &Tree, job: JobId) -> Option<(Turn, Entry)> {
+fn entry(view: &View<'_>, tree: &QueueTree, job: JobId) -> Option<(QueueTurn, AdmittedJob)> {
     let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
     let tasks = spec.maps.saturating_add(spec.reduces);
-    Some((member.turn, Entry { user: member.user.clone(), tasks }))
+    Some((member.turn, AdmittedJob { user: member.user.clone(), tasks }))
 }

@@ -12,9 +12,9 @@ use roxmltree::Node;
 use rustc_hash::FxHashSet;
 
 use self::Say::{Other, Percent, Whole};
-use super::queues::{Limit, Queue, Queues};
+use super::queues::{JobLimit, Queue, Queues};
 use crate::scheduler::part::names::DEEPEST;
-use crate::scheduler::part::xml::{Findings, clip, text_of};
+use crate::scheduler::part::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::Auto;
@@ -34,7 +34,7 @@ struct Word<T> {
 /// How what a text says is put into an option.
 enum Say<T> {
     Percent(fn(&mut T, Fraction)),
-    Whole(fn(&mut T, Limit)),
+    Whole(fn(&mut T, JobLimit)),
     /// The expected form of the text, for complaints, and a function that reads it: `None` if it has another.
     Other(&'static str, fn(&mut T, &str) -> Option<()>),
 }
@@ -163,9 +163,9 @@ fn of_defaults() -> Vec<Word<Queue>> {
 }
 
 /// Reads the outermost element of such a file.
-pub(super) fn read(root: Node<'_, '_>, findings: &mut Findings) -> Queues {
+pub(super) fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Queues {
     let properties = properties(root, findings);
-    Reader::default().read(&properties, findings)
+    QueueFileReader::default().read(&properties, findings)
 }
 
 /// A property: its name without what all begin with, and its value.
@@ -176,7 +176,7 @@ struct Property<'d> {
 }
 
 /// Returns the properties that can be read, each once.
-fn properties<'d>(root: Node<'d, 'd>, findings: &mut Findings) -> Vec<Property<'d>> {
+fn properties<'d>(root: Node<'d, 'd>, findings: &mut XmlFindings) -> Vec<Property<'d>> {
     let hint = "write `<property><name>…</name><value>…</value></property>`";
     let (mut properties, mut names) = (Vec::new(), FxHashSet::default());
     for node in root.children() {
@@ -216,7 +216,7 @@ fn properties<'d>(root: Node<'d, 'd>, findings: &mut Findings) -> Vec<Property<'
 
 /// Reads properties into options.
 #[derive(Default)]
-struct Reader<'d> {
+struct QueueFileReader<'d> {
     all: Queues,
     /// The defaults for queues that do not set a property themselves.
     defaults: Queue,
@@ -225,8 +225,8 @@ struct Reader<'d> {
     queues: IndexMap<Vec<String>, (Option<Node<'d, 'd>>, Queue)>,
 }
 
-impl<'d> Reader<'d> {
-    fn read(mut self, properties: &[Property<'d>], findings: &mut Findings) -> Queues {
+impl<'d> QueueFileReader<'d> {
+    fn read(mut self, properties: &[Property<'d>], findings: &mut XmlFindings) -> Queues {
         for property in properties {
             let name = property.name.as_str();
             if let Some((queue, word)) =
@@ -301,7 +301,7 @@ fn say<T>(
     word: &str,
     property: &Property<'_>,
     mut at: Vec<String>,
-    findings: &mut Findings,
+    findings: &mut XmlFindings,
 ) {
     let whole_name = clip(&format!("{PREFIX}{}", property.name));
     let Some(known) = words.iter().find(|known| known.word == word) else {
@@ -334,8 +334,8 @@ fn percent(text: &str) -> Option<Fraction> {
     Fraction::new(text.parse::<f64>().ok()? / 100.0)
 }
 
-fn whole(text: &str) -> Option<Limit> {
-    text.parse().ok().and_then(Limit::new)
+fn whole(text: &str) -> Option<JobLimit> {
+    text.parse().ok().and_then(JobLimit::new)
 }
 
 #[cfg(test)]
@@ -343,9 +343,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{self, Fault, Told};
+    use crate::scheduler::part::xml::{self, XmlFault, XmlValue};
 
-    fn parse(text: &str) -> Result<Told<Queues>, Vec<Fault>> {
+    fn parse(text: &str) -> Result<XmlValue<Queues>, Vec<XmlFault>> {
         xml::parse(text)
     }
 
@@ -359,7 +359,7 @@ mod tests {
 
     /// Returns each fault with the number of its property, from 1.
     fn faults(properties: &[(&str, &str)]) -> Vec<String> {
-        let told = |fault: &Fault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);
+        let told = |fault: &XmlFault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);
         parse(&file(properties)).err().iter().flatten().map(told).collect()
     }
 
@@ -453,7 +453,7 @@ queues:
         ]);
         let queue = &parse(&text).unwrap().meaning.queues["a"];
         let limits = [queue.max_active_tasks, queue.max_active_tasks_per_user];
-        assert_eq!(limits, [Limit::new(7), Limit::new(3)]);
+        assert_eq!(limits, [JobLimit::new(7), JobLimit::new(3)]);
         let unknown = faults(&[("default-maximum-initialized-active-tasks", "7")]);
         assert!(unknown[0].contains("unknown property"), "{unknown:?}");
     }

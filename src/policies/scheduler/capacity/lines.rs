@@ -12,25 +12,25 @@ use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, step};
 
 /// Where a job stands among those of its queue.
-pub(super) type Turn = (Priority, SimTime, JobId);
+pub(super) type QueueTurn = (Priority, SimTime, JobId);
 
 /// The lines of a queue, each called by what its jobs have in common.
 #[derive(Debug)]
 pub(super) struct Lines<L> {
-    lines: BTreeMap<L, BTreeSet<Turn>>,
+    lines: BTreeMap<L, BTreeSet<QueueTurn>>,
     /// The first of each line.
-    heads: BTreeMap<Turn, L>,
+    heads: BTreeMap<QueueTurn, L>,
 }
 
 /// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
 #[derive(Debug)]
 pub(super) struct Walk<L> {
     /// The last head that was looked at.
-    head: Option<Turn>,
+    head: Option<QueueTurn>,
     /// The job that was returned last.
-    last: Option<(Turn, L)>,
+    last: Option<(QueueTurn, L)>,
     /// The next ones of the lines whose heads were returned.
-    next: BinaryHeap<Reverse<(Turn, L)>>,
+    next: BinaryHeap<Reverse<(QueueTurn, L)>>,
 }
 
 impl<L> Default for Lines<L> {
@@ -47,16 +47,16 @@ impl<L: Ord> Default for Walk<L> {
 
 impl<L: Ord + Clone> Lines<L> {
     /// Takes a job into a line.
-    pub(super) fn insert(&mut self, of: L, turn: Turn) {
+    pub(super) fn insert(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.insert(turn));
     }
 
     /// Lets a job go from its line.
-    pub(super) fn remove(&mut self, of: L, turn: Turn) {
+    pub(super) fn remove(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.remove(&turn));
     }
 
-    fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<Turn>) -> bool) {
+    fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<QueueTurn>) -> bool) {
         let line = self.lines.entry(of.clone()).or_default();
         let was = line.first().copied();
         change(line);
@@ -77,7 +77,7 @@ impl<L: Ord + Clone> Lines<L> {
 
     /// Returns all jobs in their order.
     pub(super) fn in_order(&self) -> Vec<JobId> {
-        let mut all: Vec<Turn> = self.lines.values().flatten().copied().collect();
+        let mut all: Vec<QueueTurn> = self.lines.values().flatten().copied().collect();
         all.sort_unstable();
         all.into_iter().map(|(.., job)| job).collect()
     }
@@ -120,7 +120,7 @@ mod tests {
     /// A user, and how many slots each task takes.
     type LineOf = (u32, u32);
 
-    fn turn(job: u32) -> Turn {
+    fn turn(job: u32) -> QueueTurn {
         (Priority::Normal, SimTime::ZERO, JobId(job))
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, Turn};
-use super::queues::{Limit, Queue};
+use super::lines::{Lines, QueueTurn};
+use super::queues::{JobLimit, Queue};
 use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{Holding, PerSlot, SlotKind, SlotShare};
@@ -23,7 +23,7 @@ pub(super) type LineOf = (Arc<str>, u32);
 
 /// A queue at work.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(super) struct QueueNode {
     pub(super) name: String,
     pub(super) parent: Option<QueueId>,
     /// Those inside of it, in the order in which they were served last.
@@ -55,11 +55,11 @@ pub(super) struct Node {
     /// Of a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
     /// Of a leaf: its jobs that have not ended, in their order.
-    pub(super) jobs: BTreeSet<Turn>,
+    pub(super) jobs: BTreeSet<QueueTurn>,
     /// Of a leaf: its jobs that could use a slot.
     pub(super) ready: PerSlot<Lines<LineOf>>,
     /// Of a leaf: the users of its jobs.
-    pub(super) users: FxHashMap<Arc<str>, User>,
+    pub(super) users: FxHashMap<Arc<str>, QueueUser>,
     /// Of a leaf: how many users have a job that could use a slot.
     active: PerSlot<u32>,
 }
@@ -78,7 +78,7 @@ pub(super) struct Limits {
 
 /// A user of a queue.
 #[derive(Debug, Default)]
-pub(super) struct User {
+pub(super) struct QueueUser {
     /// The jobs that have not ended.
     pub(super) jobs: u32,
     /// The slots that they count for.
@@ -96,7 +96,7 @@ impl QueueId {
     }
 }
 
-impl Node {
+impl QueueNode {
     pub(super) fn root() -> Self {
         Self { share: 1.0, ..Self::default() }
     }
@@ -110,7 +110,7 @@ impl Node {
         queue: &Queue,
     ) -> Self {
         let min_user = queue.minimum_user_limit.map_or(1.0, Fraction::get);
-        let number = |said: Option<Limit>, default| said.map_or(default, Limit::get);
+        let number = |said: Option<JobLimit>, default| said.map_or(default, JobLimit::get);
         Self {
             name: name.to_owned(),
             parent: Some(id),
@@ -144,7 +144,7 @@ impl Node {
     pub(super) fn change_ready(
         &mut self,
         line: LineOf,
-        turn: Turn,
+        turn: QueueTurn,
         kind: SlotKind,
         is_ready: bool,
     ) {
@@ -233,18 +233,18 @@ mod tests {
     use super::*;
 
     /// A queue of so many slots, so many of which are in use, by users with jobs to launch.
-    fn queue(slots: u32, used: u32, users: u32, min_user: f64) -> Node {
-        let mut node = Node { min_user, user_factor: 1.0, ..Node::root() };
+    fn queue(slots: u32, used: u32, users: u32, min_user: f64) -> QueueNode {
+        let mut node = QueueNode { min_user, user_factor: 1.0, ..QueueNode::root() };
         node.slots.map = slots;
         node.used.map = used;
         node.active.map = users;
         for user in 0..users {
-            node.users.insert(user.to_string().into(), User::default());
+            node.users.insert(user.to_string().into(), QueueUser::default());
         }
         node
     }
 
-    fn limit(node: &Node, rules: Rules) -> u32 {
+    fn limit(node: &QueueNode, rules: Rules) -> u32 {
         node.user_limit(rules, SlotKind::Map, 1)
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node::{Node, ROUNDING};
 use super::queues::{QueueBy, Queues, strangers};
 use super::rules::Rules;
-use super::tree::Tree;
+use super::tree::QueueTree;
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
 use crate::scheduler::part::reduces::Reduces;
@@ -126,7 +126,7 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
 
 /// Warns of queues that never get a slot, or whose jobs never run.
 fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
-    let tree = Tree::new(queues, rules, Reduces::default());
+    let tree = QueueTree::new(queues, rules, Reduces::default());
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::file;
 use crate::scheduler::part::file_or::Filed;
 use crate::scheduler::part::names::{TreeCheck, listed};
-use crate::scheduler::part::xml::{Findings, Kind};
+use crate::scheduler::part::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Auto, Complaint, JobSpec};
 
@@ -24,7 +24,7 @@ use mumakil_core::mapred::{Auto, Complaint, JobSpec};
 pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks that may be there.
-pub(super) type Limit = Count<1, 2_147_483_647>;
+pub(super) type JobLimit = Count<1, 2_147_483_647>;
 
 /// How the queue of a job is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub enum QueueBy {
     #[default]
     Pool,
     /// The one that is called like its user.
-    User,
+    QueueUser,
 }
 
 /// How far sums of shares may be off.
@@ -51,7 +51,7 @@ pub struct Queues {
     /// How many jobs may be initialised and not ended yet. A queue may have its share of this
     /// number, and each of its users the minimum user limit of that.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
-    pub max_system_jobs: Limit,
+    pub max_system_jobs: JobLimit,
     /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
     /// 1.x it is 3 s.
     pub init_poll: Auto,
@@ -81,14 +81,14 @@ pub struct Queue {
     pub supports_priority: Option<bool>,
     /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
     #[schemars(extend("x-only-if" = {"rules": {"not": "1.x"}}))]
-    pub max_initialised_per_user: Option<Limit>,
+    pub max_initialised_per_user: Option<JobLimit>,
     /// How many tasks the jobs may have together that are initialised and not ended yet: 200,000
     /// unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
-    pub max_active_tasks: Option<Limit>,
+    pub max_active_tasks: Option<JobLimit>,
     /// The same for each user: 100,000 unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
-    pub max_active_tasks_per_user: Option<Limit>,
+    pub max_active_tasks_per_user: Option<JobLimit>,
     /// After this long below its guaranteed slots, the queue gets them back by killing tasks of
     /// queues that have more than theirs. Without this, it never does. Hadoop had this up to
     /// 0.20.0.
@@ -109,7 +109,7 @@ impl QueueBy {
     pub(super) fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(DEFAULT),
-            Self::User => user,
+            Self::QueueUser => user,
         }
     }
 }
@@ -118,7 +118,7 @@ impl Default for Queues {
     fn default() -> Self {
         Self {
             queues: IndexMap::new(),
-            max_system_jobs: Limit::of(5_000),
+            max_system_jobs: JobLimit::of(5_000),
             init_poll: Auto::Auto,
             maps_per_heartbeat: Count::of(32_767),
         }
@@ -128,9 +128,9 @@ impl Default for Queues {
 impl Filed for Queues {
     const FILE: &'static str = "the path of a capacity-scheduler.xml";
 
-    const KIND: Kind = Kind { name: "queue file", root: "configuration" };
+    const KIND: XmlKind = XmlKind { name: "queue file", root: "configuration" };
 
-    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self {
+    fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
         file::read(root, findings)
     }
 

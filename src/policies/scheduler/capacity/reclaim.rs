@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::node::QueueId;
-use super::tree::Tree;
+use super::tree::QueueTree;
 use crate::scheduler::part::launches::Launches;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -23,14 +23,14 @@ const BEFORE: u64 = 3;
 #[derive(Debug, Default)]
 pub(super) struct Reclaim {
     /// By the number of the queue; of each the earliest first.
-    claims: Vec<PerSlot<VecDeque<Claim>>>,
+    claims: Vec<PerSlot<VecDeque<ReclaimedSlots>>>,
     /// The running attempts; for each attempt that was killed its queue and how many slots it takes.
     launches: Launches<(QueueId, u32)>,
 }
 
 /// Slots that a queue is to get back.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
+struct ReclaimedSlots {
     due: SimTime,
     slots: u32,
     /// Whether tasks were killed for it.
@@ -55,7 +55,7 @@ impl Reclaim {
 
     /// Makes and drops claims, and kills for those that are about to be due; to be called each time
     /// that `every` has passed.
-    pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut Tree, every: SimSpan) {
+    pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut QueueTree, every: SimSpan) {
         for kind in SlotKind::BOTH {
             self.claim(&orders.view(), tree, kind);
             let needed = self.needed(&orders.view(), kind, every);
@@ -66,7 +66,7 @@ impl Reclaim {
     }
 
     /// Brings claims up to date with what queues lack.
-    fn claim(&mut self, view: &View<'_>, tree: &mut Tree, kind: SlotKind) {
+    fn claim(&mut self, view: &View<'_>, tree: &mut QueueTree, kind: SlotKind) {
         let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
         let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
         for id in leaves {
@@ -89,7 +89,7 @@ impl Reclaim {
             }
             if claimed < wanted && somebody_has_more {
                 let (due, slots) = (view.now() + after, wanted - claimed);
-                claims.push_back(Claim { due, slots, is_helped: false });
+                claims.push_back(ReclaimedSlots { due, slots, is_helped: false });
             }
             let due = claims.front().map(|claim| claim.due);
             tree.note_due(id, kind, due);
@@ -109,7 +109,7 @@ impl Reclaim {
     }
 
     /// Kills what queues have too much, in proportion.
-    fn kill(&mut self, orders: &mut Orders<'_>, tree: &Tree, kind: SlotKind, needed: u32) {
+    fn kill(&mut self, orders: &mut Orders<'_>, tree: &QueueTree, kind: SlotKind, needed: u32) {
         let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
         // The slots of killed attempts become free anyhow, so they are no excess any more.
         let rich = leaves.map(|id| {
@@ -133,7 +133,7 @@ impl Reclaim {
     fn kill_in(
         &mut self,
         orders: &mut Orders<'_>,
-        tree: &Tree,
+        tree: &QueueTree,
         id: QueueId,
         kind: SlotKind,
         slots: u32,
@@ -170,7 +170,7 @@ impl Reclaim {
 }
 
 /// Returns what a queue has beyond its guaranteed slots; trackers that are kept for it are no tasks.
-fn excess(tree: &Tree, id: QueueId, kind: SlotKind) -> u32 {
+fn excess(tree: &QueueTree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
     node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])
 }

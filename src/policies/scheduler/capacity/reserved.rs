@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::Tree;
+use super::tree::QueueTree;
 use mumakil_core::mapred::{JobId, PerSlot, SlotKind, TrackerId, View};
 
 /// The trackers that are kept.
@@ -25,7 +25,7 @@ impl Reserved {
     pub(super) fn keep(
         &mut self,
         view: &View<'_>,
-        tree: &mut Tree,
+        tree: &mut QueueTree,
         tracker: TrackerId,
         kind: SlotKind,
         job: JobId,
@@ -39,7 +39,7 @@ impl Reserved {
     pub(super) fn free(
         &mut self,
         view: &View<'_>,
-        tree: &mut Tree,
+        tree: &mut QueueTree,
         tracker: TrackerId,
         kind: SlotKind,
     ) {
@@ -49,7 +49,7 @@ impl Reserved {
     }
 
     /// Keeps no trackers longer that may get no tasks, or whose job has none left.
-    pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut Tree) {
+    pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut QueueTree) {
         for kind in SlotKind::BOTH {
             let is_vain = |(tracker, job): (&TrackerId, &JobId)| {
                 let wants = tree.member(*job).is_some_and(|member| 0 < member.pending[kind]);

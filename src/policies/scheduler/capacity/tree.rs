@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::Turn;
-use super::node::{LineOf, Node, QueueId, trunc};
+use super::lines::QueueTurn;
+use super::node::{LineOf, QueueNode, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
 use crate::scheduler::part::reduces::Reduces;
@@ -19,26 +19,26 @@ use mumakil_core::mapred::{Holding, Job, JobId, PerSlot, Priority, SlotKind, Vie
 
 /// The queues and the jobs in them.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct QueueTree {
     rules: Rules,
     reduces: Reduces,
     /// Each after the one around it; the first is around all.
-    nodes: Vec<Node>,
+    nodes: Vec<QueueNode>,
     leaves: FxHashMap<String, QueueId>,
     /// Where jobs stand that name no leaf.
     fallback: QueueId,
     /// By the number of the job.
-    jobs: Vec<Option<Box<Member>>>,
+    jobs: Vec<Option<Box<QueueMember>>>,
     /// The slots of the cluster for which those of queues were computed.
     slots: PerSlot<u32>,
 }
 
 /// A job in its queue.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct QueueMember {
     pub(super) queue: QueueId,
     pub(super) user: Arc<str>,
-    pub(super) turn: Turn,
+    pub(super) turn: QueueTurn,
     /// How many slots each of its tasks takes.
     pub(super) width: PerSlot<u32>,
     /// From when on it may run, if it may.
@@ -51,12 +51,12 @@ pub(super) struct Member {
     pub(super) pending: PerSlot<u32>,
 }
 
-impl Tree {
+impl QueueTree {
     pub(super) fn new(queues: &Queues, rules: Rules, reduces: Reduces) -> Self {
         let mut tree = Self {
             rules,
             reduces,
-            nodes: vec![Node::root()],
+            nodes: vec![QueueNode::root()],
             leaves: FxHashMap::default(),
             fallback: QueueId::ROOT,
             jobs: Vec::new(),
@@ -88,7 +88,7 @@ impl Tree {
             queue.inherit(outer);
             let id = QueueId(self.nodes.len() as u32);
             let share = queue.capacity.map_or(even, mumakil_base::units::Fraction::get);
-            let node = Node::inside(around, self.node(around), name, share, &queue);
+            let node = QueueNode::inside(around, self.node(around), name, share, &queue);
             self.nodes[around.index()].children.map.push(id);
             self.nodes.push(node);
             if queue.queues.is_empty() {
@@ -108,7 +108,7 @@ impl Tree {
         &self.reduces
     }
 
-    pub(super) fn node(&self, id: QueueId) -> &Node {
+    pub(super) fn node(&self, id: QueueId) -> &QueueNode {
         step();
         &self.nodes[id.index()]
     }
@@ -122,7 +122,7 @@ impl Tree {
         self.leaves.get(name).copied().unwrap_or(self.fallback)
     }
 
-    pub(super) fn member(&self, job: JobId) -> Option<&Member> {
+    pub(super) fn member(&self, job: JobId) -> Option<&QueueMember> {
         self.jobs.get(job.index())?.as_deref()
     }
 
@@ -146,7 +146,7 @@ impl Tree {
         let turn = (priority, job.submitted_at(), job.id());
         node.users.entry(user.clone()).or_default().jobs += 1;
         node.jobs.insert(turn);
-        let member = Member {
+        let member = QueueMember {
             queue,
             user,
             turn,
@@ -170,7 +170,7 @@ impl Tree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
-        let Node { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
+        let QueueNode { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];
         }
@@ -218,7 +218,7 @@ impl Tree {
     }
 
     /// Notes what a job has and could have, with its user and up the tree.
-    fn count(&mut self, member: &mut Member, kind: SlotKind, used: u32, pending: u32) {
+    fn count(&mut self, member: &mut QueueMember, kind: SlotKind, used: u32, pending: u32) {
         let was_used = std::mem::replace(&mut member.used[kind], used);
         let was_pending = std::mem::replace(&mut member.pending[kind], pending);
         let node = &mut self.nodes[member.queue.index()];
@@ -289,7 +289,7 @@ impl Tree {
     }
 
     /// In 0.21 a queue without slots of its own gets none.
-    fn may_be_served(&self, node: &Node, kind: SlotKind) -> bool {
+    fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Vain {
     jobs: u32,
     /// How many entries there were before those of the journal.
     before: u64,
-    journal: Vec<Entry>,
+    journal: Vec<VainJob>,
 }
 
 /// A number of entries: who was there then knows of these.
@@ -28,7 +28,7 @@ pub(super) struct Page(u64);
 
 /// An offer that has passed over all up to a place, or all.
 #[derive(Debug)]
-struct Entry {
+struct VainJob {
     up_to: Option<Key>,
     pass: Pass,
 }
@@ -54,14 +54,14 @@ impl Vain {
     /// its time does not pass in the same offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
-            Some(Entry { up_to: farthest, .. }) => {
+            Some(VainJob { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
                 if is_farther {
                     *farthest = up_to;
                 }
             }
-            None => self.journal.push(Entry { up_to, pass: Pass { at, until: None, anywhere } }),
+            None => self.journal.push(VainJob { up_to, pass: Pass { at, until: None, anywhere } }),
         }
     }
 
@@ -83,7 +83,7 @@ impl Vain {
     ) -> impl Iterator<Item = &'v Pass> {
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
-        let concern = move |entry: &&Entry| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
+        let concern = move |entry: &&VainJob| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
         news.filter(concern).map(|entry| &entry.pass)
     }
 

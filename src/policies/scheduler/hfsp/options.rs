@@ -62,7 +62,7 @@ pub struct HfspOptions {
     pub discount: Option<Discount>,
     /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
+    pub order: Option<HfspOrder>,
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
@@ -85,7 +85,7 @@ pub struct HfspOptions {
     /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
     /// `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduces_arrive: Option<Arrival>,
+    pub reduces_arrive: Option<ReduceArrival>,
     /// Which attempt loses its slot, of the jobs that hold too many: `largest-job` in `paper-2013`,
     /// `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ pub enum Discount {
 /// The measure by which jobs are served: the smallest value first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum HfspOrder {
     /// The time at which the job ends in the virtual cluster, or has ended there.
     ProjectedFinish,
     /// The work that is left of the job in the virtual cluster. Jobs that have ended there come
@@ -238,7 +238,7 @@ pub enum Spared {
 /// When the reduces of a job come into the virtual cluster, which gives them their place in line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Arrival {
+pub enum ReduceArrival {
     /// With its maps, when the job begins.
     WithMaps,
     /// When its maps are done, as a job of their own. Before, they can do nothing but fetch, and have
@@ -323,7 +323,7 @@ pub struct SuspendedSpec {
 
 /// The options with all that the variant adds.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
+pub(super) struct HfspRules {
     pub(super) estimator: Family,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
@@ -335,20 +335,20 @@ pub(super) struct Rules {
     pub(super) first_guess: SimSpan,
     pub(super) recent_tasks: Option<usize>,
     pub(super) discount: Discount,
-    pub(super) order: Order,
+    pub(super) order: HfspOrder,
     pub(super) aging: f64,
     pub(super) virtual_slots: VirtualSlots,
     pub(super) weights: Weights,
     pub(super) preemption: Means,
     pub(super) map_preemption: Means,
     pub(super) spared: Spared,
-    pub(super) reduces_arrive: Arrival,
+    pub(super) reduces_arrive: ReduceArrival,
     pub(super) victims: Victims,
     pub(super) suspended: SuspendedSpec,
     pub(super) delay: DelaySpec,
 }
 
-impl Rules {
+impl HfspRules {
     /// Returns what the papers have in common.
     fn of_papers() -> Self {
         let wait = Auto::Auto;
@@ -364,14 +364,14 @@ impl Rules {
             first_guess: SimSpan::from_secs(60),
             recent_tasks: None,
             discount: Discount::Sample,
-            order: Order::ProjectedFinish,
+            order: HfspOrder::ProjectedFinish,
             aging: 1.0,
             virtual_slots: VirtualSlots::SmallestFirst,
             weights: Weights::Equal,
             preemption: Means::Eager,
             map_preemption: Means::Eager,
             spared: Spared::Sample,
-            reduces_arrive: Arrival::MapsDone,
+            reduces_arrive: ReduceArrival::MapsDone,
             victims: Victims::LargestJob,
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
@@ -399,13 +399,13 @@ impl Rules {
                 training_slots: 0.0,
                 reduce_time_out: None,
                 discount: Discount::Nothing,
-                order: Order::VirtualWork,
+                order: HfspOrder::VirtualWork,
                 aging: 0.5,
                 virtual_slots: VirtualSlots::OldestFirst,
                 preemption: Means::Wait,
                 map_preemption: Means::Wait,
                 spared: Spared::Training,
-                reduces_arrive: Arrival::WithMaps,
+                reduces_arrive: ReduceArrival::WithMaps,
                 victims: Victims::LastJobOldest,
                 delay: DelaySpec::NONE,
                 ..Self::of_papers()
@@ -461,13 +461,13 @@ impl HfspOptions {
     }
 
     /// Returns the options with all that the variant adds.
-    pub(super) fn rules(&self) -> Rules {
-        let base = Rules::of_variant(self.variant);
+    pub(super) fn rules(&self) -> HfspRules {
+        let base = HfspRules::of_variant(self.variant);
         // Maps are spared by some variants, whatever is done to reduces.
         let spares_maps = base.map_preemption == Means::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { Means::Wait } else { preemption };
-        Rules {
+        HfspRules {
             estimator: self.estimator,
             error: self.error,
             sample: self.sample.map_or(base.sample, Count::get),

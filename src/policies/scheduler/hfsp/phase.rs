@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{Arrival, Discount, Order, Rules, Spared};
-use super::ranking::{Giver, Place, Rank, Ranking};
+use super::options::{ReduceArrival, Discount, HfspOrder, HfspRules, Spared};
+use super::ranking::{Giver, RankedPlace, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::part::estimator::Family;
@@ -20,7 +20,7 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub(super) struct Phase {
     kind: SlotKind,
-    rules: Rules,
+    rules: HfspRules,
     truth: Option<Truth>,
     cluster: VirtualCluster,
     trainer: Trainer,
@@ -62,16 +62,16 @@ const AT_ONCE: usize = 64;
 
 /// Somebody who could use a slot of this kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Claim {
-    pub(super) place: Place,
+pub(super) struct SlotClaim {
+    pub(super) place: RankedPlace,
     /// How many slots it could use.
     pub(super) tasks: u32,
-    pub(super) what: What,
+    pub(super) what: SlotUse,
 }
 
 /// The use that a job makes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum SlotUse {
     /// A task of the job's sample is launched.
     Sample,
     /// This attempt, suspended on the tracker, goes on.
@@ -81,7 +81,7 @@ pub(super) enum What {
 }
 
 impl Phase {
-    pub(super) fn new(kind: SlotKind, rules: &Rules) -> Self {
+    pub(super) fn new(kind: SlotKind, rules: &HfspRules) -> Self {
         Self {
             kind,
             rules: rules.clone(),
@@ -129,8 +129,8 @@ impl Phase {
     /// Takes a job into the virtual cluster, if it is time.
     fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
-            (SlotKind::Map, _) | (SlotKind::Reduce, Arrival::WithMaps) => true,
-            (SlotKind::Reduce, Arrival::MapsDone) => {
+            (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
+            (SlotKind::Reduce, ReduceArrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
                 // Where some may fail for good, those are over, too.
                 maps.finished() + maps.failed() == maps.total()
@@ -184,10 +184,10 @@ impl Phase {
         }
         // Only this order uses the work that is really left. Other orders skip it, since an oracle has to draw
         // each task's true time anew.
-        if self.rules.order == Order::RemainingWork {
+        if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report);
         }
-        self.is_stale |= self.rules.order != Order::ProjectedFinish;
+        self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
@@ -271,7 +271,7 @@ impl Phase {
         let slots = view.capacity(self.kind);
         // Virtual work melts away faster of some jobs than of others, so that time alone changes their order;
         // when they will have ended is known beforehand.
-        let melts = self.rules.order == Order::VirtualWork && self.settled_at < view.now();
+        let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
         if !self.is_stale && !melts && slots == self.slots {
             return None;
         }
@@ -281,15 +281,15 @@ impl Phase {
         }
         (self.slots, self.is_stale) = (slots, false);
         match self.rules.order {
-            Order::ProjectedFinish => self.ranked = Ranked::Nobody,
+            HfspOrder::ProjectedFinish => self.ranked = Ranked::Nobody,
             // Those that have ended come before all others, the first to end first.
-            Order::VirtualWork => {
+            HfspOrder::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
                 let left = self.cluster.left(view.now());
                 self.ranking.rank(left.map(|(id, left, ended)| (id, Rank(rank(left, ended)))));
             }
-            Order::RemainingWork => {
+            HfspOrder::RemainingWork => {
                 self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Rank(*left))));
             }
         }
@@ -358,19 +358,19 @@ impl Phase {
 
     /// Returns who could use a slot, in the order in which they should have it; `here` is who could
     /// go on.
-    pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
+    pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
     /// Returns those of them that are of samples; they hang on no places.
-    pub(super) fn samples(&self) -> impl Iterator<Item = Claim> {
+    pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
         // Thousands may be in the queue while others have all the slots that there are for samples.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
         let is_here = |job: &JobId| !self.awaited.contains(job);
-        queue.filter(is_here).map(|job| Claim {
+        queue.filter(is_here).map(|job| SlotClaim {
             place: (Rank::FIRST, job),
             tasks: self.trainer.to_launch(job),
-            what: What::Sample,
+            what: SlotUse::Sample,
         })
     }
 
@@ -381,19 +381,19 @@ impl Phase {
     }
 
     /// Returns those that come after samples, from a rank on, [as far as they have places](Phase::ranked_before).
-    pub(super) fn in_line(&self, here: Option<Claim>, from: Rank) -> impl Iterator<Item = Claim> {
+    pub(super) fn in_line(&self, here: Option<SlotClaim>, from: Rank) -> impl Iterator<Item = SlotClaim> {
         let trains = self.trains();
         let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
-        let in_line = move |(place, pending): (Place, u32)| {
+        let in_line = move |(place, pending): (RankedPlace, u32)| {
             let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
-            Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
+            SlotClaim { place, tasks: pending.saturating_sub(as_sample), what: SlotUse::Launch }
         };
-        let has_tasks = |claim: &Claim| 0 < claim.tasks;
+        let has_tasks = |claim: &SlotClaim| 0 < claim.tasks;
         let is_before =
-            move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
+            move |(place, _): &(RankedPlace, u32)| here.is_none_or(|here| *place < here.place);
         let ranked_before = self.ranked_before();
         let waiting = move || {
-            let is_placed = move |(place, _): &(Place, u32)| {
+            let is_placed = move |(place, _): &(RankedPlace, u32)| {
                 ranked_before.is_none_or(|before| place.0 < before)
             };
             self.ranking.waiting(from).take_while(is_placed)
@@ -408,20 +408,20 @@ impl Phase {
     pub(super) fn first_suspended(
         &self,
         suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
-    ) -> Option<Claim> {
+    ) -> Option<SlotClaim> {
         let of_kind = suspended.filter(|(attempt, _)| attempt.slot() == self.kind);
         let placed = of_kind.filter_map(|(attempt, ran)| {
             Some((self.ranking.place(attempt.job())?, Reverse(ran), attempt))
         });
         let (place, _, attempt) = placed.min()?;
-        Some(Claim { place, tasks: 1, what: What::Resume(attempt) })
+        Some(SlotClaim { place, tasks: 1, what: SlotUse::Resume(attempt) })
     }
 
     pub(super) fn held(&self) -> u32 {
         self.ranking.held()
     }
 
-    pub(super) fn place_of(&self, job: JobId) -> Option<Place> {
+    pub(super) fn place_of(&self, job: JobId) -> Option<RankedPlace> {
         self.ranking.place(job)
     }
 

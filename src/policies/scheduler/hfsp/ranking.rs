@@ -40,16 +40,16 @@ impl Ord for Rank {
 }
 
 /// A job with its rank: no two jobs stand in the same place.
-pub(super) type Place = (Rank, JobId);
+pub(super) type RankedPlace = (Rank, JobId);
 
 /// Jobs by rank, for one kind of slot.
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
     jobs: FxHashMap<JobId, Standing>,
     /// Those that have tasks to launch.
-    waiting: BTreeSet<Place>,
+    waiting: BTreeSet<RankedPlace>,
     /// Those that hold slots.
-    holding: BTreeSet<Place>,
+    holding: BTreeSet<RankedPlace>,
     held: u32,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Ranking {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Giver {
     /// The job's place.
-    pub(super) place: Place,
+    pub(super) place: RankedPlace,
     /// How many it could give.
     pub(super) own: u32,
     /// How many those behind it could give, who give first.
@@ -155,7 +155,7 @@ impl Ranking {
     }
 
     /// Returns a job's place, if it has one.
-    pub(super) fn place(&self, job: JobId) -> Option<Place> {
+    pub(super) fn place(&self, job: JobId) -> Option<RankedPlace> {
         let standing = self.jobs.get(&job).filter(|standing| standing.has_place);
         standing.map(|standing| (standing.rank, job))
     }
@@ -166,7 +166,7 @@ impl Ranking {
     }
 
     /// Returns the jobs with tasks to launch from a rank on, the first ranks first, with how many.
-    pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (Place, u32)> {
+    pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (RankedPlace, u32)> {
         self.waiting
             .range((from, JobId(0))..)
             .inspect(|_| step())

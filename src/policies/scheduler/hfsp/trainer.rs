@@ -12,7 +12,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{Rules, Sampled};
+use super::options::{HfspRules, Sampled};
 use crate::scheduler::part::places::move_in;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
@@ -113,7 +113,7 @@ pub(super) struct Findings {
 }
 
 impl Trainer {
-    pub(super) fn new(kind: SlotKind, rules: &Rules) -> Self {
+    pub(super) fn new(kind: SlotKind, rules: &HfspRules) -> Self {
         Self {
             kind,
             size: rules.sample,
@@ -344,7 +344,7 @@ mod tests {
 
     fn trainer(kind: SlotKind) -> Trainer {
         let options = HfspOptions { variant: Variant::Paper2015, ..HfspOptions::default() };
-        Trainer::new(kind, &Rules { sample: 2, ..options.rules() })
+        Trainer::new(kind, &HfspRules { sample: 2, ..options.rules() })
     }
 
     fn attempt(kind: TaskKind, job: u32, index: u32) -> AttemptId {

@@ -38,19 +38,19 @@ pub(super) struct VirtualCluster {
     aged: SimTime,
     /// The same in seconds of virtual time.
     clock: f64,
-    jobs: BTreeMap<JobId, Member>,
+    jobs: BTreeMap<JobId, VirtualJob>,
     /// Those that have ended, and those that have not, in turn.
     over: BTreeSet<JobId>,
-    open: BTreeSet<Turn>,
+    open: BTreeSet<VirtualTurn>,
     /// How many of the latter have each weight, by its bits.
     weights: BTreeMap<u64, u32>,
 }
 
 /// When a job's turn is: first what goes before its number.
-type Turn = (u32, JobId);
+type VirtualTurn = (u32, JobId);
 
 /// A job with the work that it has left, and when it ended if it has.
-type Outcome = (JobId, f64, Option<f64>);
+type VirtualOutcome = (JobId, f64, Option<f64>);
 
 /// A job as it comes into the virtual cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub(super) struct Size {
 }
 
 #[derive(Debug)]
-struct Member {
+struct VirtualJob {
     size: Size,
     /// The work that is left.
     left: f64,
@@ -97,7 +97,7 @@ impl VirtualCluster {
         self.jobs.contains_key(&id)
     }
 
-    fn turn(&self, id: JobId, job: &Member) -> Turn {
+    fn turn(&self, id: JobId, job: &VirtualJob) -> VirtualTurn {
         match self.rule {
             VirtualSlots::SmallestFirst => (job.size.tasks, id),
             VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
@@ -105,7 +105,7 @@ impl VirtualCluster {
     }
 
     /// Takes a job out.
-    fn take(&mut self, id: JobId) -> Option<Member> {
+    fn take(&mut self, id: JobId) -> Option<VirtualJob> {
         let job = self.jobs.remove(&id)?;
         if !self.over.remove(&id) {
             self.open.remove(&self.turn(id, &job));
@@ -120,7 +120,7 @@ impl VirtualCluster {
     }
 
     /// Puts a job where it belongs that was taken out or is new; what is over in both clusters is gone.
-    fn put(&mut self, id: JobId, job: Member) {
+    fn put(&mut self, id: JobId, job: VirtualJob) {
         if job.ended.is_none() {
             self.open.insert(self.turn(id, &job));
             *self.weights.entry(job.size.weight.to_bits()).or_default() += 1;
@@ -148,7 +148,7 @@ impl VirtualCluster {
             if ended.is_some()
                 && let Some(job) = self.take(id)
             {
-                self.put(id, Member { ended, ..job });
+                self.put(id, VirtualJob { ended, ..job });
             }
         }
         self.clock = until;
@@ -158,7 +158,7 @@ impl VirtualCluster {
     /// as one after the other.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
-        let alone = |job: &Member| job.left / f64::from(job.size.tasks.min(slots));
+        let alone = |job: &VirtualJob| job.left / f64::from(job.size.tasks.min(slots));
         let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
         if self.pace == 0.0 {
             return SimSpan::ZERO;
@@ -175,7 +175,7 @@ impl VirtualCluster {
     /// Takes a job in.
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
-        let member = Member { size, left: size.work, done: 0.0, ended: None, is_gone: false };
+        let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
         self.take(job);
         self.put(job, member);
     }
@@ -191,7 +191,7 @@ impl VirtualCluster {
         self.age(now);
         if let Some(job) = self.take(id) {
             let ended = (left <= 0.0).then_some(self.clock);
-            self.put(id, Member { left, ended, ..job });
+            self.put(id, VirtualJob { left, ended, ..job });
         }
     }
 
@@ -200,7 +200,7 @@ impl VirtualCluster {
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
-        self.put(id, Member { is_gone: true, ..job });
+        self.put(id, VirtualJob { is_gone: true, ..job });
         if endless {
             self.age(now);
             self.take(id);
@@ -210,7 +210,7 @@ impl VirtualCluster {
 
     /// Returns the work that is left of each job, and when it ended if it has, in the order of their
     /// numbers.
-    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = Outcome> {
+    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = VirtualOutcome> {
         self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
@@ -249,7 +249,7 @@ impl VirtualCluster {
 
     /// Returns what will be left at an instant of jobs that have not ended, and when they will have ended if
     /// they have, the first in turn; of the others nothing will be done.
-    fn course(&self, until: f64) -> Vec<Outcome> {
+    fn course(&self, until: f64) -> Vec<VirtualOutcome> {
         if self.rule == VirtualSlots::Parts {
             let mut sharing = Sharing::new(self);
             sharing.run(until);

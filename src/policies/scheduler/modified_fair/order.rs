@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::standings::{PoolState, Tasks};
+use super::standings::{SharingPool, SharingTasks};
 use crate::scheduler::part::pool_tree::PoolId;
 use crate::scheduler::part::share::weight;
 use mumakil_base::units::SimTime;
@@ -30,7 +30,7 @@ impl JobKey {
     }
 
     /// Returns a job's place by priority, then by what it lacks and by what it has.
-    pub(super) fn by_need(self, Tasks { running, pending }: Tasks) -> Self {
+    pub(super) fn by_need(self, SharingTasks { running, pending }: SharingTasks) -> Self {
         Self { pending: Reverse(pending), holds: running.into(), ..self }
     }
 
@@ -43,7 +43,7 @@ impl JobKey {
 
 /// A pool's place, the first one first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PoolKey {
+pub(super) struct SharingKey {
     is_served: bool,
     /// The bits of a ratio, which are in the order of the ratios.
     ratio: u64,
@@ -54,23 +54,23 @@ pub(super) struct PoolKey {
     pub(super) pool: PoolId,
 }
 
-impl PoolKey {
+impl SharingKey {
     /// Returns a pool's place: those within their minimum, or what they lack of it, go first.
-    pub(super) fn by_need(pool: &PoolState, id: PoolId, kind: SlotKind) -> Self {
-        let Tasks { running, pending } = pool.tasks[kind];
+    pub(super) fn by_need(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
+        let SharingTasks { running, pending } = pool.tasks[kind];
         let min = pool.min[kind].min(pending);
         let key = Self::new(pool, id, running, min, min < running);
         Self { last_launch: pool.last_launch, ..key }
     }
 
     /// Returns a pool's place under `fair`: those below their minimum go first.
-    pub(super) fn by_share(pool: &PoolState, id: PoolId, kind: SlotKind) -> Self {
+    pub(super) fn by_share(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let running = pool.tasks[kind].running;
         let owed = pool.min[kind].min(pool.demand[kind]);
         Self::new(pool, id, running, owed, owed <= running)
     }
 
-    fn new(pool: &PoolState, id: PoolId, running: u32, min: u32, is_served: bool) -> Self {
+    fn new(pool: &SharingPool, id: PoolId, running: u32, min: u32, is_served: bool) -> Self {
         let part = if is_served { pool.weight } else { f64::from(min.max(1)) };
         let ratio = (f64::from(running) / part).to_bits();
         Self { is_served, ratio, last_launch: 0, name: pool.name.clone(), pool: id }
@@ -81,14 +81,14 @@ impl PoolKey {
 mod tests {
     use super::*;
 
-    const USUAL: Tasks = Tasks { running: 2, pending: 5 };
+    const USUAL: SharingTasks = SharingTasks { running: 2, pending: 5 };
 
     fn in_line(priority: Priority, number: u32) -> JobKey {
         JobKey::in_line(priority, SimTime::from_micros(9), JobId(number))
     }
 
-    fn tasks(running: u32, pending: u32) -> Tasks {
-        Tasks { running, pending }
+    fn tasks(running: u32, pending: u32) -> SharingTasks {
+        SharingTasks { running, pending }
     }
 
     #[test]
@@ -117,20 +117,20 @@ mod tests {
     }
 
     /// Returns a pool with two slots of three that it is promised, and nine tasks that wait.
-    fn pool(change: impl FnOnce(&mut PoolState)) -> PoolState {
-        let mut pool = PoolState::default();
+    fn pool(change: impl FnOnce(&mut SharingPool)) -> SharingPool {
+        let mut pool = SharingPool::default();
         (pool.weight, pool.last_launch, pool.name) = (1.0, 5, "p".into());
         (pool.tasks.map, pool.demand.map, pool.min.map) = (tasks(2, 9), 11, 3);
         change(&mut pool);
         pool
     }
 
-    fn by_need(number: u32, change: impl FnOnce(&mut PoolState)) -> PoolKey {
-        PoolKey::by_need(&pool(change), PoolId(number), SlotKind::Map)
+    fn by_need(number: u32, change: impl FnOnce(&mut SharingPool)) -> SharingKey {
+        SharingKey::by_need(&pool(change), PoolId(number), SlotKind::Map)
     }
 
-    fn by_share(number: u32, change: impl FnOnce(&mut PoolState)) -> PoolKey {
-        PoolKey::by_share(&pool(change), PoolId(number), SlotKind::Map)
+    fn by_share(number: u32, change: impl FnOnce(&mut SharingPool)) -> SharingKey {
+        SharingKey::by_share(&pool(change), PoolId(number), SlotKind::Map)
     }
 
     #[test]
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn without_a_minimum_a_pool_is_within_it_as_long_as_it_has_nothing() {
-        let none = |pool: &mut PoolState| (pool.min.map, pool.tasks.map.running) = (0, 0);
-        let some = |pool: &mut PoolState| pool.tasks.map.running = 1;
+        let none = |pool: &mut SharingPool| (pool.min.map, pool.tasks.map.running) = (0, 0);
+        let some = |pool: &mut SharingPool| pool.tasks.map.running = 1;
         assert!(by_need(2, none) < by_need(1, some));
         assert!(by_share(1, some) < by_share(2, none), "as in fair it is owed nothing");
     }

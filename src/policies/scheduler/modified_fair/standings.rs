@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::ModifiedFairOptions;
 use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
-use super::order::{JobKey, PoolKey};
+use super::order::{JobKey, SharingKey};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::places::move_in;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
@@ -38,13 +38,13 @@ pub(super) struct Standings {
     tree: PoolTree,
     line: Line,
     /// By the number of the pool.
-    pools: Vec<PoolState>,
-    jobs: FxHashMap<JobId, Member>,
+    pools: Vec<SharingPool>,
+    jobs: FxHashMap<JobId, SharingJob>,
     /// The jobs by their sizes, and the maps of those that are small since the last round.
     classes: Classes,
     small_maps: Option<u32>,
     /// The pools that could use a slot and may have one, the next one first.
-    ready: PerSlot<BTreeSet<PoolKey>>,
+    ready: PerSlot<BTreeSet<SharingKey>>,
     /// The slots of all pools, and their demand when slots were last allotted.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
@@ -62,20 +62,20 @@ pub(super) struct Standings {
 
 /// The tasks of a job or a pool that have a slot, and those that wait for one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct SharingTasks {
     pub(super) running: u32,
     pub(super) pending: u32,
 }
 
 /// A pool at work.
 #[derive(Debug, Default)]
-pub(super) struct PoolState {
+pub(super) struct SharingPool {
     pub(super) name: Arc<str>,
     pub(super) weight: f64,
     order: JobOrder,
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
-    pub(super) tasks: PerSlot<Tasks>,
+    pub(super) tasks: PerSlot<SharingTasks>,
     /// The pool's demand when slots were allotted, and the most that it may have; `told_by` is the number of
     /// that allotment.
     pub(super) demand: PerSlot<u32>,
@@ -84,12 +84,12 @@ pub(super) struct PoolState {
     pub(super) last_launch: u64,
     /// Its jobs that could use a slot, the next one first.
     ready: PerSlot<BTreeSet<JobKey>>,
-    key: PerSlot<Option<PoolKey>>,
+    key: PerSlot<Option<SharingKey>>,
 }
 
 /// A job that gives tasks.
 #[derive(Debug)]
-struct Member {
+struct SharingJob {
     /// The pool that it names, and that in which it stands.
     own: PoolId,
     pool: PoolId,
@@ -99,7 +99,7 @@ struct Member {
     arrived: SimTime,
     /// All its tasks, and those that count: a job that may not run has nothing pending.
     total: PerSlot<u32>,
-    tasks: PerSlot<Tasks>,
+    tasks: PerSlot<SharingTasks>,
     /// From when on it may run, if it may.
     runnable_since: Option<SimTime>,
     /// The locality of its last map with input.
@@ -137,7 +137,7 @@ impl Standings {
     /// Makes room for the pools that are new.
     fn make_states(&mut self) {
         for id in self.tree.ids_from(self.pools.len()) {
-            self.pools.push(PoolState::new(&self.tree, id, self.allotments));
+            self.pools.push(SharingPool::new(&self.tree, id, self.allotments));
         }
     }
 
@@ -184,7 +184,7 @@ impl Standings {
     /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
     /// as much as was allotted to them.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
-        let mut jobs: Vec<(&JobId, &Member)> = self.jobs.iter().collect();
+        let mut jobs: Vec<(&JobId, &SharingJob)> = self.jobs.iter().collect();
         jobs.sort_unstable_by_key(|(job, _)| **job);
         for (job, member) in jobs {
             let pool = &self.pools[member.pool.index()];
@@ -214,7 +214,7 @@ impl Standings {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
         let total = PerSlot::of(|kind| job.tasks(kind).total());
-        let member = Member {
+        let member = SharingJob {
             own,
             pool: if self.small_maps == Some(total.map) { SHARED } else { own },
             came_with: job.priority(),
@@ -245,7 +245,7 @@ impl Standings {
         let is_runnable = member.runnable_since.is_some();
         for kind in SlotKind::BOTH {
             let pending = if is_runnable { self.reduces.pending(job, kind) } else { 0 };
-            self.count(id, kind, Tasks { running: job.tasks(kind).running(), pending });
+            self.count(id, kind, SharingTasks { running: job.tasks(kind).running(), pending });
         }
     }
 
@@ -266,11 +266,11 @@ impl Standings {
 
     /// Counts a job with nothing, so that it can go.
     fn withdraw(&mut self, job: JobId) {
-        SlotKind::BOTH.into_iter().for_each(|kind| self.count(job, kind, Tasks::default()));
+        SlotKind::BOTH.into_iter().for_each(|kind| self.count(job, kind, SharingTasks::default()));
     }
 
     /// Counts what a job has, and puts it and its pool where that puts them.
-    fn count(&mut self, id: JobId, kind: SlotKind, tasks: Tasks) {
+    fn count(&mut self, id: JobId, kind: SlotKind, tasks: SharingTasks) {
         let Some(member) = self.jobs.get_mut(&id) else { return };
         let at = member.pool;
         let pool = &mut self.pools[at.index()];
@@ -386,7 +386,7 @@ impl Standings {
 
     fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
         let shared = &mut self.pools[SHARED.index()];
-        let Tasks { running, pending } = shared.tasks[kind];
+        let SharingTasks { running, pending } = shared.tasks[kind];
         // Slots that are kept for small jobs are not free.
         let kept = shared.min[kind].saturating_sub(running).min(pending);
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
@@ -400,7 +400,7 @@ impl Standings {
     }
 }
 
-impl PoolState {
+impl SharingPool {
     /// Returns a pool that is there since an allotment; it may have nothing until the next one.
     fn new(tree: &PoolTree, id: PoolId, allotment: u64) -> Self {
         let pool = tree.pool(id);
@@ -416,7 +416,7 @@ impl PoolState {
     }
 
     fn need(&self, kind: SlotKind, maximum: Maximum) -> Need {
-        let Tasks { running, pending } = self.tasks[kind];
+        let SharingTasks { running, pending } = self.tasks[kind];
         Need { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
@@ -429,19 +429,19 @@ impl PoolState {
     }
 
     /// Returns where the pool stands, if it could use a slot and may have one.
-    fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<PoolKey> {
+    fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<SharingKey> {
         if self.ready[kind].is_empty() || self.limit[kind] <= self.tasks[kind].running {
             return None;
         }
         Some(if sorts {
-            PoolKey::by_need(self, id, kind)
+            SharingKey::by_need(self, id, kind)
         } else {
-            PoolKey::by_share(self, id, kind)
+            SharingKey::by_share(self, id, kind)
         })
     }
 }
 
-impl Member {
+impl SharingJob {
     /// Returns where the job stands in a pool with this order, if it could use a slot. Line stays line,
     /// by the priority that jobs came with: it is the equal shares that give way to need.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {

@@ -17,12 +17,12 @@ use roxmltree::Node;
 
 use super::names::{DEEPEST, LONGEST_NAME};
 use super::pools::{JobOrder, Number, Pool, Pools, User};
-use super::xml::{Findings, clip, text_of};
+use super::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Factor, SimSpan};
 
 /// Reads the outermost element of an allocation file.
-pub(super) fn read(root: Node<'_, '_>, findings: &mut Findings) -> Pools {
+pub(super) fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Pools {
     Reader { path: Vec::new(), findings }.allocations(root)
 }
 
@@ -54,7 +54,7 @@ const IN_USER: &[&str] = &["maxRunningJobs"];
 struct Reader<'f> {
     /// The keys of the options that are read, as in YAML.
     path: Vec<String>,
-    findings: &'f mut Findings,
+    findings: &'f mut XmlFindings,
 }
 
 impl Reader<'_> {
@@ -249,9 +249,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{self, Fault, MOST_BYTES, MOST_FAULTS, Told};
+    use crate::scheduler::part::xml::{self, XmlFault, MOST_BYTES, MOST_FAULTS, XmlValue};
 
-    fn parse(text: &str) -> Result<Told<Pools>, Vec<Fault>> {
+    fn parse(text: &str) -> Result<XmlValue<Pools>, Vec<XmlFault>> {
         xml::parse(text)
     }
 
@@ -293,8 +293,8 @@ order: fair
 
     /// Returns each fault in pools written without the element around them, which is on line 0.
     fn faults(inner: &str) -> Vec<String> {
-        let told = |faults: Vec<Fault>| {
-            let line = |fault: &Fault| {
+        let told = |faults: Vec<XmlFault>| {
+            let line = |fault: &XmlFault| {
                 format!("{}:{}: {}; {}", fault.line - 1, fault.column, fault.message, fault.hint)
             };
             faults.iter().map(line).collect()

@@ -67,7 +67,7 @@ enum Patience {
 /// The waiting of jobs.
 #[derive(Debug)]
 pub struct Delay {
-    rules: Rules,
+    rules: DelayRules,
     /// By the number of the job; those that are asked, until they end.
     jobs: Vec<Option<Waiting>>,
     long_tasks: Option<LongTasks>,
@@ -75,7 +75,7 @@ pub struct Delay {
 
 /// The rules by which a job's level follows from its waiting.
 #[derive(Debug)]
-struct Rules {
+struct DelayRules {
     patience: Patience,
     /// The patience of a job for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
@@ -221,7 +221,7 @@ impl Delay {
 
     fn with(patience: Patience, long_task: Option<SimSpan>) -> Self {
         Self {
-            rules: Rules { patience, limits: [0, 0], offers: Offers::default() },
+            rules: DelayRules { patience, limits: [0, 0], offers: Offers::default() },
             jobs: Vec::new(),
             long_tasks: long_task.map(LongTasks::new),
         }
@@ -358,7 +358,7 @@ impl Delay {
         if passes.peek().is_none() {
             return;
         }
-        let Rules { limits: [node, rack], offers, .. } = &self.rules;
+        let DelayRules { limits: [node, rack], offers, .. } = &self.rules;
         let waiting = entry(&mut self.jobs, job);
         let limit = [node + rack, *rack, 0][waiting.level as usize];
         // It stays the same until the last of them.
@@ -386,7 +386,7 @@ impl Delay {
     }
 }
 
-impl Rules {
+impl DelayRules {
     fn make_wait(&self) -> bool {
         matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
     }

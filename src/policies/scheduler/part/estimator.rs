@@ -48,18 +48,18 @@ impl Family {
         let fitted = match self {
             Self::Mean | Self::Oracle => mean,
             Self::Uniform => {
-                let line = Line::through(sample, |time| time, |share| share);
+                let line = FittedLine::through(sample, |time| time, |share| share);
                 line.start + line.slope / 2.0
             }
             Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
-            Self::Normal => Line::through(sample, |time| time, standard_normal).start,
+            Self::Normal => FittedLine::through(sample, |time| time, standard_normal).start,
             Self::LogNormal => {
-                let Line { start, slope } = Line::through(sample, f64::ln, standard_normal);
+                let FittedLine { start, slope } = FittedLine::through(sample, f64::ln, standard_normal);
                 (start + slope * slope / 2.0).exp()
             }
             Self::Weibull => {
-                let Line { start, slope } =
-                    Line::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
+                let FittedLine { start, slope } =
+                    FittedLine::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
                 start.exp() * gamma(1.0 + slope)
             }
         };
@@ -92,12 +92,12 @@ impl SizeError {
 }
 
 /// A line through a sample's times over the quantiles of a family.
-struct Line {
+struct FittedLine {
     start: f64,
     slope: f64,
 }
 
-impl Line {
+impl FittedLine {
     fn through(sample: &[f64], height: impl Fn(f64) -> f64, quantile: impl Fn(f64) -> f64) -> Self {
         let points: Vec<(f64, f64)> =
             shares(sample).map(|(share, time)| (quantile(share), height(time))).collect();

@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 
-use super::xml::{self, Findings, Kind};
+use super::xml::{self, XmlFindings, XmlKind};
 use mumakil_core::mapred::Complaint;
 
 /// Options that may stand in a file of their own.
@@ -20,11 +20,11 @@ pub trait Filed: Sized {
     const FILE: &'static str;
 
     /// The kind of file.
-    const KIND: Kind;
+    const KIND: XmlKind;
 
     /// Returns what the outermost element of such a file says, and notes what is wrong with it and where
     /// each option stands.
-    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self;
+    fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self;
 
     /// Returns what is wrong with it, wherever it stands.
     fn check(&self) -> Vec<Complaint>;

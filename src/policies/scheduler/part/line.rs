@@ -20,7 +20,7 @@ pub struct Line {
     is_limited: bool,
     /// The limits of pools and users.
     pools: Pools,
-    jobs: BTreeMap<Turn, (PoolId, Arc<str>)>,
+    jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.
     is_new: bool,
     /// The jobs that have come since, where nobody has to wait.
@@ -28,7 +28,7 @@ pub struct Line {
 }
 
 /// A job's place in line.
-type Turn = (Priority, SimTime, JobId);
+type LineTurn = (Priority, SimTime, JobId);
 
 impl Line {
     /// Returns an empty line.
@@ -58,7 +58,7 @@ impl Line {
         self.stand(turn, pool, &job.spec().user);
     }
 
-    fn stand(&mut self, turn: Turn, pool: PoolId, user: &Arc<str>) {
+    fn stand(&mut self, turn: LineTurn, pool: PoolId, user: &Arc<str>) {
         self.jobs.insert(turn, (pool, user.clone()));
         self.is_new = true;
         if !self.is_limited {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation_file;
 use super::file_or::Filed;
 use super::names::TreeCheck;
-use super::xml::{Findings, Kind};
+use super::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{By, Complaint};
 
@@ -138,9 +138,9 @@ impl Pools {
 impl Filed for Pools {
     const FILE: &'static str = "the path of a Hadoop allocation file";
 
-    const KIND: Kind = Kind { name: "allocation file", root: "allocations" };
+    const KIND: XmlKind = XmlKind { name: "allocation file", root: "allocations" };
 
-    fn read(root: Node<'_, '_>, findings: &mut Findings) -> Self {
+    fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
         allocation_file::read(root, findings)
     }
 

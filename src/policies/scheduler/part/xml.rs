@@ -23,16 +23,16 @@ pub(super) const MOST_FAULTS: usize = 100;
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told<T> {
+pub struct XmlValue<T> {
     /// The options that it sets.
     pub meaning: T,
     /// Doubtful places, in the order of the file.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<XmlFault>,
 }
 
 /// Something wrong in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct XmlFault {
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -43,7 +43,7 @@ pub struct Fault {
     pub hint: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for XmlFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, column, message, hint } = self;
         write!(f, "{line}:{column}: {message}\n  hint: {hint}")
@@ -51,7 +51,7 @@ impl fmt::Display for Fault {
 }
 
 /// A kind of file.
-pub struct Kind {
+pub struct XmlKind {
     /// The words for such a file in complaints.
     pub name: &'static str,
     /// Its outermost element.
@@ -63,10 +63,10 @@ pub struct Kind {
 /// # Errors
 /// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
 /// very much the first hundred.
-pub fn parse<T: Filed>(text: &str) -> Result<Told<T>, Vec<Fault>> {
+pub fn parse<T: Filed>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
-        |message: String, hint: String| Err(vec![Fault { line: 1, column: 1, message, hint }]);
-    let Kind { name, root } = T::KIND;
+        |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
+    let XmlKind { name, root } = T::KIND;
     if MOST_BYTES < text.len() {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
@@ -76,7 +76,7 @@ pub fn parse<T: Filed>(text: &str) -> Result<Told<T>, Vec<Fault>> {
         return refused("there is a namespace".to_owned(), "leave `xmlns` out".to_owned());
     }
     let document = Document::parse(text).map_err(|error| vec![malformed(&error, root)])?;
-    let mut findings = Findings::default();
+    let mut findings = XmlFindings::default();
     let outermost = document.root_element();
     let found = outermost.tag_name().name();
     let meaning = (found == root).then(|| T::read(outermost, &mut findings));
@@ -88,7 +88,7 @@ pub fn parse<T: Filed>(text: &str) -> Result<Told<T>, Vec<Fault>> {
     }
     let (warnings, errors) = findings.placed(&document);
     match meaning {
-        Some(meaning) if errors.is_empty() => Ok(Told { meaning, warnings }),
+        Some(meaning) if errors.is_empty() => Ok(XmlValue { meaning, warnings }),
         _ => Err(errors),
     }
 }
@@ -97,7 +97,7 @@ fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-fn malformed(error: &Error, root: &str) -> Fault {
+fn malformed(error: &Error, root: &str) -> XmlFault {
     let place = error.pos();
     let told = error.to_string();
     let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
@@ -105,7 +105,7 @@ fn malformed(error: &Error, root: &str) -> Fault {
         Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned()),
         _ => (told, format!("write XML: `<{root}> … </{root}>`")),
     };
-    Fault { line: place.row, column: place.col, message: message.to_owned(), hint }
+    XmlFault { line: place.row, column: place.col, message: message.to_owned(), hint }
 }
 
 /// Reads a file; returns what it says with what seems wrong.
@@ -117,9 +117,9 @@ pub fn read<T: Filed>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>
         let message = format!("cannot read {}: {why}", path.display());
         vec![Complaint::error(&[], message, "a relative path begins in the scenario's folder")]
     })?;
-    let placed = |faults: Vec<Fault>, is_warning| {
-        let placed = |fault: Fault| {
-            let Fault { line, column, message, hint } = fault;
+    let placed = |faults: Vec<XmlFault>, is_warning| {
+        let placed = |fault: XmlFault| {
+            let XmlFault { line, column, message, hint } = fault;
             let message = format!("{}:{line}:{column}: {message}", path.display());
             Complaint { path: Vec::new(), message, hint, is_warning }
         };
@@ -142,14 +142,14 @@ fn beginning(path: &Path) -> io::Result<String> {
 
 /// Complaints about a file, and the place of each option that it sets.
 #[derive(Default)]
-pub struct Findings {
+pub struct XmlFindings {
     /// The byte at which each option stands, by its keys as in YAML.
     places: BTreeMap<Vec<String>, usize>,
     /// The complaints, each with its byte; lines are counted from these later.
     all: Vec<(usize, Complaint)>,
 }
 
-impl Findings {
+impl XmlFindings {
     /// Notes where an option stands; the first place counts.
     pub fn stands(&mut self, node: Node<'_, '_>, path: Vec<String>) {
         self.places.entry(path).or_insert(node.range().start);
@@ -178,13 +178,13 @@ impl Findings {
     }
 
     /// Returns the warnings, and the errors, in the order of the file.
-    fn placed(mut self, document: &Document<'_>) -> (Vec<Fault>, Vec<Fault>) {
+    fn placed(mut self, document: &Document<'_>) -> (Vec<XmlFault>, Vec<XmlFault>) {
         self.all.sort_by_key(|(byte, _)| *byte);
         let (warnings, errors): (Vec<_>, Vec<_>) =
             self.all.into_iter().partition(|(_, complaint)| complaint.is_warning);
         let place = |(byte, Complaint { message, hint, .. })| {
             let place = document.text_pos_at(byte);
-            Fault { line: place.row, column: place.col, message, hint }
+            XmlFault { line: place.row, column: place.col, message, hint }
         };
         let placed = |all: Vec<_>| all.into_iter().take(MOST_FAULTS).map(place).collect();
         (placed(warnings), placed(errors))

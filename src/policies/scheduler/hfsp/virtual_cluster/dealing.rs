@@ -16,13 +16,13 @@ use std::collections::BinaryHeap;
 use std::ops::Bound::{Excluded, Unbounded};
 
 use super::division::{Division, Mark, mark};
-use super::{Outcome, Size, Turn, VirtualCluster};
+use super::{VirtualOutcome, Size, VirtualTurn, VirtualCluster};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that has whole slots.
 #[derive(Debug)]
 struct Dealt {
-    turn: Turn,
+    turn: VirtualTurn,
     size: Size,
     /// The place of its weight among all.
     of: usize,
@@ -31,12 +31,12 @@ struct Dealt {
     slots: f64,
     /// When it ends, or has ended.
     end: f64,
-    stage: Stage,
+    stage: DealingStage,
 }
 
 /// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
+enum DealingStage {
     /// In turn with the others: it could use more.
     Hungry,
     /// All that it can use, to its end.
@@ -109,7 +109,7 @@ impl Dealing {
         let Reverse((_, place)) = self.ends.pop()?;
         let job = &mut self.jobs[place];
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
-        if std::mem::replace(&mut job.stage, Stage::Ended) == Stage::Fed {
+        if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
             self.division.spare += job.slots;
         } else {
             level.jobs -= 1.0;
@@ -121,10 +121,10 @@ impl Dealing {
 
     /// Returns what is left at an instant of each job that was looked at, and when it ended if it has, in
     /// turn. Of the others nothing is done.
-    pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = Outcome> {
+    pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = VirtualOutcome> {
         self.jobs.iter().map(move |job| match job.stage {
-            Stage::Ended => (job.turn.1, 0.0, Some(job.end)),
-            Stage::Hungry | Stage::Fed => (job.turn.1, job.left_at(now), None),
+            DealingStage::Ended => (job.turn.1, 0.0, Some(job.end)),
+            DealingStage::Hungry | DealingStage::Fed => (job.turn.1, job.left_at(now), None),
         })
     }
 
@@ -184,7 +184,7 @@ impl Dealing {
         while let Some(place) = self.division.next_sated() {
             let job = &mut self.jobs[place];
             if job.is_hungry() {
-                job.stage = Stage::Fed;
+                job.stage = DealingStage::Fed;
                 let most = job.most();
                 self.division.spare -= most;
                 self.levels[job.of].jobs -= 1.0;
@@ -207,7 +207,7 @@ impl Dealing {
         let job = &cluster.jobs[&turn.1];
         let (size, weight) = (job.size, job.size.weight.to_bits());
         let of = self.levels.binary_search_by_key(&weight, |level| level.weight.to_bits()).ok()?;
-        let (left, slots, end, stage) = (job.left, 0.0, f64::INFINITY, Stage::Hungry);
+        let (left, slots, end, stage) = (job.left, 0.0, f64::INFINITY, DealingStage::Hungry);
         let place = self.jobs.len();
         self.jobs.push(Dealt { turn, size, of, left, slots, end, stage });
         self.line.push(place);
@@ -239,7 +239,7 @@ impl Level {
 impl Dealt {
     fn is_hungry(&self) -> bool {
         step();
-        self.stage == Stage::Hungry
+        self.stage == DealingStage::Hungry
     }
 
     fn most(&self) -> f64 {
@@ -248,7 +248,7 @@ impl Dealt {
 
     fn ends_at(&self, at: f64) -> bool {
         step();
-        self.stage != Stage::Ended && self.end == at
+        self.stage != DealingStage::Ended && self.end == at
     }
 
     fn left_at(&self, now: f64) -> f64 {

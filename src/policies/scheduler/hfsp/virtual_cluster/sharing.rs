@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::division::{Division, Mark, mark};
-use super::{Outcome, Size, VirtualCluster};
+use super::{VirtualOutcome, Size, VirtualCluster};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that shares.
@@ -17,13 +17,13 @@ use mumakil_core::mapred::{JobId, step};
 struct Sharer {
     id: JobId,
     size: Size,
-    stage: Stage,
+    stage: SharingStage,
     ended: Option<f64>,
 }
 
 /// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
+enum SharingStage {
     /// All that it can use, to its end at this time.
     Steady(f64),
     /// By its weight, to its end at this time of the common clock.
@@ -65,7 +65,7 @@ impl Sharing {
             let end = job.left / job.size.weight;
             sharing.division.weight += job.size.weight;
             sharing.shared.push(Reverse(mark(end, place)));
-            let (size, stage) = (job.size, Stage::Shared(end));
+            let (size, stage) = (job.size, SharingStage::Shared(end));
             sharing.sharers.push(Sharer { id: *id, size, stage, ended: None });
         }
         sharing.division.expect(sharing.sharers.iter().map(|job| job.size));
@@ -89,15 +89,15 @@ impl Sharing {
     }
 
     /// Returns what is left of each job, and when it has ended if it has.
-    pub(super) fn outcome(&self) -> impl Iterator<Item = Outcome> {
+    pub(super) fn outcome(&self) -> impl Iterator<Item = VirtualOutcome> {
         self.sharers.iter().map(|job| (job.id, self.left(job), job.ended))
     }
 
     fn left(&self, job: &Sharer) -> f64 {
         let left = match job.stage {
-            Stage::Steady(end) => (end - self.now) * job.most(),
-            Stage::Shared(end) => (end - self.common) * job.size.weight,
-            Stage::Ended => 0.0,
+            SharingStage::Steady(end) => (end - self.now) * job.most(),
+            SharingStage::Shared(end) => (end - self.common) * job.size.weight,
+            SharingStage::Ended => 0.0,
         };
         left.max(0.0)
     }
@@ -111,7 +111,7 @@ impl Sharing {
     /// Returns who ends next, and when.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
-        for (ends, stage) in [(steady, Stage::Steady as fn(f64) -> Stage), (shared, Stage::Shared)]
+        for (ends, stage) in [(steady, SharingStage::Steady as fn(f64) -> SharingStage), (shared, SharingStage::Shared)]
         {
             while let Some(Reverse((end, place))) = ends.peek()
                 && sharers[*place].stage != stage(f64::from_bits(*end))
@@ -132,22 +132,22 @@ impl Sharing {
     fn end(&mut self, place: usize) {
         let job = &mut self.sharers[place];
         match job.stage {
-            Stage::Steady(_) => self.division.spare += job.most(),
-            Stage::Shared(_) => self.division.weight -= job.size.weight,
-            Stage::Ended => {}
+            SharingStage::Steady(_) => self.division.spare += job.most(),
+            SharingStage::Shared(_) => self.division.weight -= job.size.weight,
+            SharingStage::Ended => {}
         }
-        (job.stage, job.ended) = (Stage::Ended, Some(self.now));
+        (job.stage, job.ended) = (SharingStage::Ended, Some(self.now));
     }
 
     /// Divides what nobody has steadily among those that share.
     fn divide(&mut self) {
         while let Some(place) = self.division.next_sated() {
             let job = &self.sharers[place];
-            if let Stage::Shared(_) = job.stage {
+            if let SharingStage::Shared(_) = job.stage {
                 let end = self.now + self.left(job) / job.most();
                 self.division.weight -= job.size.weight;
                 self.division.spare -= job.most();
-                self.sharers[place].stage = Stage::Steady(end);
+                self.sharers[place].stage = SharingStage::Steady(end);
                 self.steady.push(Reverse(mark(end, place)));
             }
         }

@@ -103,8 +103,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
         loop {
             let Some(key) = map.next_key_seed(Sorted(seed))? else { return Ok(None) };
             let (field, for_next) = match key {
-                Key::Own(key) => return Ok(Some(key)),
-                Key::OfPart(field, seed) => (field, seed),
+                ReduceKey::Own(key) => return Ok(Some(key)),
+                ReduceKey::OfPart(field, seed) => (field, seed),
             };
             seed = for_next;
             match field {
@@ -128,7 +128,7 @@ enum Field {
 }
 
 /// Whose a key is; one of the part leaves what the policy's next key is read with.
-enum Key<V, K> {
+enum ReduceKey<V, K> {
     Own(V),
     OfPart(Field, K),
 }
@@ -137,7 +137,7 @@ enum Key<V, K> {
 struct Sorted<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Sorted<K> {
-    type Value = Key<K::Value, K>;
+    type Value = ReduceKey<K::Value, K>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         let name = String::deserialize(from)?;
@@ -145,9 +145,9 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Sorted<K> {
             "reduce_order" => Field::ReduceOrder,
             "srt" => Field::Srt,
             "reduce_gate" => Field::ReduceGate,
-            _ => return self.0.deserialize(name.into_deserializer()).map(Key::Own),
+            _ => return self.0.deserialize(name.into_deserializer()).map(ReduceKey::Own),
         };
-        Ok(Key::OfPart(field, self.0))
+        Ok(ReduceKey::OfPart(field, self.0))
     }
 }
 
