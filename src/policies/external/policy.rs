@@ -11,14 +11,14 @@ use parking_lot::Mutex;
 use super::options::ExternalOptions;
 use super::process::Process;
 use super::protocol::{
-    Answer, WireAttempt, Cluster, Coded, Counts, Deed, Heard, Held, Hello, WireLaunched, News, Own,
-    Question, Said, Submitted, VERSION, Want, Why, Wishes,
+    Answer, Cluster, Coded, Counts, Deed, Heard, Held, Hello, News, Own, Question, Said, Submitted,
+    VERSION, Want, Why, WireAttempt, WireLaunched, Wishes,
 };
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, Complaint, Elsewhere, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState,
-    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, WireReach, Reason, Scheduler, Setting,
+    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting,
     Site, SlotKind, SlotShare, TrackerId, Truth, View,
 };
 
@@ -156,13 +156,13 @@ impl Scheduler for External {
             }
             JobChange::Initialised => self.news.push((at, News::Initialised { job: id.0 })),
             JobChange::Running => self.news.push((at, News::Running { job: id.0 })),
-            JobChange::WireAttempt(attempt, state) if self.wants(Want::Attempts) => {
+            JobChange::Attempt(attempt, state) if self.wants(Want::Attempts) => {
                 self.news.push((
                     at,
-                    News::WireAttempt { job: id.0, attempt: attempt.into(), state: state.into() },
+                    News::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
-            JobChange::WireAttempt(..) | JobChange::SlowTasks => {}
+            JobChange::Attempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
                 self.news.push((at, News::Ended { job: id.0, outcome: outcome.into() }));
                 self.forget(id);
@@ -410,7 +410,7 @@ impl External {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
             Deed::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
-            Deed::Reduce { job, why } => (job, SlotKind::Reduce, WireReach::Any, why),
+            Deed::Reduce { job, why } => (job, SlotKind::Reduce, Reach::Any, why),
             Deed::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
@@ -449,7 +449,7 @@ impl External {
         if self.wants(Want::Attempts) {
             self.news.push((
                 now.as_micros(),
-                News::WireLaunched(WireLaunched {
+                News::Launched(WireLaunched {
                     job: id.0,
                     attempt: launched.attempt.into(),
                     tracker: offer.tracker().0,

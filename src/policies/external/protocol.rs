@@ -152,9 +152,9 @@ pub enum News {
     /// How many of a job's tasks wait and run.
     Counts(Counts),
     /// An attempt was launched.
-    WireLaunched(WireLaunched),
+    Launched(WireLaunched),
     /// The JobTracker has learned of an attempt's state.
-    WireAttempt {
+    Attempt {
         /// Its job.
         job: u32,
         /// The attempt.
@@ -527,27 +527,27 @@ impl From<mapred::AttemptState> for State {
     }
 }
 
-impl From<mapred::WireOutcome> for WireOutcome {
-    fn from(outcome: mapred::WireOutcome) -> Self {
+impl From<mapred::Outcome> for WireOutcome {
+    fn from(outcome: mapred::Outcome) -> Self {
         match outcome {
-            mapred::WireOutcome::Succeeded => Self::Succeeded,
-            mapred::WireOutcome::Failed => Self::Failed,
-            mapred::WireOutcome::Killed => Self::Killed,
+            mapred::Outcome::Succeeded => Self::Succeeded,
+            mapred::Outcome::Failed => Self::Failed,
+            mapred::Outcome::Killed => Self::Killed,
         }
     }
 }
 
-impl From<mapred::WireLocality> for WireLocality {
-    fn from(locality: mapred::WireLocality) -> Self {
+impl From<mapred::Locality> for WireLocality {
+    fn from(locality: mapred::Locality) -> Self {
         match locality {
-            mapred::WireLocality::Node => Self::Node,
-            mapred::WireLocality::Rack => Self::Rack,
-            mapred::WireLocality::OffRack => Self::OffRack,
+            mapred::Locality::Node => Self::Node,
+            mapred::Locality::Rack => Self::Rack,
+            mapred::Locality::OffRack => Self::OffRack,
         }
     }
 }
 
-impl From<WireReach> for mapred::WireReach {
+impl From<WireReach> for mapred::Reach {
     fn from(reach: WireReach) -> Self {
         match reach {
             WireReach::Node => Self::Node,

@@ -24,7 +24,7 @@ mod tree;
 
 use self::admission::Admission;
 use self::lines::Walk;
-use self::node::{LineOf, QueueNode, QueueId, trunc};
+use self::node::{LineOf, QueueId, QueueNode, trunc};
 pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;

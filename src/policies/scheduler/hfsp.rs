@@ -29,11 +29,11 @@ use std::collections::BTreeSet;
 
 use self::options::HfspRules;
 pub use self::options::{
-    ReduceArrival, Confidence, Discount, HfspOptions, Means, HfspOrder, Sampled, Spared, SuspendedSpec,
-    Variant, Victims, VirtualSlots, Weights,
+    Confidence, Discount, HfspOptions, HfspOrder, Means, ReduceArrival, Sampled, Spared,
+    SuspendedSpec, Variant, Victims, VirtualSlots, Weights,
 };
-use self::phase::{SlotClaim, Phase, SlotUse};
-use self::ranking::{Giver, RankedPlace, Rank};
+use self::phase::{Phase, SlotClaim, SlotUse};
+use self::ranking::{Giver, Rank, RankedPlace};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use mumakil_base::units::SimSpan;

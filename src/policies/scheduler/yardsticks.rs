@@ -10,7 +10,9 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::hfsp::{Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims, VirtualSlots};
+use super::hfsp::{
+    Hfsp, HfspOptions, HfspOrder, Means, SuspendedSpec, Variant, Victims, VirtualSlots,
+};
 use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
@@ -52,7 +54,7 @@ pub trait Discipline: Send + 'static {
     /// The description of the policy in lists.
     const ABOUT: &'static str;
     /// The measure by which jobs are served.
-    const ORDER: Order;
+    const ORDER: HfspOrder;
 }
 
 /// In the order in which sharing would end them.
@@ -63,7 +65,7 @@ impl Discipline for FairSojourn {
     const NAME: &'static str = "fsp";
     const ABOUT: &'static str =
         "for comparison: first the job that equal sharing would end first, by true sizes";
-    const ORDER: Order = Order::ProjectedFinish;
+    const ORDER: HfspOrder = HfspOrder::ProjectedFinish;
 }
 
 /// The one with the least work left first.
@@ -74,7 +76,7 @@ impl Discipline for ShortestRemaining {
     const NAME: &'static str = "srpt";
     const ABOUT: &'static str =
         "for comparison: the job with the least work left first, by true sizes";
-    const ORDER: Order = Order::RemainingWork;
+    const ORDER: HfspOrder = HfspOrder::RemainingWork;
 }
 
 /// The options of `fsp` and `srpt`.
@@ -101,7 +103,7 @@ impl Default for YardstickOptions {
 }
 
 impl YardstickOptions {
-    fn in_order(&self, order: Order) -> HfspOptions {
+    fn in_order(&self, order: HfspOrder) -> HfspOptions {
         HfspOptions {
             variant: Variant::Paper2013,
             estimator: Family::Oracle,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::lines::{Lines, QueueTurn, Walk};
-use super::node::{Node, QueueId};
+use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
 use mumakil_core::mapred::{Job, JobId, Reason, SlotKind, View};
@@ -116,7 +116,13 @@ impl QueueJobs {
     }
 
     /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
-    fn admit(&mut self, view: &View<'_>, tree: &QueueTree, node: &Node, most: u32) -> Vec<JobId> {
+    fn admit(
+        &mut self,
+        view: &View<'_>,
+        tree: &QueueTree,
+        node: &QueueNode,
+        most: u32,
+    ) -> Vec<JobId> {
         let (mut walk, mut admitted) = (Walk::default(), Vec::new());
         while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
             let Some((turn, entry)) = entry(view, tree, job) else { continue };
@@ -130,9 +136,10 @@ impl QueueJobs {
 
     /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
     /// user; and one for each job of a user whose only jobs that count stand behind it.
-    fn admit_to_line(&mut self, view: &View<'_>, tree: &QueueTree, node: &Node) -> Vec<JobId> {
+    fn admit_to_line(&mut self, view: &View<'_>, tree: &QueueTree, node: &QueueNode) -> Vec<JobId> {
         self.forget_launched(view);
-        let mut before: VecDeque<(QueueTurn, AdmittedJob)> = take(&mut self.counted).into_iter().collect();
+        let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
+            take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
         (self.all, self.users) = (Sum::default(), FxHashMap::default());
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
@@ -157,7 +164,7 @@ impl QueueJobs {
     }
 
     /// Returns whether another job of a user may wait for its first task.
-    fn may_wait(&self, user: &Arc<str>, node: &Node) -> bool {
+    fn may_wait(&self, user: &Arc<str>, node: &QueueNode) -> bool {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
         jobs < node.limits.jobs_per_user
@@ -165,14 +172,14 @@ impl QueueJobs {
     }
 
     /// Returns whether another job of a user may be under way.
-    fn may_run(&self, user: &Arc<str>, node: &Node, most: u32) -> bool {
+    fn may_run(&self, user: &Arc<str>, node: &QueueNode, most: u32) -> bool {
         let (jobs, jobs_of_user) = node.system_jobs(most);
         self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
     }
 
     /// Returns whether the tasks of another job may be under way; a job larger than the limit runs
     /// alone.
-    fn fits(&self, entry: &AdmittedJob, node: &Node) -> bool {
+    fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
         let tasks = u64::from(entry.tasks);
         let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
         fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)

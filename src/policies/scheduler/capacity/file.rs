@@ -359,7 +359,8 @@ mod tests {
 
     /// Returns each fault with the number of its property, from 1.
     fn faults(properties: &[(&str, &str)]) -> Vec<String> {
-        let told = |fault: &XmlFault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);
+        let told =
+            |fault: &XmlFault| format!("{}: {}; {}", fault.line - 1, fault.message, fault.hint);
         parse(&file(properties)).err().iter().flatten().map(told).collect()
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::node::{Node, ROUNDING};
+use super::node::{QueueNode, ROUNDING};
 use super::queues::{QueueBy, Queues, strangers};
 use super::rules::Rules;
 use super::tree::QueueTree;
@@ -130,7 +130,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);
-        let Node { name, share, most_share, .. } = node;
+        let QueueNode { name, share, most_share, .. } = node;
         if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
             let message = format!("`{name}` may initialise no job");
             let hint = "by the rules of 1.x it has its share of all jobs: give it one";

@@ -34,7 +34,7 @@ pub enum QueueBy {
     #[default]
     Pool,
     /// The one that is called like its user.
-    QueueUser,
+    User,
 }
 
 /// How far sums of shares may be off.
@@ -109,7 +109,7 @@ impl QueueBy {
     pub(super) fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(DEFAULT),
-            Self::QueueUser => user,
+            Self::User => user,
         }
     }
 }

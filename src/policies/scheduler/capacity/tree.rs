@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::lines::QueueTurn;
-use super::node::{LineOf, QueueNode, QueueId, trunc};
+use super::node::{LineOf, QueueId, QueueNode, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
 use crate::scheduler::part::reduces::Reduces;

@@ -83,7 +83,8 @@ impl Vain {
     ) -> impl Iterator<Item = &'v Pass> {
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
-        let concern = move |entry: &&VainJob| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
+        let concern =
+            move |entry: &&VainJob| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
         news.filter(concern).map(|entry| &entry.pass)
     }
 

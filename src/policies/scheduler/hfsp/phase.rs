@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{ReduceArrival, Discount, HfspOrder, HfspRules, Spared};
-use super::ranking::{Giver, RankedPlace, Rank, Ranking};
+use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, Spared};
+use super::ranking::{Giver, Rank, RankedPlace, Ranking};
 use super::trainer::{Findings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::part::estimator::Family;
@@ -381,7 +381,11 @@ impl Phase {
     }
 
     /// Returns those that come after samples, from a rank on, [as far as they have places](Phase::ranked_before).
-    pub(super) fn in_line(&self, here: Option<SlotClaim>, from: Rank) -> impl Iterator<Item = SlotClaim> {
+    pub(super) fn in_line(
+        &self,
+        here: Option<SlotClaim>,
+        from: Rank,
+    ) -> impl Iterator<Item = SlotClaim> {
         let trains = self.trains();
         let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
         let in_line = move |(place, pending): (RankedPlace, u32)| {

@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{self, XmlFault, MOST_BYTES, MOST_FAULTS, XmlValue};
+    use crate::scheduler::part::xml::{self, MOST_BYTES, MOST_FAULTS, XmlFault, XmlValue};
 
     fn parse(text: &str) -> Result<XmlValue<Pools>, Vec<XmlFault>> {
         xml::parse(text)

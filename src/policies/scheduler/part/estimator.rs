@@ -54,7 +54,8 @@ impl Family {
             Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
             Self::Normal => FittedLine::through(sample, |time| time, standard_normal).start,
             Self::LogNormal => {
-                let FittedLine { start, slope } = FittedLine::through(sample, f64::ln, standard_normal);
+                let FittedLine { start, slope } =
+                    FittedLine::through(sample, f64::ln, standard_normal);
                 (start + slope * slope / 2.0).exp()
             }
             Self::Weibull => {

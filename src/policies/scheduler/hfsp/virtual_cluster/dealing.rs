@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::ops::Bound::{Excluded, Unbounded};
 
 use super::division::{Division, Mark, mark};
-use super::{VirtualOutcome, Size, VirtualTurn, VirtualCluster};
+use super::{Size, VirtualCluster, VirtualOutcome, VirtualTurn};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that has whole slots.

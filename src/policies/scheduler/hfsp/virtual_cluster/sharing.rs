@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::division::{Division, Mark, mark};
-use super::{VirtualOutcome, Size, VirtualCluster};
+use super::{Size, VirtualCluster, VirtualOutcome};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that shares.
@@ -111,8 +111,10 @@ impl Sharing {
     /// Returns who ends next, and when.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
-        for (ends, stage) in [(steady, SharingStage::Steady as fn(f64) -> SharingStage), (shared, SharingStage::Shared)]
-        {
+        for (ends, stage) in [
+            (steady, SharingStage::Steady as fn(f64) -> SharingStage),
+            (shared, SharingStage::Shared),
+        ] {
             while let Some(Reverse((end, place))) = ends.peek()
                 && sharers[*place].stage != stage(f64::from_bits(*end))
             {
