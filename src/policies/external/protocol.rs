@@ -209,6 +209,7 @@ pub struct Counts {
 
 /// An attempt that was launched.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Launched")]
 pub struct WireLaunched {
     /// Its job.
     pub job: u32,
@@ -224,6 +225,7 @@ pub struct WireLaunched {
 /// How far the input of a map is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Locality")]
 pub enum WireLocality {
     /// On the node.
     Node,
@@ -235,11 +237,13 @@ pub enum WireLocality {
 
 /// An attempt: its job, what it does, the number of the task, the number of the try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Attempt")]
 pub struct WireAttempt(pub u32, pub WireKind, pub u32, pub u32);
 
 /// The work of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Kind")]
 pub enum WireKind {
     /// Reads a split.
     Map,
@@ -278,6 +282,7 @@ pub enum State {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Outcome")]
 pub enum WireOutcome {
     /// All of its tasks are done.
     Succeeded,
@@ -376,6 +381,7 @@ pub enum Deed {
 /// How far the input of a map may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Reach")]
 pub enum WireReach {
     /// On the node.
     Node,
