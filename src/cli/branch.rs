@@ -37,7 +37,7 @@ Exit codes:
   1  the settings change something before the instant, or a run failed
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct Arguments {
+pub(super) struct BranchArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     force: bool,
 }
 
-impl Arguments {
+impl BranchArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let load = |sets: &[String]| {
             let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };

@@ -36,7 +36,7 @@ Exit codes:
   1  something was: what, and the smallest scenario that shows it, is printed
   2  the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct Arguments {
+pub(super) struct ChaosArguments {
     #[command(flatten)]
     cases: Cases,
     /// The policy of all cases [default: each draws one]
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-impl Arguments {
+impl ChaosArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let known = without_programs(registry);
         if let Some(name) = &self.policy

@@ -20,7 +20,7 @@ Examples:
   mumakil check mine.yaml
   mumakil check scenarios/*.yaml
   mumakil check quickstart --set scheduler=fifo")]
-pub(super) struct Arguments {
+pub(super) struct CheckArguments {
     /// Files, or names of scenarios and studies that Mumakil brings
     #[arg(value_name = "SCENARIO", required = true)]
     scenarios: Vec<PathBuf>,
@@ -53,7 +53,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     ))
 }
 
-impl Arguments {
+impl CheckArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let mut wrong = 0;
         for path in &self.scenarios {

@@ -39,7 +39,7 @@ Examples:
 Exit codes:
   0  done, whatever the results are
   2  a folder is neither a run nor a study, or they cannot be compared")]
-pub(super) struct Arguments {
+pub(super) struct CompareArguments {
     /// The folders of two or more runs, or of two or more studies
     #[arg(value_name = "DIR", required = true, num_args = 2..)]
     folders: Vec<PathBuf>,
@@ -74,7 +74,7 @@ enum FolderKind {
     Study,
 }
 
-impl Arguments {
+impl CompareArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
@@ -136,7 +136,7 @@ pub(super) fn folders(
     force: bool,
     registry: &Registry,
 ) -> Result<(), Failure> {
-    Arguments { folders, out, force, ..Arguments::default() }.run(registry)
+    CompareArguments { folders, out, force, ..CompareArguments::default() }.run(registry)
 }
 
 /// Returns the page that compares runs, each in its folder and with its name.
@@ -205,7 +205,7 @@ fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
         let below = below.iter().take(MOST_HINTS).map(|path| format!("`{}`", path.display()));
         let hint = match below.collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => none,
-            below => format!("\n   = below it is {below}"),
+            below => format!("\n   = it has {below}"),
         };
         Err(Failure::input(format!("{} {what}{hint}", folder.display())))
     }

@@ -11,12 +11,12 @@ use super::terminal;
 Examples:
   mumakil completions bash > ~/.local/share/bash-completion/completions/mumakil
   mumakil completions fish > ~/.config/fish/completions/mumakil.fish")]
-pub(super) struct Arguments {
+pub(super) struct CompletionsArguments {
     /// The shell
     shell: Shell,
 }
 
-impl Arguments {
+impl CompletionsArguments {
     pub(super) fn run(self, mut command: clap::Command, name: String) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);

@@ -35,7 +35,7 @@ Examples:
 Exit codes:
   0  done
   2  the folder holds no run that can be explained, or the run has no such job")]
-pub(super) struct Arguments {
+pub(super) struct ExplainArguments {
     /// The folder of a run; of a study's run also if it is packed: out/study/runs/ID
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-impl Arguments {
+impl ExplainArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let folders = Folders::of(std::slice::from_ref(&self.folder))?;
         let folder = &folders.paths[0];

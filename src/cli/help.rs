@@ -16,12 +16,12 @@ Examples:
   mumakil help studies
   mumakil help run
   mumakil help trace convert")]
-pub(super) struct Arguments {
+pub(super) struct HelpArguments {
     /// A topic of the guide, a command, or a word to look up; without, topics and commands are listed
     topic: Vec<String>,
 }
 
-impl Arguments {
+impl HelpArguments {
     pub(super) fn run(
         mut self,
         mut command: clap::Command,
@@ -40,7 +40,7 @@ impl Arguments {
                 None => match near(&command, name, depth) {
                     // It may be the name of a key, a quantity or the like, or a word of the guide.
                     None if self.topic.len() == 1 => {
-                        return show::Arguments::of(self.topic.remove(0)).run(registry);
+                        return show::ShowArguments::of(self.topic.remove(0)).run(registry);
                     }
                     near => return Err(unknown(name, near)),
                 },

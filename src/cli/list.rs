@@ -21,7 +21,7 @@ Metrics, expectations and charts are made of quantities:
   mean(sojourn)                             as a metric of a study
   p95(wait, class=small) < 30s              as an expectation
   mumakil run quickstart --set 'expect=[\"locality.node > 80 %\"]'")]
-pub(super) struct Arguments {
+pub(super) struct ListArguments {
     /// The list to print; without it, the lists that there are
     #[arg(value_name = "WHAT")]
     what: Option<Listing>,
@@ -40,7 +40,7 @@ enum Listing {
     Tables,
 }
 
-impl Arguments {
+impl ListArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         Ok(terminal::print(&match self.what {
             None => listings(),

@@ -43,7 +43,7 @@ Exit codes:
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a port that is taken, or Mumakil itself
   130  Ctrl-C")]
-pub(super) struct Arguments {
+pub(super) struct LiveArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
@@ -145,7 +145,7 @@ fn farewell() {
     thread::sleep(FAREWELL);
 }
 
-impl Arguments {
+impl LiveArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let Loaded { scenario, warnings, .. } =
             source::load(&self.scenario, self.overrides.clone(), registry)?;

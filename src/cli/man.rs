@@ -9,12 +9,12 @@ use super::terminal;
 Examples:
   mumakil man | man -l -
   mumakil man run > ~/.local/share/man/man1/mumakil-run.1")]
-pub(super) struct Arguments {
+pub(super) struct ManArguments {
     /// The command whose page to print, such as `trace convert`
     command: Vec<String>,
 }
 
-impl Arguments {
+impl ManArguments {
     pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
         command.build();
         for name in self.command {

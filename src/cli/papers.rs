@@ -36,7 +36,7 @@ Exit codes:
   1  an expectation fails, or a run failed
   2  an experiment or the command line is wrong
   3  the environment is at fault, or Mumakil itself")]
-pub(super) struct Arguments {
+pub(super) struct PapersArguments {
     /// Ids of experiments, or the folder of a paper [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     pace: PaceOptions,
 }
 
-impl Arguments {
+impl PapersArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let files = papers::files(self.scenarios.as_deref()).map_err(|error| {
             let folder = self.scenarios.as_deref().unwrap_or(Path::new("")).display().to_string();

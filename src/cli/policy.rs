@@ -11,19 +11,19 @@ mod rehearse;
 /// Begin a policy of your own, as a program, and try it
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub(super) struct Arguments {
+pub(super) struct PolicyArguments {
     #[command(subcommand)]
     command: PolicyCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum PolicyCommand {
-    New(new::Arguments),
+    New(new::PolicyNewArguments),
     #[command(name = "try")]
-    Rehearse(rehearse::Arguments),
+    Rehearse(rehearse::PolicyRehearseArguments),
 }
 
-impl Arguments {
+impl PolicyArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self.command {
             PolicyCommand::New(arguments) => arguments.run(),

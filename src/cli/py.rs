@@ -24,7 +24,7 @@ Example:
   mumakil run quickstart && mumakil py
   python3 -c 'import mumakil; print(mumakil.load_run(\"out/quickstart-42\").jobs)'
   python3 mumakil.py out/quickstart-42 pictures")]
-pub(super) struct Arguments {
+pub(super) struct PyArguments {
     /// Where to write it; `-` prints it
     #[arg(short, long, value_name = "FILE", default_value = "mumakil.py")]
     out: PathBuf,
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     force: bool,
 }
 
-impl Arguments {
+impl PyArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         if self.out.as_os_str() == "-" {
             return Ok(terminal::print_file(&module())?);

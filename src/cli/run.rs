@@ -42,7 +42,7 @@ Exit codes:
      could continue, an invariant was broken
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct Arguments {
+pub(super) struct RunArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     drive: DriveOption,
 }
 
-impl Arguments {
+impl RunArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let overrides = Overrides { clock: self.clock, ..self.overrides };
         let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;

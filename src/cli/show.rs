@@ -39,7 +39,7 @@ Examples:
 and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
 )]
-pub(super) struct Arguments {
+pub(super) struct ShowArguments {
     /// The name; where several things have it, their kind goes before it: `scenario`, `scheduler`,
     /// `quantity`, `table` or `key`
     #[arg(value_name = "NAME")]
@@ -89,7 +89,7 @@ enum Printed {
     Page(TerminalLines),
 }
 
-impl Arguments {
+impl ShowArguments {
     /// Asks for the thing of a name.
     pub(super) const fn of(name: String) -> Self {
         Self { first: name, second: None }

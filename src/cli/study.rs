@@ -66,7 +66,7 @@ Exit codes:
   2  the study or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself
   130, 143  interrupted (Ctrl-C), told to end (SIGTERM); start it again to go on")]
-pub(super) struct Arguments {
+pub(super) struct StudyArguments {
     #[command(subcommand)]
     command: Option<StudyCommand>,
     #[command(flatten)]
@@ -75,10 +75,10 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum StudyCommand {
-    Plan(plan::Arguments),
-    Merge(merge::Arguments),
-    Status(status::Arguments),
-    Cancel(cancel::Arguments),
+    Plan(plan::StudyPlanArguments),
+    Merge(merge::StudyMergeArguments),
+    Status(status::StudyStatusArguments),
+    Cancel(cancel::StudyCancelArguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -130,7 +130,7 @@ pub(super) struct PaceOptions {
     drive: DriveOption,
 }
 
-impl Arguments {
+impl StudyArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self.command {
             Some(StudyCommand::Plan(arguments)) => arguments.run(registry),

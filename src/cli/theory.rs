@@ -34,13 +34,13 @@ const MOST_COLUMNS: usize = 20;
 Examples:
   mumakil theory jobs=5,10,20,50
   mumakil theory nodes=620 slots=5 tasks=10,100 skips=0,50,100")]
-pub(super) struct Arguments {
+pub(super) struct TheoryArguments {
     /// Nodes, slots (of a node), replicas, jobs, tasks, locality or skips, where they are not the paper's
     #[arg(value_name = "NAME=NUMBER")]
     numbers: Vec<String>,
 }
 
-impl Arguments {
+impl TheoryArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let mut asked = IndexMap::from(PAPER.map(|(name, number)| (name, vec![number])));
         for text in &self.numbers {

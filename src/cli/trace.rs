@@ -27,21 +27,21 @@ mod reshape;
 /// it.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub(super) struct Arguments {
+pub(super) struct TraceArguments {
     #[command(subcommand)]
     command: TraceCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum TraceCommand {
-    Inspect(inspect::Arguments),
-    Convert(convert::Arguments),
+    Inspect(inspect::TraceInspectArguments),
+    Convert(convert::TraceConvertArguments),
     Sample(reshape::SampleArguments),
     Scale(reshape::ScaleArguments),
     Fold(reshape::FoldArguments),
 }
 
-impl Arguments {
+impl TraceArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         match self.command {
             TraceCommand::Inspect(arguments) => arguments.run(formats),

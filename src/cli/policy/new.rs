@@ -22,7 +22,7 @@ Examples:
   mumakil policy new mine.py
   mumakil policy try mine.py
   mumakil run quickstart --set 'scheduler={external: {command: [python3, mine.py]}}'")]
-pub(super) struct Arguments {
+pub(super) struct PolicyNewArguments {
     /// Where to write it: FILE.py, FILE.cpp, or a folder for a package in Rust
     #[arg(value_name = "FILE")]
     path: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     rust: bool,
 }
 
-impl Arguments {
+impl PolicyNewArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let text = self.path.to_string_lossy();
         let extension = self.path.extension().map(|extension| extension.to_string_lossy());

@@ -35,7 +35,7 @@ Exit codes:
   1  something is: what, and how to see it again, is printed
   2  the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct Arguments {
+pub(super) struct PolicyRehearseArguments {
     /// The policy: a script (.py, .jl, .sh) or a program
     #[arg(value_name = "FILE", required_unless_present = "command")]
     file: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     command: Vec<String>,
 }
 
-impl Arguments {
+impl PolicyRehearseArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         if !registry.may_start() {
             let words = "`policy try` starts a program, and --no-external forbids to start one";

@@ -76,7 +76,7 @@ class Run(_Results):
 
     @cached_property
     def timeline(self) -> Frame:
-        """What each job runs, holds and waits for, wherever that changes."""
+        """The running and waiting tasks of each job, and its slots, wherever these change."""
         return self.table("timeline")
 
     def table(self, name: str) -> Frame:

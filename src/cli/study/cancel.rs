@@ -26,13 +26,13 @@ Exit codes:
   1  some process is on another machine and has to be ended there, or the queue refuses
   2  the folder has no study
   3  the folder cannot be read")]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct StudyCancelArguments {
     /// The folder of the study's results
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-impl Arguments {
+impl StudyCancelArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
         let mut lines = TerminalLines::default();

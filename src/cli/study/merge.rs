@@ -21,7 +21,7 @@ use crate::units::tell::counted;
 ///
 /// The results are the same bytes as those of the whole study on one machine.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct StudyMergeArguments {
     /// The folders of the parts
     #[arg(value_name = "DIR", required = true)]
     parts: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub(in crate::cli) struct Arguments {
     quiet: bool,
 }
 
-impl Arguments {
+impl StudyMergeArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
@@ -140,7 +140,7 @@ impl Arguments {
 pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failure> {
     let out = claim.store().folder().to_owned();
     let sheet = sheet_of(&out)?;
-    Arguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
+    StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
 }
 
 /// The user has named the folder, so a sheet that cannot be read is wrong input.

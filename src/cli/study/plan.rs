@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A few of the runs are tried, at most eight, from the first to the last; no other is begun after a minute.
 /// Their results are not kept.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct StudyPlanArguments {
     /// A file, the name of a study that Mumakil brings, or the folder of a study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Arguments {
     sets: Vec<String>,
 }
 
-impl Arguments {
+impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;

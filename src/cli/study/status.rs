@@ -31,7 +31,7 @@ Exit codes:
   0  it is told, however far the study is, and whatever has failed in it
   2  the folder has no study
   3  the folder cannot be read")]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct StudyStatusArguments {
     /// The folder of the study's results
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -40,7 +40,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-impl Arguments {
+impl StudyStatusArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
         let status = Status::read(&self.folder, Stamp::now())?;

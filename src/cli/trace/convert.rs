@@ -19,7 +19,7 @@ Examples:
   mumakil trace convert trace.tsv --to csv -o jobs.csv
   mumakil trace convert jobs.json.gz --to yaml | less
   mumakil trace convert jobs.csv --to sls -o sls-jobs.json")]
-pub(super) struct Arguments {
+pub(super) struct TraceConvertArguments {
     #[command(flatten)]
     input: TraceInput,
     /// The format to write
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     output: TraceOutput,
 }
 
-impl Arguments {
+impl TraceConvertArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let unknown = || Failure::input(format!("there is no format `{}` to write", self.to));
         let format = formats.written_as(&self.to).ok_or_else(unknown)?;

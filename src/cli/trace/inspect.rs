@@ -21,12 +21,12 @@ use crate::workload::format::{Contents, Endings, Formats, GeneratorSize, HostFil
 Examples:
   mumakil trace inspect trace.tsv
   mumakil trace inspect jobs.json.gz --lenient")]
-pub(super) struct Arguments {
+pub(super) struct TraceInspectArguments {
     #[command(flatten)]
     input: TraceInput,
 }
 
-impl Arguments {
+impl TraceInspectArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let path = &self.input.file;
         let format = formats.recognise(path)?;

@@ -4,7 +4,7 @@ use super::cell::{SlotMillis, Text};
 use crate::table;
 
 table! {
-    /// What each job held slots for, and what its stragglers cost it. Slot time is in slots times
+    /// The useful and wasted slot time of each job, and the cost of its stragglers. Slot time is in slots times
     /// milliseconds.
     "waste.csv" pub struct WasteRow {
         /// The number of the job.
@@ -16,7 +16,7 @@ table! {
         held_ms: SlotMillis,
         /// Of attempts that succeeded.
         useful_ms: SlotMillis,
-        /// What of this was in vain.
+        /// The part of this that was in vain.
         #[quantity = "wasted"]
         wasted_ms: SlotMillis,
         /// Of attempts that failed.
@@ -37,9 +37,9 @@ table! {
         /// Those of them that succeeded.
         #[quantity = "second_attempts_won"]
         second_attempts_won: u32,
-        /// What stragglers took off the end of its last map.
+        /// How much earlier its last map would have ended without stragglers.
         map_straggling_ms: Option<u64>,
-        /// What stragglers took off the end of its last reduce.
+        /// How much earlier its last reduce would have ended without stragglers.
         reduce_straggling_ms: Option<u64>,
         /// Its sojourn, divided by the one that it would have had if none of its tasks took longer than their median.
         #[quantity = "straggling"]

@@ -134,7 +134,7 @@ impl Attempts<'_> {
     fn caption(&self, description: &str) -> Caption {
         Caption {
             id: "attempts".to_owned(),
-            title: format!("What ran where and when, by {}", self.parties.word()),
+            title: format!("Attempts over time, by {}", self.parties.word()),
             description: format!("{description}, rack by rack and node by node."),
             ..Caption::default()
         }

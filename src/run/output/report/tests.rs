@@ -144,7 +144,7 @@ fn a_report_has_what_was_recorded() {
         "Slots that maps hold, by pool",
         "Maps that wait for a slot",
         "p: mean",
-        "What ran where and when, by pool",
+        "Attempts over time, by pool",
         "<title>&lt;i&gt; map (p)</title>",
         "class=\"bars c-0\" d=\"M0 0h4000v.88h-4000z\" data-bars=\"0\" data-fate=\"succeeded\"",
         "class=\"bars c-1\" d=\"M1500 2h7500v.88h-7500z\" data-bars=\"0, attempt 1\" data-fate=\"still running\"",
@@ -172,7 +172,7 @@ fn what_was_not_recorded_is_left_out() {
 #[test]
 fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
     let mut run = Run::new();
-    assert!(!run.page().html().contains("What slots were held for"));
+    assert!(!run.page().html().contains("Useful and wasted slot time"));
     let mut waste = WasteSummary {
         held_s: 100.0,
         second_attempts: 3,
@@ -183,7 +183,8 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
     waste.by_fate[AttemptFate::Speculative] = 25.0;
     run.summary.waste = Some(waste);
     let html = run.page().html();
-    for text in ["What slots were held for", "speculative", "got 3 second attempts, of which 2"] {
+    for text in ["Useful and wasted slot time", "speculative", "got 3 second attempts, of which 2"]
+    {
         assert!(html.contains(text), "{text}");
     }
     assert!(!html.contains("preempted"), "nothing was");

@@ -31,7 +31,7 @@ fn table(waste: &WasteSummary) -> PageTable {
     };
     let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
     PageTable {
-        caption: format!("What slots were held for; {} has it by job", WasteRow::FILE),
+        caption: format!("Useful and wasted slot time; {} has it by job", WasteRow::FILE),
         columns: vec![
             PageColumn::text("Slot time"),
             PageColumn::number("Slots × time", None),

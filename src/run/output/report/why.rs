@@ -65,7 +65,7 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
-        PageBlock::Text("What all jobs together spent their time on:".to_owned()),
+        PageBlock::Text("All jobs together spent their time on:".to_owned()),
         PageBlock::Sentences(together),
         PageBlock::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
         PageBlock::Table(table(&told, &all)),
@@ -83,7 +83,7 @@ fn table(told: &ToldRun, all: &[Explained]) -> PageTable {
         PageColumn::text("Group"),
         PageColumn::number("Took", None),
         PageColumn::number("Times undelayed", None),
-        PageColumn::text("What it spent its time on"),
+        PageColumn::text("Its time was spent on"),
     ];
     let rows = all.iter().take(MOST).map(|one| {
         let job = &told.jobs[one.place];
