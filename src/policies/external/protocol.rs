@@ -684,19 +684,19 @@ mod tests {
         News: submitted! initialised! job! running! job! counts! launched! attempt! job! attempt! state! ended! job! outcome!
         Submitted: job! name! user! pool! priority! tasks! truth_us
         Counts: job! pending! running! done! homeless
-        WireLaunched: job! attempt! tracker! locality
-        WireKind: map reduce setup cleanup
-        WireLocality: node rack off_rack
+        Launched: job! attempt! tracker! locality
+        Kind: map reduce setup cleanup
+        Locality: node rack off_rack
         State: unassigned running suspended commit_pending failed_unclean killed_unclean succeeded failed killed
-        WireOutcome: succeeded failed killed
+        Outcome: succeeded failed killed
         heard: hello! answer! inherit!
         Wishes: protocol! wants tick_us patience_us
         Want: attempts progress all_offers truth
         Answer: number! do
         Deed: map! job! reach why reduce! job! why kill! attempt! why suspend! attempt! why resume! attempt! why refuse! job! kind! why!
-        WireReach: node rack any
+        Reach: node rack any
         Coded: code! in-line place! code! in-line-far place! code! waited waited_us! code! share held share min_share code! sample code! ends-first code! delay waited_us! code! group-limit held share min_share code! over-share held share min_share code! other words! held share min_share
-        WireKind: map reduce setup cleanup
+        Kind: map reduce setup cleanup
         Slot: map reduce
         ");
     }

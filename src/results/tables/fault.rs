@@ -4,7 +4,7 @@ use super::cell::Text;
 use crate::table;
 
 table! {
-    /// The faults of machines and of the JobTracker's process. There is a row for each change; a run in which
+    /// Faults of machines and of the JobTracker's process. There is a row for each change; a run in which
     /// nothing befalls them has no such table.
     "faults.csv" pub struct FaultRow {
         /// When.

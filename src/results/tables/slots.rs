@@ -5,7 +5,7 @@ use crate::table;
 use mumakil_core::cluster::SlotKind;
 
 table! {
-    /// The running and waiting tasks of each job, and the slots that it holds. There is a row wherever that changes.
+    /// Running and waiting tasks of each job, and its slots. There is a row wherever that changes.
     "timeline.csv" pub struct SlotsRow {
         /// When.
         #[key = "time"]

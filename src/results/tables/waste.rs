@@ -4,7 +4,7 @@ use super::cell::{SlotMillis, Text};
 use crate::table;
 
 table! {
-    /// The useful and wasted slot time of each job, and the cost of its stragglers. Slot time is in slots times
+    /// Useful and wasted slot time of each job, and stragglers' cost. Slot time is in slots times
     /// milliseconds.
     "waste.csv" pub struct WasteRow {
         /// The number of the job.
