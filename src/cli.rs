@@ -17,10 +17,12 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use parking_lot::Mutex;
 
 use self::failure::Failure;
+use crate::nearest::nearest;
 use crate::runtime::words_of_panic;
 use crate::scenario::Registry;
 
@@ -128,12 +130,11 @@ pub fn run(mut registry: Registry) -> ExitCode {
     };
     let arguments = match parse(first, arguments.clone()) {
         Ok(arguments) => arguments,
-        Err(message) => {
+        Err(mut message) => {
+            suggest_command(&mut message, &command(&registry), &arguments);
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             let again = |arguments| parse(command(&registry), arguments).err();
-            let command = command(&registry);
-            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-            terminal::print_usage(message, arguments, &names, again);
+            terminal::print_usage(message, arguments, again);
             return ExitCode::from(code);
         }
     };
@@ -143,6 +144,25 @@ pub fn run(mut registry: Registry) -> ExitCode {
     match guarded(|| arguments.command.run(&registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Adds the command that is meant to a complaint about one that there is not: the parser knows none for a word
+/// as short as `rnu`.
+fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[OsString]) {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    let around = arguments
+        .iter()
+        .skip(1)
+        .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
+    let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
+    if let Some(near) = near
+        && error.get(ContextKind::SuggestedSubcommand).is_none()
+    {
+        let near = ContextValue::Strings(vec![near.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, near);
     }
 }
 

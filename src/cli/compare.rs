@@ -190,28 +190,29 @@ pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure
 const MOST_HINTS: usize = 5;
 
 fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
-    let has = |name: &str| folder.join(name).is_file();
-    if has(STUDY) {
-        Ok(FolderKind::Study)
-    } else if has(RESOLVED) && has(SUMMARY) {
-        Ok(FolderKind::Run)
-    } else {
+    FolderKind::of(folder).ok_or_else(|| {
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
         let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let has_results =
-            |path: &PathBuf| [STUDY, RESOLVED].iter().any(|name| path.join(name).is_file());
-        let mut below: Vec<PathBuf> = below.map(|entry| entry.path()).filter(has_results).collect();
+        let below = below.map(|entry| entry.path()).filter(|path| FolderKind::of(path).is_some());
+        let mut below: Vec<PathBuf> = below.collect();
         below.sort();
         let below = below.iter().take(MOST_HINTS).map(|path| format!("`{}`", path.display()));
         let hint = match below.collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => none,
             below => format!("\n   = it has {below}"),
         };
-        Err(Failure::input(format!("{} {what}{hint}", folder.display())))
-    }
+        Failure::input(format!("{} {what}{hint}", folder.display()))
+    })
 }
 
 impl FolderKind {
+    /// Returns what a folder holds, if it is either.
+    fn of(folder: &Path) -> Option<Self> {
+        let has = |name: &str| folder.join(name).is_file();
+        let is_run = || has(RESOLVED) && has(SUMMARY);
+        if has(STUDY) { Some(Self::Study) } else { is_run().then_some(Self::Run) }
+    }
+
     const fn words(self) -> &'static str {
         match self {
             Self::Run => "a run",

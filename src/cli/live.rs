@@ -99,7 +99,7 @@ impl Whole {
     }
 }
 
-/// Whose session it is.
+/// The owner of the session.
 struct Owner {
     registry: Registry,
     /// Whether it has results to write.

@@ -11,10 +11,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use clap::error::{ContextKind, ContextValue};
 
 use super::lines::{TerminalLines, plain, plain_file};
-use crate::nearest::nearest;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -105,7 +103,6 @@ pub(super) fn is_watched() -> bool {
 pub(super) fn print_usage(
     error: clap::Error,
     arguments: Vec<OsString>,
-    commands: &[&str],
     of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,
 ) {
     let is_harmless =
@@ -121,16 +118,6 @@ pub(super) fn print_usage(
     };
     // Help goes to stdout and is no error; a reader who closes it has read enough.
     let _ = error.print();
-    let name = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => name,
-        _ => return,
-    };
-    // The parser looks for longer words than `rnu`.
-    if error.get(ContextKind::SuggestedSubcommand).is_none()
-        && let Some(near) = nearest(name, commands.iter().copied())
-    {
-        let _ = writeln!(anstream::stderr(), "\n  tip: did you mean `{near}`?");
-    }
 }
 
 fn say(style: Style, word: &str, message: TerminalLines) {

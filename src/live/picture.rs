@@ -205,7 +205,7 @@ pub struct SaidRow {
 /// Why a slot is held.
 #[derive(Debug, Serialize)]
 pub struct HoldReason {
-    /// Whose slot it is.
+    /// The job that holds the slot.
     pub node: String,
     /// The attempt.
     pub attempt: String,

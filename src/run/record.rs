@@ -5,7 +5,7 @@
 //! several watchers ask for (jobs, open attempts, who holds a slot), and then each [`Watcher`] in
 //! turn. A watcher has one subject and one file of output; another output is another watcher.
 //!
-//! Whose truth a column is stands in [`mumakil_core::mapred::Fact`]. Nothing here needs the events to be
+//! [`mumakil_core::mapred::Fact`] says whose truth a column is. Nothing here needs the events to be
 //! in the order of time: on a scaled clock several threads send them, each in its own order, and
 //! the writer takes what comes.
 //!

@@ -38,7 +38,7 @@ use mumakil_scenario::{Registry, schema};
 /// The subject of a hunt, and how long it goes on.
 #[derive(Clone, Debug)]
 pub struct Hunt {
-    /// Whose mistakes.
+    /// The party whose mistakes are hunted.
     pub subject: Subject,
     /// The number of the first case.
     pub seed: u64,

@@ -123,7 +123,7 @@ pub(super) struct On {
     /// The partition of the cluster (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     partition: Option<String>,
-    /// Whose account the tasks are on (Slurm)
+    /// The account that the tasks are on (Slurm)
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     account: Option<String>,
     /// The claim of the volume that has the study's folder, and where in it that is (Kubernetes)

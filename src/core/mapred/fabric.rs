@@ -26,7 +26,7 @@ pub struct Fabric {
     resources: Resources,
     sharing: SharedResources,
     flows: FxHashMap<FlowId, FlowIndex>,
-    /// Whose the flows are, by index.
+    /// The owners of the flows, by index.
     owners: Vec<FlowId>,
     /// Of each node; none, if nodes keep nothing.
     page_caches: Vec<PageCache>,

@@ -101,12 +101,12 @@ pub struct Hadoop {
     /// How long a commit takes once it is allowed.
     #[schemars(extend("x-only-if" = {"hadoop.commit_pending": {"not": "none"}}))]
     pub commit_time: SimSpan,
-    /// Whose random numbers are drawn for the trackers' first heartbeats, for `heartbeat_fuzz`, and
+    /// The origin of the random numbers for the trackers' first heartbeats, for `heartbeat_fuzz`, and
     /// for what a Rumen trace leaves open.
     pub draws: Draws,
 }
 
-/// Whose random numbers are drawn.
+/// The origin of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Draws {

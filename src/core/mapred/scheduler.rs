@@ -262,7 +262,7 @@ impl Complaint {
 /// The part of the JobTracker's books that a policy may see.
 pub struct View<'a> {
     pub(super) now: SimTime,
-    /// Whose heartbeat is being served.
+    /// The tracker whose heartbeat is being served.
     pub(super) heard: Option<TrackerId>,
     pub(super) ledger: &'a Ledger,
 }

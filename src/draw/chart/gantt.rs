@@ -36,7 +36,7 @@ pub struct Gantt {
     pub rows: Vec<GanttRow>,
     /// The meaning of shaded rows; empty if no row is shaded.
     pub shaded: String,
-    /// Whose the bars are, in the order of the legend.
+    /// The owners of the bars, in the order of the legend.
     pub owners: Vec<BarOwner>,
     /// The bars, in any order.
     pub bars: Vec<GanttBar>,

@@ -371,8 +371,7 @@ impl Capacity {
         let Some(member) = self.tree.member(job) else { return Answer::No };
         let (node, free, width) =
             (self.tree.node(member.queue), offer.free(kind), member.width[kind]);
-        // Whose users are at their limits is not asked, as long as these count. Limits are told for the
-        // whole queue.
+        // As long as a queue's limit counts, its users' limits are not asked: limits are told for the whole queue.
         if self.limit(member, kind, false).is_some() {
             return Answer::No;
         }

@@ -1,4 +1,4 @@
-//! Whose mistakes are hunted: what is drawn for it, how it is cast, and who judges.
+//! The party whose mistakes are hunted: how cases are drawn for it, how it is cast, and which judges look at it.
 
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
@@ -8,7 +8,7 @@ use super::judge::{self, CaseJudge};
 use mumakil_base::units::SimSpan;
 use mumakil_scenario::Registry;
 
-/// Whose mistakes are hunted.
+/// The party whose mistakes are hunted.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Mumakil's own, and those of the policies in its process.

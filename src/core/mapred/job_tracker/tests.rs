@@ -47,7 +47,7 @@ struct Bench {
     failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,
-    /// Whose heartbeats found nobody, and which.
+    /// The trackers whose heartbeats found nobody, with these heartbeats.
     refused: Vec<(TrackerId, u32)>,
     to_injector: Vec<ToInjector>,
     own: Vec<(SimTime, ToJobTracker)>,

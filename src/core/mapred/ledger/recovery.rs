@@ -58,7 +58,7 @@ impl Ledger {
                 }
             }
             job.failures_on.keys().for_each(|at| named[at.index()] = true);
-            // Whose output was still to be removed has not ended for the history.
+            // A job whose output was still to be removed has not ended for the history.
             for attempt in self.attempts_on(id, None) {
                 // The loss of another one may have ended the job, and with it what was left of this one.
                 if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {

@@ -48,7 +48,7 @@ pub(super) struct Pulse {
     fuzz: Option<FuzzDraws>,
 }
 
-/// Whose random numbers are added to the interval.
+/// The origin of the random numbers that are added to the interval.
 enum FuzzDraws {
     Own(Box<ChaCha8Rng>),
     Mumak(JavaRandom),

@@ -18,7 +18,7 @@ pub(super) const ROUNDING: f64 = 1e-6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueId(pub(super) u32);
 
-/// Whose jobs a limit holds for: a user's with tasks of so many slots.
+/// The jobs that a limit holds for: those of a user, with tasks of so many slots.
 pub(super) type LineOf = (Arc<str>, u32);
 
 /// A queue at work.

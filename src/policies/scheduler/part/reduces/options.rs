@@ -127,7 +127,7 @@ enum Field {
     ReduceGate,
 }
 
-/// Whose a key is; one of the part leaves what the policy's next key is read with.
+/// The owner of a key. A key of this part hands the seed back, with which the policy's next key is read.
 enum ReduceKey<V, K> {
     Own(V),
     OfPart(Field, K),
