@@ -22,11 +22,11 @@ use std::time::Instant;
 
 use mumakil::cluster::TrackerId;
 use mumakil::mapred::{
-    Call, Core, Heartbeat, Mail, Outbox, Reply, StopReason, ToInjector, ToJobTracker, ToTracker,
-    TrackerStatus,
+    Core, Heartbeat, HeartbeatCall, Mail, Outbox, Reply, StopReason, ToInjector, ToJobTracker,
+    ToTracker, TrackerStatus,
 };
 use mumakil::random::Dist;
-use mumakil::runtime::{Cast, Ending, Links, Play, RunStats, Timers, run_bare, run_virtual};
+use mumakil::runtime::{Ending, Links, RunCores, RunPlan, RunStats, Timers, run_bare, run_virtual};
 use mumakil::units::{Fraction, SimSpan, SimTime};
 
 const HOUR: SimTime = SimTime::from_micros(3_600_000_000);
@@ -91,18 +91,18 @@ impl Core for Silent {
 }
 
 /// Runs the trivial cores under a drive of the virtual clock.
-fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
+fn cores(trackers: u32, run: impl Fn(RunPlan) -> (RunStats, Ending)) -> u64 {
     let tracker = |index| -> Box<dyn Core<Msg = ToTracker>> {
         let id = TrackerId(index);
         Box::new(Beating {
             id,
             status: Arc::new(TrackerStatus {
-                call: Call { tracker: id, ..Call::default() },
+                call: HeartbeatCall { tracker: id, ..HeartbeatCall::default() },
                 ..TrackerStatus::default()
             }),
         })
     };
-    let cast = Cast {
+    let cast = RunCores {
         job_tracker: Box::new(Answering),
         injector: Box::new(Silent),
         trackers: (0..trackers).map(tracker).collect(),
@@ -127,7 +127,8 @@ fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
     let start = |index| (SimTime::ZERO, Mail::Tracker(TrackerId(index), ToTracker::PowerOn));
     let opening = (0..trackers).map(start).collect();
     let (events, time_limit, outlasts) = (Box::new(()), None, false);
-    let play = Play { cast, links, opening, events, until: HOUR, time_limit, outlasts, pace: None };
+    let play =
+        RunPlan { cast, links, opening, events, until: HOUR, time_limit, outlasts, pace: None };
     let (stats, ending) = run(play);
     assert_eq!(ending, Ending::Stopped(StopReason::TimeUp));
     stats.messages

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
     use crate::workload::JobEntry;
-    use crate::workload::format::{Contents, ConversionTarget, Format, TraceJob, other};
+    use crate::workload::format::{ConversionTarget, Format, FormatContents, TraceJob, other};
 
     /// A policy that does not last.
     struct Fragile;
@@ -292,8 +292,8 @@ mod tests {
         fn name(&self) -> &'static str {
             "names"
         }
-        fn contents(&self) -> Contents {
-            Contents::List {
+        fn contents(&self) -> FormatContents {
+            FormatContents::List {
                 read: |_, path, _, _| Err(other(path, &Self, "a list that can be read")),
                 write: |jobs, to| jobs.iter().try_for_each(|job| writeln!(to, "{}", job.name)),
             }

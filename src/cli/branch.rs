@@ -10,7 +10,7 @@ use super::{compare, interrupt, run, terminal};
 use crate::emulation::{Emulated, Options, Prepared};
 use crate::output::RunFolder;
 use crate::record::{OnProgress, RunPast};
-use crate::scenario::{ClockSpec, Later, Loaded, Registry, Scenario};
+use crate::scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario};
 use crate::units::tell::{counted, span};
 use crate::units::{SimSpan, SimTime};
 
@@ -64,8 +64,8 @@ impl BranchArguments {
             let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
             source::load(&self.scenario, overrides, registry)
         };
-        let Loaded { scenario, .. } = load(&[])?;
-        let Loaded { scenario: set, warnings, .. } = load(&self.sets)?;
+        let LoadedScenario { scenario, .. } = load(&[])?;
+        let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
@@ -151,7 +151,7 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
             ));
         }
         let policy = std::mem::replace(&mut set.scheduler, scenario.scheduler.clone());
-        set.later.push(Later::scheduler(at, policy));
+        set.later.push(LaterChange::scheduler(at, policy));
     }
     Ok(set)
 }
@@ -176,7 +176,7 @@ mod tests {
     fn another_policy_takes_over_at_the_instant_and_the_first_stays_before() {
         let made = branch(&["scheduler=hfsp"]).unwrap();
         assert_eq!(made.scheduler.name, "fair");
-        let [Later { at, scheduler: Some(choice), .. }] = &made.later[..] else { panic!() };
+        let [LaterChange { at, scheduler: Some(choice), .. }] = &made.later[..] else { panic!() };
         assert_eq!((choice.name.as_str(), at.as_secs_f64()), ("hfsp", 60.0));
         let faults = branch(&["faults=[{stop: node-3, at: 2min}]"]).unwrap();
         assert_eq!((faults.later.len(), faults.faults.len()), (0, 1));

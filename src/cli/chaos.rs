@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::hunt::{Cases, close};
 use super::lines::TerminalLines;
 use super::terminal;
-use crate::chaos::{Catch, Subject, Tally, without_programs};
+use crate::chaos::{HuntCatch, HuntTally, Subject, without_programs};
 use crate::nearest::nearest;
 use crate::output::write_file;
 use crate::scenario::Registry;
@@ -71,14 +71,17 @@ impl ChaosArguments {
         }
         let subject = Subject::Mumakil { policy: self.policy };
         let time = self.minutes.map(|minutes| Duration::from_secs(u64::from(minutes.get()) * 60));
-        let show = |catch: &Catch| show(catch, self.out.as_deref());
+        let show = |catch: &HuntCatch| show(catch, self.out.as_deref());
         let tally = self.cases.hunt(subject, time, PATIENCE, registry, show)?;
         let json = self.json.then(|| serde_json::to_string(&tally).expect("numbers are JSON"));
         close(&told(tally), json, (!tally.is_clean()).then(|| found(tally)))
     }
 }
 
-fn show(Catch { seed, words, yaml, .. }: &Catch, folder: Option<&Path>) -> Result<(), Failure> {
+fn show(
+    HuntCatch { seed, words, yaml, .. }: &HuntCatch,
+    folder: Option<&Path>,
+) -> Result<(), Failure> {
     let words = words.replace('\n', "\n# ");
     terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
     match folder {
@@ -88,7 +91,7 @@ fn show(Catch { seed, words, yaml, .. }: &Catch, folder: Option<&Path>) -> Resul
 }
 
 /// Tells what was run.
-fn told(tally: Tally) -> TerminalLines {
+fn told(tally: HuntTally) -> TerminalLines {
     TerminalLines::of(format!(
         "{}: {} twice, {} came to a stall, {} had no end because of faults without end",
         counted(tally.runs, "case"),
@@ -99,7 +102,7 @@ fn told(tally: Tally) -> TerminalLines {
 }
 
 /// Tells what was found.
-fn found(tally: Tally) -> String {
+fn found(tally: HuntTally) -> String {
     let kinds = [
         (tally.violations, "with something broken"),
         (tally.endless, "without end"),

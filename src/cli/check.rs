@@ -7,7 +7,7 @@ use super::lines::TerminalLines;
 use super::source;
 use super::terminal;
 use crate::emulation::Prepared;
-use crate::scenario::{Loaded, Registry};
+use crate::scenario::{LoadedScenario, Registry};
 use crate::study::{Plan, Study};
 use crate::units::tell::counted;
 
@@ -41,7 +41,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
         let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
         return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
     }
-    let Loaded { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
+    let LoadedScenario { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
     let prepared = Prepared::new(scenario, registry)?;
     warnings.iter().for_each(|warning| terminal::warn(warning));
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));

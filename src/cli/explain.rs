@@ -11,7 +11,7 @@ use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
-use crate::explain::{self, Explained, PartSum, SlotHolders, ToldJob, ToldRun};
+use crate::explain::{self, ExplainedJob, PartSum, SlotHolders, ToldJob, ToldRun};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::tables::JobEnd;
@@ -53,7 +53,7 @@ impl ExplainArguments {
         let folder = &folders.paths[0];
         let told = read(folder)?;
         let holders = told.holders();
-        let in_short = |place| Explained::of(&told, place, &holders);
+        let in_short = |place| ExplainedJob::of(&told, place, &holders);
         let explain = |place| {
             let mut one = in_short(place);
             one.name_holders(&holders);
@@ -74,7 +74,7 @@ impl ExplainArguments {
                 (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place), &holders));
             return print_list(all);
         }
-        let all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
+        let all: Vec<ExplainedJob> = (0..told.jobs.len()).map(in_short).collect();
         let alone = RunResults::new(folder).alone().map_err(compare::unreadable)?;
         Ok(terminal::print(&worst_of(&told, &all, &alone, &holders))?)
     }
@@ -105,7 +105,7 @@ fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
 
 // ---- for people ----
 
-fn story_of(told: &ToldRun, one: &Explained) -> TerminalLines {
+fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
     let job = &told.jobs[one.place];
     let mut lines = TerminalLines::default();
     let took = span(one.sojourn_ms as f64 / 1e3);
@@ -125,18 +125,18 @@ fn story_of(told: &ToldRun, one: &Explained) -> TerminalLines {
 /// that without others and mishaps.
 fn worst_of(
     told: &ToldRun,
-    all: &[Explained],
+    all: &[ExplainedJob],
     alone: &BTreeMap<u32, u64>,
     holders: &SlotHolders,
 ) -> TerminalLines {
-    let times = |one: &Explained| match alone.is_empty() {
+    let times = |one: &ExplainedJob| match alone.is_empty() {
         true => Some(one.times_undelayed()),
         false => {
             let alone = *alone.get(&told.jobs[one.place].row.job)?;
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
     };
-    let mut worst: Vec<(f64, &Explained)> =
+    let mut worst: Vec<(f64, &ExplainedJob)> =
         all.iter().filter_map(|one| Some((times(one)?, one))).collect();
     // A stable sort: of equals the order of the numbers holds.
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -164,7 +164,7 @@ fn worst_of(
     lines += table(&rows, &[Right, Left, Left, Right, Right, Left]);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     lines.bold("all jobs together", "");
-    lines + parts(told, &Explained::whole(all, holders), total)
+    lines + parts(told, &ExplainedJob::whole(all, holders), total)
 }
 
 /// Returns a line for each part.
@@ -239,7 +239,7 @@ enum OneHolder<'a> {
 }
 
 impl<'a> OneJob<'a> {
-    fn of(told: &'a ToldRun, one: &Explained, holders: &SlotHolders) -> Self {
+    fn of(told: &'a ToldRun, one: &ExplainedJob, holders: &SlotHolders) -> Self {
         let job = &told.jobs[one.place];
         Self {
             job: job.row.job,
@@ -256,7 +256,7 @@ impl<'a> OneJob<'a> {
 }
 
 impl<'a> OnePart<'a> {
-    fn of(told: &'a ToldRun, one: &Explained, sum: &PartSum, holders: &SlotHolders) -> Self {
+    fn of(told: &'a ToldRun, one: &ExplainedJob, sum: &PartSum, holders: &SlotHolders) -> Self {
         let jobs =
             sum.jobs.iter().map(|(job, slot_ms)| OneHolder::Job { job: *job, slot_ms: *slot_ms });
         let pools = one.groups(sum, holders).into_iter().filter_map(|(group, slot_ms)| {

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::progress::RunBar;
 use crate::disk::File;
-use crate::output::{AsideFile, OutputError, Over};
+use crate::output::{AsideFile, OutputError, ReplacedFiles};
 
 /// Writes a file with what `fill` puts into it; one that is there is replaced only by force.
 pub(super) fn write(
@@ -16,7 +16,7 @@ pub(super) fn write(
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
     interrupt::guard(&RunBar::new(), ", nothing was written");
-    let over = if force { Over::Anything } else { Over::Nothing };
+    let over = if force { ReplacedFiles::Anything } else { ReplacedFiles::Nothing };
     let failure = |error| match error {
         OutputError::Exists { .. } => exists(target),
         OutputError::Write { source, .. } => cannot(target, source),

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::StudyBar;
 use super::{interrupt, terminal};
-use crate::chaos::{Catch, Hunt, Subject, Tally, hunt};
+use crate::chaos::{Hunt, HuntCatch, HuntTally, Subject, hunt};
 use crate::scenario::Registry;
 
 #[derive(Debug, clap::Args)]
@@ -34,8 +34,8 @@ impl Cases {
         time: Option<Duration>,
         patience: Duration,
         registry: &Registry,
-        mut show: impl FnMut(&Catch) -> Result<(), Failure> + Send,
-    ) -> Result<Tally, Failure> {
+        mut show: impl FnMut(&HuntCatch) -> Result<(), Failure> + Send,
+    ) -> Result<HuntTally, Failure> {
         let Self { runs, seed, jobs } = self;
         let workers =
             jobs.or(thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);

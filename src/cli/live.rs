@@ -11,13 +11,13 @@ use super::lines::TerminalLines;
 use super::progress::{RunBar, share};
 use super::source::{self, Overrides};
 use super::{branch, compare, interrupt, run, terminal, verdicts};
-use crate::emulation::{Emulated, EmulationError, Kept, Options, Prepared};
+use crate::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
 use crate::live::gate::Speed;
-use crate::live::server::{Far, Host, Server};
-use crate::live::session::{Futures, Scene, Session};
+use crate::live::server::{Host, ReportProgress, Server};
+use crate::live::session::{LiveScene, Session, TwoFutures};
 use crate::output::{RunFolder, remove_unfinished};
 use crate::record::OnProgress;
-use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
 /// So long browsers have to take the last picture.
@@ -68,30 +68,30 @@ pub(super) struct LiveArguments {
 }
 
 /// A run that has come to its end.
-struct Whole {
+struct LiveResult {
     prepared: Arc<Prepared>,
-    ran: Ran,
+    ran: LiveOutput,
 }
 
-enum Ran {
+enum LiveOutput {
     /// It leaves nothing.
     Bare(Box<Emulated>),
     /// It has a folder, which is hidden still.
-    Kept(RunFolder, Box<Kept>),
+    Kept(RunFolder, Box<KeptRun>),
 }
 
-impl Whole {
+impl LiveResult {
     fn emulated(&self) -> &Emulated {
         match &self.ran {
-            Ran::Bare(emulated) => emulated,
-            Ran::Kept(_, kept) => &kept.emulated,
+            LiveOutput::Bare(emulated) => emulated,
+            LiveOutput::Kept(_, kept) => &kept.emulated,
         }
     }
 
     /// Puts its folder in its place, and tells of it as `mumakil run` does.
     fn close(self) -> Result<(), Failure> {
         let Self { prepared, ran } = self;
-        let Ran::Kept(folder, kept) = ran else { return Ok(()) };
+        let LiveOutput::Kept(folder, kept) = ran else { return Ok(()) };
         let target = folder.commit()?;
         run::tell(&prepared, &kept, &target, TerminalLines::default())?;
         run::verdict_of_kept(&prepared, &kept)?;
@@ -111,15 +111,15 @@ impl Host for Owner {
         if self.writes { session.close() } else { session.leave() }
     }
 
-    fn foresee(&self, futures: &Futures, far: &Far) -> Result<String, String> {
+    fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String> {
         self.compare(futures, far).map_err(|failure| failure.words())
     }
 }
 
 impl Owner {
     /// Plays two futures into folders that are gone afterwards; returns the page that compares them.
-    fn compare(&self, futures: &Futures, far: &Far) -> Result<String, Failure> {
-        let Futures { until, prepared, names, .. } = futures;
+    fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
+        let TwoFutures { until, prepared, names, .. } = futures;
         let prepared = prepared.each_ref().map(|prepared| &**prepared);
         let target = std::env::temp_dir().join("mumakil-what-if");
         let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
@@ -147,7 +147,7 @@ fn farewell() {
 
 impl LiveArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let Loaded { scenario, warnings, .. } =
+        let LoadedScenario { scenario, warnings, .. } =
             source::load(&self.scenario, self.overrides.clone(), registry)?;
         if scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
@@ -208,7 +208,7 @@ impl LiveArguments {
             };
             match session.end(&words) {
                 Some(next) => scene = next,
-                None => return played.and_then(|whole| whole.map_or(Ok(()), Whole::close)),
+                None => return played.and_then(|whole| whole.map_or(Ok(()), LiveResult::close)),
             }
         }
     }
@@ -218,20 +218,20 @@ impl LiveArguments {
         &self,
         session: &Arc<Session>,
         registry: &Registry,
-        scene: &Scene,
-    ) -> Result<Option<Whole>, Failure> {
+        scene: &LiveScene,
+    ) -> Result<Option<LiveResult>, Failure> {
         let (pace, around) = (Some(session.begin(scene)), Some(session.around()));
         let options = Options { pace, around, ..Options::default() };
         let prepared = scene.prepared.clone();
         let ran = match self.folder()? {
             Some(folder) => {
                 let kept = prepared.fill(&folder, registry, options);
-                kept.map(|kept| Ran::Kept(folder, Box::new(kept)))
+                kept.map(|kept| LiveOutput::Kept(folder, Box::new(kept)))
             }
-            None => prepared.emulate(registry, options).map(|ran| Ran::Bare(Box::new(ran))),
+            None => prepared.emulate(registry, options).map(|ran| LiveOutput::Bare(Box::new(ran))),
         };
         match ran {
-            Ok(ran) => Ok(Some(Whole { prepared, ran })),
+            Ok(ran) => Ok(Some(LiveResult { prepared, ran })),
             Err(EmulationError::GivenUp) => Ok(None),
             Err(error) => Err(error.into()),
         }

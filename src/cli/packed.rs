@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::RunBar;
-use crate::output::{AsideFolder, OutputError, Over, Packs, RunPlace};
+use crate::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPlace};
 
 /// Folders of runs, some of which are there only as long as this is.
 pub(super) struct Folders {
@@ -28,7 +28,7 @@ impl Folders {
             if unpacked.is_none() {
                 interrupt::guard(&RunBar::new(), "interrupted");
                 let room = std::env::temp_dir().join("mumakil-unpacked");
-                unpacked = Some(AsideFolder::create(&room, Over::Anything)?);
+                unpacked = Some(AsideFolder::create(&room, ReplacedFiles::Anything)?);
             }
             let room = unpacked.as_ref().expect("it was made above").path().join(place.to_string());
             // The last part of the path is what the run is called.

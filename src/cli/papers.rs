@@ -15,9 +15,10 @@ use crate::nearest::nearest;
 use crate::page::Judgement;
 use crate::scenario::Registry;
 use crate::study::papers::{
-    self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, Tally, VerdictRow,
+    self, ExperimentFile, FileOutcome, LIST, ListedExperiment, RepeatedExperiment, VerdictRow,
+    VerdictTally,
 };
-use crate::study::{Bring, Study, conclude};
+use crate::study::{BroughtFiles, Study, conclude};
 
 /// Repeat the papers' experiments and say whether their effects show
 ///
@@ -75,8 +76,8 @@ impl PapersArguments {
         at_work.guard(bar.bar());
         let mut repeated = Vec::new();
         for listed in chosen {
-            let Listed { id, what } = listed;
-            let mut experiment = Repeated {
+            let ListedExperiment { id, what } = listed;
+            let mut experiment = RepeatedExperiment {
                 id: id.to_owned(),
                 what: what.to_owned(),
                 published: String::new(),
@@ -93,10 +94,11 @@ impl PapersArguments {
         }
         bar.clear();
         papers::report(&repeated, &self.out)?;
-        let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
+        let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
         if self.markdown {
-            let summaries: Vec<VerdictRow> = repeated.iter().map(Repeated::summary).collect();
-            terminal::print(&told(&summaries, true, format!("{}.", Tally::of(&rows))))?;
+            let summaries: Vec<VerdictRow> =
+                repeated.iter().map(RepeatedExperiment::summary).collect();
+            terminal::print(&told(&summaries, true, format!("{}.", VerdictTally::of(&rows))))?;
         } else {
             self.tell(&rows)?;
         }
@@ -104,14 +106,18 @@ impl PapersArguments {
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
-    fn chosen(&self, files: &[(Listed, ExperimentFile)]) -> Result<Vec<Listed>, Failure> {
-        let paper = |listed: &Listed, name: &str| {
+    fn chosen(
+        &self,
+        files: &[(ListedExperiment, ExperimentFile)],
+    ) -> Result<Vec<ListedExperiment>, Failure> {
+        let paper = |listed: &ListedExperiment, name: &str| {
             files.iter().any(|(of, file)| {
                 let folder = file.path.parent().and_then(Path::file_name).unwrap_or_default();
                 folder == name && of == listed
             })
         };
-        let asked = |listed: &Listed, name: &String| listed.id == name || paper(listed, name);
+        let asked =
+            |listed: &ListedExperiment, name: &String| listed.id == name || paper(listed, name);
         for name in &self.ids {
             if !LIST.iter().any(|listed| asked(listed, name)) {
                 let known = LIST.iter().map(|listed| listed.id);
@@ -124,14 +130,15 @@ impl PapersArguments {
             }
         }
         let all = self.ids.is_empty();
-        let wanted = |listed: &&Listed| all || self.ids.iter().any(|name| asked(listed, name));
+        let wanted =
+            |listed: &&ListedExperiment| all || self.ids.iter().any(|name| asked(listed, name));
         Ok(LIST.iter().filter(wanted).copied().collect())
     }
 
     fn repeat(
         &self,
         file: &ExperimentFile,
-        experiment: &mut Repeated,
+        experiment: &mut RepeatedExperiment,
         registry: &Registry,
         bar: &StudyBar,
         at_work: &AtWork,
@@ -158,7 +165,7 @@ impl PapersArguments {
         }
         let out = self.out.join(study.name.as_str());
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
-        session.keep(study.clone(), Bring::Links);
+        session.keep(study.clone(), BroughtFiles::Links);
         let sheet = session.run(&study, true)?;
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
@@ -177,7 +184,7 @@ impl PapersArguments {
             return Ok(terminal::print_file(&json)?);
         }
         let wrote = terminal::wrote(&self.out, REPORT);
-        Ok(terminal::print(&(told(rows, false, Tally::of(rows).to_string()) + wrote))?)
+        Ok(terminal::print(&(told(rows, false, VerdictTally::of(rows).to_string()) + wrote))?)
     }
 }
 

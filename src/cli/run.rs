@@ -9,17 +9,17 @@ use super::interrupt;
 use super::lines::TerminalLines;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
-use super::story::Story;
+use super::story::RunStory;
 use super::{terminal, verdicts};
-use crate::emulation::{Emulated, Kept, Options, Prepared};
-use crate::explain::Explained;
+use crate::emulation::{Emulated, KeptRun, Options, Prepared};
+use crate::explain::ExplainedJob;
 use crate::files::{REPORT, SUMMARY};
 use crate::mapred::StopReason;
 use crate::output::perfetto::{self, Perfetto};
 use crate::output::results::RunResults;
 use crate::output::{AsideFile, RunFolder};
 use crate::runtime::Transport;
-use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, span};
 
@@ -76,7 +76,8 @@ pub(super) struct RunArguments {
 impl RunArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let overrides = Overrides { clock: self.clock, ..self.overrides };
-        let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;
+        let LoadedScenario { scenario, warnings, .. } =
+            source::load(&self.scenario, overrides, registry)?;
         if self.verify && scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
                 "--verify reads events in the order of time, which only `--clock virtual` keeps",
@@ -144,13 +145,13 @@ impl RunArguments {
 /// Tells of a run whose results are in their place, and then what else was written.
 pub(super) fn tell(
     prepared: &Prepared,
-    Kept { emulated, digest, verdicts, real, .. }: &Kept,
+    KeptRun { emulated, digest, verdicts, real, .. }: &KeptRun,
     target: &std::path::Path,
     more: TerminalLines,
 ) -> Result<(), Failure> {
     let scenario = &prepared.scenario;
     let violations = emulated.verifier.as_ref();
-    let story = Story {
+    let story = RunStory {
         summary: &emulated.summary,
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
@@ -174,7 +175,7 @@ fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
     let holders = told.holders();
     for place in 0..told.jobs.len() {
         let job = &told.jobs[place];
-        if !Explained::of(&told, place, &holders).is_whole(job) {
+        if !ExplainedJob::of(&told, place, &holders).is_whole(job) {
             return Err(Failure::run(format!(
                 "the run broke its invariants: the parts of the time of job {} do not add up to it",
                 job.row.job
@@ -227,7 +228,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
 
 /// Returns what is wrong with a run that has results in a folder: with itself, or with what is known of its
 /// jobs alone.
-pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &Kept) -> Result<(), Failure> {
+pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {
         Err(Failure::run(format!("not all jobs have a time alone and a slowdown: {why}")))

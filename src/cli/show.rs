@@ -84,7 +84,7 @@ impl NameKind {
 }
 
 /// The text for a name, as it is printed.
-enum Printed {
+enum PrintedText {
     File(String),
     Page(TerminalLines),
 }
@@ -104,8 +104,8 @@ impl ShowArguments {
             (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
         };
         match printed? {
-            Printed::File(text) => terminal::print_file(&text)?,
-            Printed::Page(lines) => pager::print(&lines)?,
+            PrintedText::File(text) => terminal::print_file(&text)?,
+            PrintedText::Page(lines) => pager::print(&lines)?,
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ struct AllNames<'a> {
 
 impl AllNames<'_> {
     /// Returns what a name is of, if only one thing of these kinds has it.
-    fn one(&self, name: &str, kinds: &[NameKind]) -> Result<Printed, Failure> {
+    fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
         let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
         let mut found: Vec<_> = kinds.iter().filter_map(has_it).collect();
         let words: Vec<&str> = found.iter().map(|(kind, _)| kind.word()).collect();
@@ -135,10 +135,12 @@ impl AllNames<'_> {
         }
     }
 
-    fn find(&self, kind: NameKind, name: &str) -> Option<Printed> {
+    fn find(&self, kind: NameKind, name: &str) -> Option<PrintedText> {
         let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
         match kind {
-            Scenario => Starter::find(name).map(|starter| Printed::File(starter.text.to_owned())),
+            Scenario => {
+                Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
+            }
             Scheduler => {
                 self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
             }
@@ -154,7 +156,7 @@ impl AllNames<'_> {
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
-                Some(Printed::File(format!("{schema:#}\n")))
+                Some(PrintedText::File(format!("{schema:#}\n")))
             }
         }
     }
@@ -207,8 +209,8 @@ fn stem(file: &str) -> &str {
     file.trim_end_matches(".csv")
 }
 
-fn page(markdown: String) -> Printed {
-    Printed::Page(markdown::shown(&markdown, terminal::width()))
+fn page(markdown: String) -> PrintedText {
+    PrintedText::Page(markdown::shown(&markdown, terminal::width()))
 }
 
 /// Returns what there is to say of a quantity.
@@ -225,7 +227,7 @@ fn quantity(name: &str) -> Option<String> {
 }
 
 /// Returns what a table has, and a line for each column.
-fn columns(of: &TableInfo) -> Printed {
+fn columns(of: &TableInfo) -> PrintedText {
     let mut lines = markdown::shown(&format!("# {}\n\n{}\n", of.file, of.about), terminal::width());
     lines.line("");
     let mut rows = vec![["column", "holds", "meaning"].map(str::to_owned).to_vec()];
@@ -237,7 +239,7 @@ fn columns(of: &TableInfo) -> Printed {
     lines += table(&rows, &[Align::Left; 3]);
     lines.line("");
     lines.line("  `mumakil help metrics` says what quantities and filters are.");
-    Printed::Page(lines)
+    PrintedText::Page(lines)
 }
 
 /// Returns what a column holds, by its unit if it has one.
@@ -273,8 +275,8 @@ mod tests {
         let names =
             AllNames { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
         match names.one(name, kinds) {
-            Ok(Printed::File(text)) => text,
-            Ok(Printed::Page(lines)) => lines.bare(),
+            Ok(PrintedText::File(text)) => text,
+            Ok(PrintedText::Page(lines)) => lines.bare(),
             Err(failure) => failure.words(),
         }
     }

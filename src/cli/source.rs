@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::nearest::nearest;
-use crate::scenario::{ClockSpec, Draft, Loaded, Registry, STARTERS, Starter};
+use crate::scenario::{ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Starter};
 
 /// Settings of the command line that lie over a scenario.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -25,7 +25,7 @@ pub(super) fn load(
     scenario: &Path,
     overrides: Overrides,
     registry: &Registry,
-) -> Result<Loaded, Failure> {
+) -> Result<LoadedScenario, Failure> {
     let mut draft = open(scenario, "scenario")?;
     if draft.is_study() {
         return Err(Failure::input(format!(

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::lines::TerminalLines;
-use crate::mapred::Elsewhere;
+use crate::mapred::ExternalWork;
 use crate::record::{AttemptFate, FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
 
 /// The last lines of a run.
-pub(super) struct Story<'a> {
+pub(super) struct RunStory<'a> {
     /// The run in numbers.
     pub(super) summary: &'a Summary,
     /// The real time that the run took.
@@ -18,12 +18,12 @@ pub(super) struct Story<'a> {
     /// The name of its outputs' bytes; where another run could have the same.
     pub(super) digest: Option<String>,
     /// The work of the policy, if it is another program.
-    pub(super) elsewhere: Option<Elsewhere>,
+    pub(super) elsewhere: Option<ExternalWork>,
     /// How many invariants were broken, if they were checked.
     pub(super) violations: Option<u64>,
 }
 
-impl Story<'_> {
+impl RunStory<'_> {
     /// Returns the lines. One thing is bold.
     pub(super) fn tell(&self) -> TerminalLines {
         let summary = self.summary;
@@ -104,7 +104,7 @@ impl Story<'_> {
 }
 
 /// Tells how many questions another program has answered, and what share of the time it had.
-fn told_of(elsewhere: Elsewhere, real: Duration) -> [Option<String>; 2] {
+fn told_of(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
     let speed = tell::count(elsewhere.per_second() as u64);
     let share = percent(elsewhere.share_of(real));
     let questions = format!("{}, {speed} a second", counted(elsewhere.questions, "question"));
@@ -172,7 +172,8 @@ mod tests {
     fn tell(summary: &Summary) -> String {
         let real = Duration::from_millis(40);
         let digest = Some("jetaniro".to_owned());
-        let story = Story { summary, real, lag: None, digest, elsewhere: None, violations: None };
+        let story =
+            RunStory { summary, real, lag: None, digest, elsewhere: None, violations: None };
         story.tell().bare()
     }
 

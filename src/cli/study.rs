@@ -21,7 +21,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rustc_hash::FxHashSet;
 
 pub(super) use self::at_work::AtWork;
-use self::at_work::Signs;
+use self::at_work::SignsOfLife;
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -35,9 +35,9 @@ use crate::output::OutputError;
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, Concluded, Doubts, Effort, End, FolderAccess, FolderClaim, Form, NextRun, Plan,
-    PlanError, Search, Shard, SharedRuns, Sheet, Store, Study, WorkStep, conclude, failed, keep,
-    read_sheet, write_sheet,
+    BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
+    RunWarnings, Search, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep,
+    conclude, failed, keep, read_sheet, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -103,7 +103,7 @@ struct StudyRunArguments {
     /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
     /// parts and for studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = forms())]
-    keep: Option<Form>,
+    keep: Option<StoreForm>,
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -114,7 +114,7 @@ struct StudyRunArguments {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    on: on::On,
+    on: on::ElsewhereArguments,
 }
 
 /// How runs are done.
@@ -154,14 +154,14 @@ impl StudyRunArguments {
         }
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
-            (true, _) => Bring::All,
+            (true, _) => BroughtFiles::All,
             // Tasks find files beside the folder, too, but perhaps no others.
-            (false, Some(_)) => Bring::FromElsewhere,
-            (false, None) => Bring::Links,
+            (false, Some(_)) => BroughtFiles::FromElsewhere,
+            (false, None) => BroughtFiles::Links,
         };
         if self.on.on.is_some() {
             let (form, pace, quiet) = (self.keep, self.pace, self.quiet);
-            let work = on::Work { study: &study, out: &out, form, bring, pace, quiet };
+            let work = on::ElsewhereStudy { study: &study, out: &out, form, bring, pace, quiet };
             return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
@@ -202,17 +202,17 @@ pub(super) struct StudySession<'r> {
     claim: Option<FolderClaim>,
     pub(super) out: PathBuf,
     /// The study that the folder says that it has, until it says so.
-    kept: Option<(Study, Bring)>,
+    kept: Option<(Study, BroughtFiles)>,
     /// Its part, if other processes may work in the folder, too.
     shard: Option<Shard>,
     /// How runs are kept, if somebody says.
-    form: Option<Form>,
+    form: Option<StoreForm>,
     pace: PaceOptions,
     registry: &'r Registry,
     bar: &'r StudyBar,
     at_work: &'r AtWork,
     /// Says that it works, from its first run on.
-    signs: Option<Signs>,
+    signs: Option<SignsOfLife>,
     /// How many runs its part has, and how many were missing.
     mine: usize,
     done: usize,
@@ -221,7 +221,7 @@ pub(super) struct StudySession<'r> {
     /// How many worked at a time.
     workers: usize,
     /// The warnings of its runs.
-    doubts: Doubts,
+    doubts: RunWarnings,
     began: Instant,
 }
 
@@ -251,13 +251,13 @@ impl<'r> StudySession<'r> {
             done: 0,
             failed: Vec::new(),
             workers: 0,
-            doubts: Doubts::default(),
+            doubts: RunWarnings::default(),
             began: outcome::now(),
         })
     }
 
     /// Lets the folder say what its study is, and have the files that it names.
-    pub(super) fn keep(&mut self, study: Study, which: Bring) {
+    pub(super) fn keep(&mut self, study: Study, which: BroughtFiles) {
         self.kept = Some((study, which));
     }
 
@@ -277,7 +277,7 @@ impl<'r> StudySession<'r> {
     }
 
     /// Does the runs of a study that are missing.
-    pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
+    pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.do_missing(study, quiet);
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
             // That it failed is told anyway.
@@ -286,7 +286,7 @@ impl<'r> StudySession<'r> {
         done
     }
 
-    fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
+    fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
@@ -296,7 +296,7 @@ impl<'r> StudySession<'r> {
         if !quiet {
             warn(&plan);
         }
-        let sheet = Sheet::new(study, &plan);
+        let sheet = StudyManifest::new(study, &plan);
         if self.claim.is_none() {
             self.claim = Some(self.claim(&sheet, quiet)?);
         }
@@ -313,7 +313,7 @@ impl<'r> StudySession<'r> {
     }
 
     /// Says in the folder what the study is.
-    fn say_study(&mut self, plan: &Plan, sheet: &Sheet) -> Result<(), Failure> {
+    fn say_study(&mut self, plan: &Plan, sheet: &StudyManifest) -> Result<(), Failure> {
         write_sheet(sheet, &self.out)?;
         if let Some((study, which)) = self.kept.take() {
             keep(&study, plan, &folder::command(), &self.out, which)?;
@@ -327,7 +327,7 @@ impl<'r> StudySession<'r> {
         &mut self,
         study: &Study,
         plan: &Plan,
-        sheet: &Sheet,
+        sheet: &StudyManifest,
         quiet: bool,
     ) -> Result<(), Failure> {
         self.say_study(plan, sheet)?;
@@ -353,7 +353,12 @@ impl<'r> StudySession<'r> {
     }
 
     /// Does runs of a part that are missing and that no other process has.
-    fn do_shared(&mut self, part: Shard, plan: &Plan, sheet: &Sheet) -> Result<(), Failure> {
+    fn do_shared(
+        &mut self,
+        part: Shard,
+        plan: &Plan,
+        sheet: &StudyManifest,
+    ) -> Result<(), Failure> {
         let sign = self.signs.as_ref().expect("it has begun").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
@@ -377,8 +382,9 @@ impl<'r> StudySession<'r> {
 
     /// Claims the folder. A process that joins others waits for one that is alone there, as the last one is
     /// that writes the results.
-    fn claim(&self, sheet: &Sheet, quiet: bool) -> Result<FolderClaim, Failure> {
-        let form = self.form.unwrap_or_else(|| Form::usual(self.share(), sheet.runs().count()));
+    fn claim(&self, sheet: &StudyManifest, quiet: bool) -> Result<FolderClaim, Failure> {
+        let form =
+            self.form.unwrap_or_else(|| StoreForm::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
@@ -397,7 +403,7 @@ impl<'r> StudySession<'r> {
     }
 
     /// Returns whether the folder has the results of a study, be it without the runs that failed.
-    fn has_results_of(&self, sheet: &Sheet) -> bool {
+    fn has_results_of(&self, sheet: &StudyManifest) -> bool {
         self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|kept| kept == *sheet)
     }
 
@@ -415,7 +421,7 @@ impl<'r> StudySession<'r> {
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
         let mut failed = Vec::new();
         let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
-        let effort = Effort { workers, time_limit: time_limit.map(real), transport };
+        let effort = RunEffort { workers, time_limit: time_limit.map(real), transport };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             WorkStep::Begun { run } => {
                 self.at_work.begins(&plan.runs[run].id, plan.describe(run));
@@ -454,7 +460,7 @@ impl<'r> StudySession<'r> {
     fn leave(
         mut self,
         shard: Shard,
-        sheet: &Sheet,
+        sheet: &StudyManifest,
         done: &outcome::StudyOutcome,
         quiet: bool,
     ) -> Result<(), Failure> {
@@ -464,7 +470,7 @@ impl<'r> StudySession<'r> {
         let noted = failed::noted(&self.store)?;
         let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
         let missing = missing.collect::<FxHashSet<_>>().len();
-        match self.store.claim(&sheet.study, FolderAccess::Alone, Form::Packed) {
+        match self.store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
                 return merge::conclude_all(&claim, quiet);
             }
@@ -506,7 +512,7 @@ impl<'r> StudySession<'r> {
         study: &Study,
         search: &Search,
         quiet: bool,
-    ) -> Result<(Sheet, TerminalLines), Failure> {
+    ) -> Result<(StudyManifest, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
@@ -555,10 +561,10 @@ fn shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-fn forms() -> impl TypedValueParser<Value = Form> {
+fn forms() -> impl TypedValueParser<Value = StoreForm> {
     PossibleValuesParser::new(["folders", "packed"]).map(|name| match &*name {
-        "folders" => Form::Folders,
-        _ => Form::Packed,
+        "folders" => StoreForm::Folders,
+        _ => StoreForm::Packed,
     })
 }
 

@@ -11,7 +11,7 @@ mod spec;
 mod speeds;
 mod topology;
 
-pub use cut::Cut;
+pub use cut::NetworkCut;
 pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::{NodeName, RackName};
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};

@@ -3,7 +3,7 @@
 //! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
-//! The [`Fabric`] lies between the nodes: it tells each transfer how fast it is. [`Nature`] strikes machines. Then
+//! The [`Fabric`] lies between the nodes: it tells each transfer how fast it is. [`FaultInjector`] strikes machines. Then
 //! the [`NameNode`] says where blocks are, and [`MapOutputs`] which outputs of maps can be fetched.
 //!
 //! # The floors
@@ -54,7 +54,8 @@ mod truth;
 mod unfetched;
 
 pub use cost::{
-    AttemptPlan, Break, Costs, Doom, DoomKind, EffortPart, NodeResource, PhaseEffort, Shared,
+    AttemptPlan, ContendedResources, Costs, DoomKind, EffortPart, FailurePoint, NodeResource,
+    PhaseEffort, PlannedFailure,
 };
 pub use event::{
     AttemptFact, AttemptState, Event, Fact, Incident, JobFact, LedgerFact, MemberFact, Order,
@@ -62,42 +63,44 @@ pub use event::{
 };
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, Behaviour, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HadoopLine, HeartbeatGrowth,
-    LaunchExpiry, Recovery,
+    AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine, HeartbeatGrowth,
+    IntervalFuzz, LaunchExpiry, Recovery,
 };
 pub use heartbeat::{
-    AttemptPhase, Call, Directive, FailedFetch, Heartbeat, LaunchOrder, MapsDone, Missing, Reply,
-    Report, TrackerStatus,
+    AttemptPhase, Directive, FailedFetch, Heartbeat, HeartbeatCall, LaunchOrder, MapsDone, Missing,
+    Reply, Report, TrackerStatus,
 };
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobChange, JobEvent, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use locality::Locality;
-pub use map_cache::Reach;
+pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;
 pub use message::{
     FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, MapOutput, Message, MessageEffect,
-    Stroke, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+    MishapStroke, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    ToTracker,
 };
-pub use name_node::{NameNode, Upkeep};
-pub use nature::{Harm, Mishap, Nature, Rhythm};
-pub use outbox::{Calm, Core, Letter, Outbox, StopReason};
-pub use reason::{Holding, Reason, SlotShare, Weighed};
-pub use replicas::{Copy, Reading, Replicas, Which};
+pub use name_node::{NameNode, ReplicationUpkeep};
+pub use nature::{FaultInjector, Mishap, MishapHarm, MishapRhythm};
+pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
+pub use reason::{Reason, ReasonNumbers, SlotShare, SlotStanding};
+pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
 pub use scheduler::testing;
 pub use scheduler::{
-    By, Complaint, Elsewhere, Farewell, Launched, Offer, Orders, Overhear, Policy, PolicyFailed,
-    Precedence, Preemption, Promised, Scheduler, Setting, Site, Tell, View, Wrapper, steps::step,
+    Complaint, ExternalWork, Launched, Offer, Orders, Policy, PolicyDialogue, PolicyFailed,
+    PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, PromisedSlots, RunEndHook,
+    Scheduler, Setting, View, Wrapper, steps::step,
 };
 pub use spec::{
-    Block, Expected, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
+    Block, ExpectedJob, Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes,
 };
-pub use speculation::{Behind, LateOptions, Rates, Rule, Speculation};
-pub use stall::{JobSlots, JobWait, Stall, Wait, Waiter};
-pub use task_tracker::{Manner, TaskTracker};
+pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
+pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
+pub use task_tracker::{HeartbeatManner, TaskTracker};
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
-pub use truth::Truth;
+pub use truth::TrueDurations;
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -48,7 +48,7 @@ pub use gantt::{BarFate, BarOwner, Gantt, GanttBar};
 pub use heat::Heat;
 pub use lanes::GanttRow;
 pub use lines::{LinePoint, LineSeries, ReferenceLine, ValueLines};
-pub use palette::{Looks, SeriesLook, style};
+pub use palette::{SeriesLook, SeriesStyles, style};
 pub use percentiles::{Curve, Percentiles};
 pub use ratios::{Ratio, RatioSeries, Ratios};
 pub use scale::{ChartAxis, Spacing};

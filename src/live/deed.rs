@@ -11,7 +11,7 @@ use crate::units::SimTime;
 
 /// A deed of the user on the cluster.
 #[derive(Clone, Debug, PartialEq)]
-pub enum UserDeed {
+pub enum UserAction {
     /// A machine stops.
     Stop(u32),
     /// A machine that was stopped starts.
@@ -24,7 +24,7 @@ pub enum UserDeed {
     Scheduler(Value),
 }
 
-impl UserDeed {
+impl UserAction {
     /// Returns the list of the scenario that it belongs to, and the entry there.
     fn entry(&self, at: SimTime) -> (&'static str, Value) {
         let node = |number: u32| TrackerId(number).to_string().into();
@@ -60,7 +60,7 @@ impl UserDeed {
 }
 
 /// A deed, and when it happens.
-pub(super) type TimedDeed = (SimTime, UserDeed);
+pub(super) type TimedDeed = (SimTime, UserAction);
 
 /// Returns the instant before that of a deed: the pause at which it was done.
 pub(super) fn before(deed: SimTime) -> SimTime {
@@ -109,15 +109,18 @@ mod tests {
         let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
         let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;
         let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
-        let done = [UserDeed::Stop(1), UserDeed::Submit(job), UserDeed::Scheduler("fair".into())]
-            .map(|deed| (at, deed));
+        let done =
+            [UserAction::Stop(1), UserAction::Submit(job), UserAction::Scheduler("fair".into())]
+                .map(|deed| (at, deed));
         let (made, _) = with(&first, &done, &registry).unwrap();
         let yaml = made.scenario.to_yaml();
         assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
         assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
-        for wrong in
-            [UserDeed::Stop(7), UserDeed::Kill("x".to_owned()), UserDeed::Scheduler("none".into())]
-        {
+        for wrong in [
+            UserAction::Stop(7),
+            UserAction::Kill("x".to_owned()),
+            UserAction::Scheduler("none".into()),
+        ] {
             assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
         }
     }

@@ -91,7 +91,7 @@ impl LiveStep {
 
 /// A wish of the user for the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wish {
+pub enum LiveRequest {
     /// To stand still.
     Pause,
     /// To go on, at the speed.
@@ -122,7 +122,7 @@ pub enum GateTurn {
 /// When the next message may be delivered.
 #[derive(Debug)]
 pub struct Gate {
-    wish: Wish,
+    wish: LiveRequest,
     speed: Speed,
     /// The instant of the last message, if there was one.
     at: Option<SimTime>,
@@ -134,7 +134,7 @@ pub struct Gate {
 
 impl Gate {
     /// Returns the gate of a run that has not begun.
-    pub fn new(wish: Wish, speed: Speed) -> Self {
+    pub fn new(wish: LiveRequest, speed: Speed) -> Self {
         Self { wish, speed, at: None, now: SimTime::ZERO, since: None }
     }
 
@@ -154,7 +154,7 @@ impl Gate {
     }
 
     /// Sets what is wanted.
-    pub fn want(&mut self, wish: Wish) {
+    pub fn want(&mut self, wish: LiveRequest) {
         self.wish = wish;
         self.since = None;
     }
@@ -167,42 +167,42 @@ impl Gate {
 
     /// Returns whether it holds the run up until somebody wants something else.
     pub fn stands(&self) -> bool {
-        self.wish == Wish::Pause
+        self.wish == LiveRequest::Pause
     }
 
     /// The run is over.
     pub fn end(&mut self) {
-        self.want(Wish::Pause);
+        self.want(LiveRequest::Pause);
     }
 
     /// Something was seen.
     pub fn see(&mut self, event: &Event) {
-        if let Wish::Step(step) = self.wish
+        if let LiveRequest::Step(step) = self.wish
             && step.is(&event.fact)
         {
-            self.want(Wish::Pause);
+            self.want(LiveRequest::Pause);
         }
     }
 
     /// The next message is due at `next`; the wall clock says `wall`.
     pub fn ask(&mut self, next: SimTime, wall: Duration) -> GateTurn {
         match self.wish {
-            Wish::Leave => return GateTurn::Leave,
+            LiveRequest::Leave => return GateTurn::Leave,
             // The rest of an instant belongs to it.
             _ if self.at.is_some_and(|at| next <= at) => {}
-            Wish::To(to) if to < next => {
+            LiveRequest::To(to) if to < next => {
                 self.now = self.now.max(to);
-                self.want(Wish::Pause);
+                self.want(LiveRequest::Pause);
                 return GateTurn::Stand;
             }
-            Wish::Pause => return GateTurn::Stand,
-            Wish::Run => {
+            LiveRequest::Pause => return GateTurn::Stand,
+            LiveRequest::Run => {
                 let wait = self.wait(next, wall);
                 if !wait.is_zero() {
                     return GateTurn::Wait(wait);
                 }
             }
-            Wish::To(_) | Wish::Step(_) | Wish::End => {}
+            LiveRequest::To(_) | LiveRequest::Step(_) | LiveRequest::End => {}
         }
         self.at = Some(next);
         self.now = self.now.max(next);
@@ -242,21 +242,21 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn gate(wish: Wish, speed: &str) -> Gate {
+    fn gate(wish: LiveRequest, speed: &str) -> Gate {
         Gate::new(wish, speed.parse().unwrap())
     }
 
     #[test]
     fn a_paused_run_stands_before_its_first_message() {
-        let mut gate = gate(Wish::Pause, "60x");
+        let mut gate = gate(LiveRequest::Pause, "60x");
         assert_eq!(gate.ask(SimTime::ZERO, wall(0)), GateTurn::Stand);
-        gate.want(Wish::Step(LiveStep::JobEnd));
+        gate.want(LiveRequest::Step(LiveStep::JobEnd));
         assert_eq!(gate.ask(SimTime::ZERO, wall(0)), GateTurn::Go);
     }
 
     #[test]
     fn a_step_ends_behind_the_instant_of_what_it_waits_for() {
-        let mut gate = gate(Wish::Step(LiveStep::Heartbeat), "60x");
+        let mut gate = gate(LiveRequest::Step(LiveStep::Heartbeat), "60x");
         assert_eq!(gate.ask(ms(1), wall(0)), GateTurn::Go);
         let ended = Fact::Job(JobId(0), JobFact::Ended(Outcome::Succeeded));
         gate.see(&Event { at: ms(1), fact: ended });
@@ -271,14 +271,14 @@ mod tests {
 
     #[test]
     fn at_sixty_times_a_minute_takes_a_second_and_time_is_seen_to_pass() {
-        let mut gate = gate(Wish::Run, "60x");
+        let mut gate = gate(LiveRequest::Run, "60x");
         assert_eq!(gate.ask(ms(60_000), wall(5_000)), GateTurn::Wait(wall(1_000)));
         assert_eq!(gate.ask(ms(60_000), wall(5_250)), GateTurn::Wait(wall(750)));
         assert_eq!(gate.now(), ms(15_000));
-        gate.want(Wish::Pause);
+        gate.want(LiveRequest::Pause);
         assert_eq!(gate.ask(ms(60_000), wall(9_000)), GateTurn::Stand);
         assert_eq!(gate.now(), ms(15_000), "it stands in between");
-        gate.want(Wish::Run);
+        gate.want(LiveRequest::Run);
         assert_eq!(gate.ask(ms(60_000), wall(9_000)), GateTurn::Wait(wall(750)));
         assert_eq!(gate.ask(ms(60_000), wall(9_750)), GateTurn::Go);
         assert_eq!(gate.now(), ms(60_000));
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_too_slow_does_not_run_after_what_is_lost() {
-        let mut gate = gate(Wish::Run, "1x");
+        let mut gate = gate(LiveRequest::Run, "1x");
         assert_eq!(gate.ask(ms(1_000), wall(0)), GateTurn::Wait(wall(1_000)));
         // Ten seconds late, and the next message is due a second later all the same.
         assert_eq!(gate.ask(ms(1_000), wall(11_000)), GateTurn::Go);
@@ -295,18 +295,18 @@ mod tests {
 
     #[test]
     fn to_go_to_an_instant_delivers_all_up_to_it_and_stands_there() {
-        let mut gate = gate(Wish::To(ms(10)), "1x");
+        let mut gate = gate(LiveRequest::To(ms(10)), "1x");
         assert_eq!(gate.ask(ms(9), wall(0)), GateTurn::Go);
         assert_eq!(gate.ask(ms(10), wall(0)), GateTurn::Go);
         assert_eq!(gate.ask(ms(25), wall(0)), GateTurn::Stand);
-        assert_eq!((gate.now(), gate.wish), (ms(10), Wish::Pause));
+        assert_eq!((gate.now(), gate.wish), (ms(10), LiveRequest::Pause));
     }
 
     #[test]
     fn as_fast_as_the_machine_nobody_waits_and_who_leaves_leaves_at_once() {
-        let mut gate = gate(Wish::Run, "max");
+        let mut gate = gate(LiveRequest::Run, "max");
         assert_eq!(gate.ask(ms(1 << 40), wall(0)), GateTurn::Go);
-        gate.want(Wish::Leave);
+        gate.want(LiveRequest::Leave);
         assert_eq!(gate.ask(ms(1 << 40), wall(0)), GateTurn::Leave);
     }
 
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_slowest_wait_there_is_does_not_overflow() {
-        let mut gate = gate(Wish::Run, "0.0001x");
+        let mut gate = gate(LiveRequest::Run, "0.0001x");
         let GateTurn::Wait(wait) = gate.ask(SimTime::NEVER, wall(7)) else { panic!() };
         assert_eq!(wait, Duration::from_secs(86_400));
     }

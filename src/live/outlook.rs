@@ -14,22 +14,22 @@ const KEPT: usize = 8;
 
 /// The outlooks of a session.
 #[derive(Default)]
-pub(super) struct Outlooks {
-    all: VecDeque<Outlook>,
+pub(super) struct WhatIfs {
+    all: VecDeque<WhatIf>,
     number: u64,
 }
 
 /// A future that is looked into.
-struct Outlook {
+struct WhatIf {
     number: u64,
     at: SimTime,
     /// The deed in words, or that there is none.
     words: String,
-    come: Come,
+    come: FutureState,
 }
 
 /// How far a future has been played.
-enum Come {
+enum FutureState {
     /// Both futures are played; how much of that is done.
     Playing(f64),
     /// The page.
@@ -40,7 +40,7 @@ enum Come {
 
 /// An outlook as the page shows it.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct OutlookRow<'o> {
+pub(super) struct WhatIfRow<'o> {
     number: u64,
     at_us: u64,
     words: &'o str,
@@ -51,10 +51,10 @@ pub(super) struct OutlookRow<'o> {
     has_page: bool,
 }
 
-impl Outlooks {
+impl WhatIfs {
     /// Begins one; returns its number, or nothing while another is being played.
     pub(super) fn begin(&mut self, at: SimTime, words: String) -> Option<u64> {
-        if self.all.iter().any(|one| matches!(one.come, Come::Playing(_))) {
+        if self.all.iter().any(|one| matches!(one.come, FutureState::Playing(_))) {
             return None;
         }
         if self.all.len() == KEPT {
@@ -62,21 +62,24 @@ impl Outlooks {
         }
         self.number += 1;
         let number = self.number;
-        self.all.push_back(Outlook { number, at, words, come: Come::Playing(0.0) });
+        self.all.push_back(WhatIf { number, at, words, come: FutureState::Playing(0.0) });
         Some(number)
     }
 
     /// Notes how much of it is done.
     pub(super) fn go_on(&mut self, number: u64, done: f64) {
-        self.set(number, Come::Playing(done));
+        self.set(number, FutureState::Playing(done));
     }
 
     /// Notes its page, or why there is none.
     pub(super) fn end(&mut self, number: u64, page: Result<String, String>) {
-        self.set(number, page.map_or_else(Come::Failed, |page| Come::Page(page.into())));
+        self.set(
+            number,
+            page.map_or_else(FutureState::Failed, |page| FutureState::Page(page.into())),
+        );
     }
 
-    fn set(&mut self, number: u64, come: Come) {
+    fn set(&mut self, number: u64, come: FutureState) {
         if let Some(one) = self.all.iter_mut().find(|one| one.number == number) {
             one.come = come;
         }
@@ -85,27 +88,27 @@ impl Outlooks {
     /// Returns a page.
     pub(super) fn page(&self, number: u64) -> Option<Bytes> {
         self.all.iter().find_map(|one| match &one.come {
-            Come::Page(page) if one.number == number => Some(page.clone()),
+            FutureState::Page(page) if one.number == number => Some(page.clone()),
             _ => None,
         })
     }
 
     /// Returns all, the newest first.
-    pub(super) fn rows(&self) -> Vec<OutlookRow<'_>> {
-        self.all.iter().rev().map(Outlook::row).collect()
+    pub(super) fn rows(&self) -> Vec<WhatIfRow<'_>> {
+        self.all.iter().rev().map(WhatIf::row).collect()
     }
 }
 
-impl Outlook {
-    fn row(&self) -> OutlookRow<'_> {
+impl WhatIf {
+    fn row(&self) -> WhatIfRow<'_> {
         let (done, failed) = match &self.come {
-            Come::Playing(done) => (*done, None),
-            Come::Page(_) => (1.0, None),
-            Come::Failed(why) => (1.0, Some(why.as_str())),
+            FutureState::Playing(done) => (*done, None),
+            FutureState::Page(_) => (1.0, None),
+            FutureState::Failed(why) => (1.0, Some(why.as_str())),
         };
-        let has_page = matches!(self.come, Come::Page(_));
+        let has_page = matches!(self.come, FutureState::Page(_));
         let Self { number, at, words, .. } = self;
-        OutlookRow { number: *number, at_us: at.as_micros(), words, done, failed, has_page }
+        WhatIfRow { number: *number, at_us: at.as_micros(), words, done, failed, has_page }
     }
 }
 
@@ -116,13 +119,13 @@ mod tests {
 
     #[test]
     fn one_is_played_at_a_time_and_the_newest_are_kept() {
-        let mut all = Outlooks::default();
+        let mut all = WhatIfs::default();
         let at = SimTime::ZERO + SimSpan::from_secs(2);
         let first = all.begin(at, "hfsp takes over".to_owned()).unwrap();
         assert_eq!(all.begin(at, "another".to_owned()), None);
         all.go_on(first, 0.25);
         let words = "hfsp takes over";
-        let row = OutlookRow {
+        let row = WhatIfRow {
             number: 1,
             at_us: 2_000_000,
             words,

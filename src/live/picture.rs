@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::emulation::Prepared;
 use crate::mapred::{
-    AttemptId, AttemptState, Event, Fact, Holding, JobFact, JobId, LedgerFact, MemberFact, Order,
-    Outcome, Reason, Role, SlotShare, TaskKind, TrackerFact, WorldFact,
+    AttemptId, AttemptState, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Order, Outcome,
+    Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WorldFact,
 };
 use crate::record::{BookedJob, RunBooks};
 use crate::units::{SimSpan, SimTime};
@@ -42,7 +42,7 @@ pub struct LivePicture {
     /// Those that have ended last.
     over: VecDeque<JobId>,
     /// How pools stand, as their policy last said.
-    weighed: BTreeMap<String, PerSlot<Option<Holding>>>,
+    weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
     said: VecDeque<PictureRemark>,
     beats: u64,
     round_trips: Window,
@@ -382,7 +382,7 @@ impl LivePicture {
     }
 
     /// Notes how a pool stands.
-    pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: Holding) {
+    pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: SlotStanding) {
         match self.weighed.get_mut(pool) {
             Some(weighed) => weighed[kind] = Some(holding),
             None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
@@ -589,7 +589,7 @@ impl LivePicture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{AttemptFact, Holding, PhaseTimes, SlotCounts, SlotShare, TaskId};
+    use crate::mapred::{AttemptFact, PhaseTimes, SlotCounts, SlotShare, SlotStanding, TaskId};
     use crate::scenario::{self, Registry};
 
     /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
@@ -621,7 +621,8 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         let spec = prepared.workload.arrivals[0].spec.clone();
         tell(picture, 1, Fact::Job(spec.id, JobFact::Submitted(spec)));
         for (index, tracker) in [(0, 0), (1, 0), (2, 1)] {
-            let holding = Holding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
+            let holding =
+                SlotStanding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
             let (attempt, tracker, role) = (map(index), TrackerId(tracker), Role::Work);
             let (reason, waited) = (Reason::Share(holding), SimSpan::from_secs(1));
             let (locality, speculative, counts) = (None, false, SlotCounts::default());
@@ -692,7 +693,11 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         assert_eq!((pool.maps, pool.reduces), ([2, 1], [0, 1]));
         assert_eq!((pool.share, pool.min_share), ([None, None], [None, None]));
         let share = Some(SlotShare::of(2.5));
-        picture.weigh("p", SlotKind::Map, Holding { share, min_share: 1, ..Holding::of(2) });
+        picture.weigh(
+            "p",
+            SlotKind::Map,
+            SlotStanding { share, min_share: 1, ..SlotStanding::of(2) },
+        );
         let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
         // The next policy does not inherit shares that this one computed.

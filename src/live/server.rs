@@ -34,9 +34,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use super::deed::UserDeed;
+use super::deed::UserAction;
 use super::gate::{LiveStep, Speed};
-use super::session::{Futures, Session, SessionRefusal};
+use super::session::{Session, SessionRefusal, TwoFutures};
 use crate::units::{SimSpan, SimTime};
 
 /// The largest body of a command, in bytes.
@@ -91,11 +91,11 @@ pub trait Host: Send + Sync + 'static {
 
     /// Plays two futures, tells how far it is, and returns the page that compares them, or why there is
     /// none. This may take long.
-    fn foresee(&self, futures: &Futures, far: &Far) -> Result<String, String>;
+    fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String>;
 }
 
 /// Is told how much is done, from 0 to 1.
-pub type Far = Arc<dyn Fn(f64) + Send + Sync>;
+pub type ReportProgress = Arc<dyn Fn(f64) + Send + Sync>;
 
 /// The state that all requests share.
 struct RequestContext {
@@ -267,13 +267,13 @@ impl PageCommand {
     }
 
     /// Returns what is done to the cluster.
-    fn deed(self) -> Result<UserDeed, SessionRefusal> {
+    fn deed(self) -> Result<UserAction, SessionRefusal> {
         Ok(match self {
-            Self::Stop { node } => UserDeed::Stop(node),
-            Self::Start { node } => UserDeed::Start(node),
-            Self::Kill { job } => UserDeed::Kill(job),
-            Self::Submit { job } => UserDeed::Submit(tree(job)?),
-            Self::Scheduler { scheduler } => UserDeed::Scheduler(tree(scheduler)?),
+            Self::Stop { node } => UserAction::Stop(node),
+            Self::Start { node } => UserAction::Start(node),
+            Self::Kill { job } => UserAction::Kill(job),
+            Self::Submit { job } => UserAction::Submit(tree(job)?),
+            Self::Scheduler { scheduler } => UserAction::Scheduler(tree(scheduler)?),
             Self::Pause {}
             | Self::Run {}
             | Self::Speed { .. }
@@ -294,12 +294,12 @@ impl PageCommand {
 fn foresee(
     session: &Arc<Session>,
     host: &Arc<dyn Host>,
-    futures: Futures,
+    futures: TwoFutures,
 ) -> Result<(), SessionRefusal> {
     let futures = Arc::new(futures);
     let (host, of, own) = (host.clone(), session.clone(), futures.clone());
     let work = move || {
-        let far: Far = {
+        let far: ReportProgress = {
             let (of, own) = (of.clone(), own.clone());
             Arc::new(move |done| of.foreseen(&own, done))
         };

@@ -5,7 +5,7 @@
 //! of what has happened can have changed then, and it is compared: if one event is another, what was
 //! done is taken back. To go back in time is to run the same again, and not as far.
 //!
-//! The run has a thread, its sink and pace are told of it there (`Hand`); everybody else holds the
+//! The run has a thread, its sink and pace are told of it there (`SceneWatcher`); everybody else holds the
 //! [`Session`]. The newest picture is in a channel that holds one: who is slow misses some.
 
 use std::mem;
@@ -17,15 +17,15 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::deed::{TimedDeed, UserDeed, before, with};
-use super::gate::{Gate, GateTurn, LiveStep, Speed, Wish};
+use super::deed::{TimedDeed, UserAction, before, with};
+use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
 use super::holdings::AskedPolicy;
-use super::outlook::{OutlookRow, Outlooks};
+use super::outlook::{WhatIfRow, WhatIfs};
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
-use crate::emulation::{Around, Prepared};
+use crate::emulation::{Prepared, WrapPolicy};
 use crate::mapred::Event;
 use crate::record::RunPast;
-use crate::runtime::Pace;
+use crate::runtime::ClockPace;
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
@@ -69,7 +69,7 @@ pub enum SessionPhase {
 
 /// A picture with what the session is at.
 #[derive(Serialize)]
-struct Sent<'a> {
+struct SentPicture<'a> {
     number: u64,
     phase: SessionPhase,
     now_us: u64,
@@ -79,7 +79,7 @@ struct Sent<'a> {
     /// Which run of the session this is.
     scene: u64,
     log: Vec<&'a LogLine>,
-    outlooks: Vec<OutlookRow<'a>>,
+    outlooks: Vec<WhatIfRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
 }
@@ -93,18 +93,18 @@ struct LogLine {
 
 /// A run that is to be played.
 #[derive(Clone)]
-pub struct Scene {
+pub struct LiveScene {
     /// The scenario.
     pub prepared: Arc<Prepared>,
     /// How far it is to run as fast as it can, if it is to begin.
     to: Option<SimTime>,
     /// The past that the run must repeat up to there.
-    same: Option<Box<Before>>,
+    same: Option<Box<RunBefore>>,
 }
 
 /// The run as it was before a deed.
 #[derive(Clone)]
-struct Before {
+struct RunBefore {
     past: RunPast,
     /// Whether the run was over: that may cut an instant short, which has more events in a run that goes
     /// on.
@@ -114,7 +114,7 @@ struct Before {
 }
 
 /// Other deeds, and the scenario with them; nobody else has the session meanwhile.
-struct Made<'s> {
+struct DeedsMade<'s> {
     state: MutexGuard<'s, SessionState>,
     done: Vec<TimedDeed>,
     prepared: Arc<Prepared>,
@@ -125,7 +125,7 @@ struct Made<'s> {
 
 /// How the session is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum SessionEnd {
     /// Nobody has said so.
     Open,
     /// When the run has.
@@ -142,21 +142,21 @@ struct SessionState {
     /// The deeds done to the first scenario so far.
     done: Vec<TimedDeed>,
     /// The past that the run must repeat.
-    same: Option<Box<Before>>,
-    next: Option<Scene>,
+    same: Option<Box<RunBefore>>,
+    next: Option<LiveScene>,
     phase: SessionPhase,
     scene: u64,
     number: u64,
     wants_holdings: bool,
     log: Vec<LogLine>,
-    outlooks: Outlooks,
+    outlooks: WhatIfs,
     /// The warnings that were told.
     warned: Vec<Warning>,
-    last: Last,
+    last: SessionEnd,
 }
 
 /// Two futures with the same past, to be played and compared.
-pub struct Futures {
+pub struct TwoFutures {
     number: u64,
     /// Up to where they are the same.
     pub until: SimTime,
@@ -191,7 +191,7 @@ impl Session {
         let prepared = Arc::new(prepared);
         let first = prepared.scenario.clone();
         let state = SessionState {
-            gate: Gate::new(Wish::Pause, speed),
+            gate: Gate::new(LiveRequest::Pause, speed),
             picture: picture(&prepared),
             past: RunPast::open(None),
             prepared,
@@ -203,9 +203,9 @@ impl Session {
             number: 0,
             wants_holdings: true,
             log: Vec::new(),
-            outlooks: Outlooks::default(),
+            outlooks: WhatIfs::default(),
             warned: warnings,
-            last: Last::Open,
+            last: SessionEnd::Open,
         };
         let (pictures, _) = watch::channel(Bytes::new());
         let (state, turned) = (Mutex::new(state), Condvar::new());
@@ -215,20 +215,20 @@ impl Session {
     }
 
     /// Returns the first scene.
-    pub fn scene(&self) -> Scene {
-        Scene { prepared: self.state.lock().prepared.clone(), to: None, same: None }
+    pub fn scene(&self) -> LiveScene {
+        LiveScene { prepared: self.state.lock().prepared.clone(), to: None, same: None }
     }
 
     /// Begins a scene; returns who holds its run up.
-    pub fn begin(self: &Arc<Self>, scene: &Scene) -> Box<dyn Pace> {
+    pub fn begin(self: &Arc<Self>, scene: &LiveScene) -> Box<dyn ClockPace> {
         let mut state = self.state.lock();
         let speed = state.gate.speed();
         let wish = match (state.last, scene.to) {
             // Somebody has left since the last run was given up.
-            (Last::Now, _) => Wish::Leave,
-            (_, Some(to)) => Wish::To(to),
-            (Last::AtEnd, None) => Wish::End,
-            (Last::Open, None) => Wish::Pause,
+            (SessionEnd::Now, _) => LiveRequest::Leave,
+            (_, Some(to)) => LiveRequest::To(to),
+            (SessionEnd::AtEnd, None) => LiveRequest::End,
+            (SessionEnd::Open, None) => LiveRequest::Pause,
         };
         state.gate = Gate::new(wish, speed);
         state.picture = picture(&scene.prepared);
@@ -238,11 +238,11 @@ impl Session {
         state.scene += 1;
         state.phase =
             if scene.to.is_some() { SessionPhase::Repeating } else { SessionPhase::Paused };
-        Box::new(Hand { session: self.clone(), shown: self.began })
+        Box::new(SceneWatcher { session: self.clone(), shown: self.began })
     }
 
     /// Returns what is put around the policies of its runs, so that the picture has their shares.
-    pub fn around(self: &Arc<Self>) -> Around {
+    pub fn around(self: &Arc<Self>) -> WrapPolicy {
         let session = self.clone();
         Box::new(move |policy| Box::new(AskedPolicy { policy, session: session.clone() }))
     }
@@ -257,7 +257,7 @@ impl Session {
 
     /// The run has ended by itself: returns the next scene when somebody wants one, or
     /// nothing when nobody does any more.
-    pub fn end(&self, words: &str) -> Option<Scene> {
+    pub fn end(&self, words: &str) -> Option<LiveScene> {
         let mut state = self.state.lock();
         if state.next.is_some() {
             // Somebody turned away from it before.
@@ -271,7 +271,7 @@ impl Session {
         }
         // A deed that is being prepared is waited for.
         while state.next.is_none()
-            && (state.last == Last::Open || state.phase == SessionPhase::Repeating)
+            && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
         }
@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// The run was given up: returns the next scene, or nothing if the session is over.
-    pub fn given_up(&self) -> Option<Scene> {
+    pub fn given_up(&self) -> Option<LiveScene> {
         self.state.lock().next.take()
     }
 
@@ -325,7 +325,7 @@ impl Session {
     /// # Errors
     /// If the past is being repeated.
     pub fn pause(&self) -> Result<(), SessionRefusal> {
-        self.want(Wish::Pause)
+        self.want(LiveRequest::Pause)
     }
 
     /// Goes on.
@@ -333,7 +333,7 @@ impl Session {
     /// # Errors
     /// If the run is over, or the past is being repeated.
     pub fn run(&self) -> Result<(), SessionRefusal> {
-        self.want(Wish::Run)
+        self.want(LiveRequest::Run)
     }
 
     /// Goes on to the next of something.
@@ -341,7 +341,7 @@ impl Session {
     /// # Errors
     /// As [`Self::run`].
     pub fn step(&self, step: LiveStep) -> Result<(), SessionRefusal> {
-        self.want(Wish::Step(step))
+        self.want(LiveRequest::Step(step))
     }
 
     /// Sets the speed.
@@ -352,12 +352,12 @@ impl Session {
         self.turned.notify_all();
     }
 
-    fn want(&self, wish: Wish) -> Result<(), SessionRefusal> {
+    fn want(&self, wish: LiveRequest) -> Result<(), SessionRefusal> {
         let mut state = self.state.lock();
         state.must_be_open()?;
         match state.phase {
             SessionPhase::Repeating => return Err(REPEATING),
-            SessionPhase::Ended | SessionPhase::Finished if wish != Wish::Pause => {
+            SessionPhase::Ended | SessionPhase::Finished if wish != LiveRequest::Pause => {
                 return Err(SessionRefusal::Untimely(
                     "the run is over: go back to an earlier instant",
                 ));
@@ -366,10 +366,12 @@ impl Session {
             SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going => {}
         }
         state.phase = match wish {
-            Wish::Run => SessionPhase::Running,
+            LiveRequest::Run => SessionPhase::Running,
             // It may be within an instant, whose rest is still to come: it says itself when it stands.
-            Wish::Pause => state.phase,
-            Wish::To(_) | Wish::Step(_) | Wish::End | Wish::Leave => SessionPhase::Going,
+            LiveRequest::Pause => state.phase,
+            LiveRequest::To(_) | LiveRequest::Step(_) | LiveRequest::End | LiveRequest::Leave => {
+                SessionPhase::Going
+            }
         };
         state.gate.want(wish);
         self.show(&mut state);
@@ -395,19 +397,20 @@ impl Session {
                         | SessionPhase::Ended
                 )
             {
-                let scene = Scene { prepared: state.prepared.clone(), to: Some(to), same: None };
+                let scene =
+                    LiveScene { prepared: state.prepared.clone(), to: Some(to), same: None };
                 self.turn_to(&mut state, scene);
                 return Ok(());
             }
         }
-        self.want(Wish::To(to))
+        self.want(LiveRequest::To(to))
     }
 
     /// Goes to the end, and ends the session there.
     pub fn close(&self) {
         let mut state = self.state.lock();
-        if state.last == Last::Open {
-            state.last = Last::AtEnd;
+        if state.last == SessionEnd::Open {
+            state.last = SessionEnd::AtEnd;
         }
         let phase = state.phase;
         if phase != SessionPhase::Repeating {
@@ -418,9 +421,9 @@ impl Session {
     /// Ends the session where it is.
     pub fn leave(&self) {
         let mut state = self.state.lock();
-        state.last = Last::Now;
+        state.last = SessionEnd::Now;
         state.next = None;
-        state.gate.want(Wish::Leave);
+        state.gate.want(LiveRequest::Leave);
         self.turned.notify_all();
     }
 
@@ -428,7 +431,7 @@ impl Session {
     ///
     /// # Errors
     /// If the session does not stand still, or if it does not go with the scenario.
-    pub fn act(&self, deed: UserDeed) -> Result<(), SessionRefusal> {
+    pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
@@ -443,9 +446,9 @@ impl Session {
         let same = to.map(|_| {
             let past = mem::replace(&mut state.past, RunPast::open(None));
             let is_over = made.stood == SessionPhase::Ended;
-            Box::new(Before { past, is_over, prepared: state.prepared.clone(), words })
+            Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
         });
-        self.turn_to(state, Scene { prepared: made.prepared, to, same });
+        self.turn_to(state, LiveScene { prepared: made.prepared, to, same });
         Ok(())
     }
 
@@ -466,7 +469,7 @@ impl Session {
         state.log("the last deed is taken back".to_owned());
         state.done = made.done;
         let to = state.gate.position().map(|now| now.min(before(last)));
-        self.turn_to(state, Scene { prepared: made.prepared, to, same: None });
+        self.turn_to(state, LiveScene { prepared: made.prepared, to, same: None });
         Ok(())
     }
 
@@ -475,12 +478,13 @@ impl Session {
     ///
     /// # Errors
     /// As [`Self::act`], or if another deed is looked into already.
-    pub fn foresee(&self, deed: UserDeed) -> Result<Futures, SessionRefusal> {
+    pub fn foresee(&self, deed: UserAction) -> Result<TwoFutures, SessionRefusal> {
         let words = deed.words();
-        let Made { mut state, done, prepared, warnings, stood } = self.prepare(|state, done| {
-            done.push((state.gate.now() + SimSpan::from_micros(1), deed));
-            Ok(())
-        })?;
+        let DeedsMade { mut state, done, prepared, warnings, stood } =
+            self.prepare(|state, done| {
+                done.push((state.gate.now() + SimSpan::from_micros(1), deed));
+                Ok(())
+            })?;
         let state = &mut *state;
         let now = state.gate.now();
         let began = state.outlooks.begin(now, words.clone());
@@ -492,7 +496,7 @@ impl Session {
         // A run that is over may have been cut short within its last instant.
         let until =
             if stood == SessionPhase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
-        let futures = told.map(|number| Futures {
+        let futures = told.map(|number| TwoFutures {
             number,
             until: until.unwrap_or(now),
             prepared: [state.prepared.clone(), prepared],
@@ -503,14 +507,14 @@ impl Session {
     }
 
     /// Notes how much of two futures is played, from 0 to 1.
-    pub fn foreseen(&self, futures: &Futures, done: f64) {
+    pub fn foreseen(&self, futures: &TwoFutures, done: f64) {
         let mut state = self.state.lock();
         state.outlooks.go_on(futures.number, done);
         self.show(&mut state);
     }
 
     /// Notes the page that compares two futures, or why there is none.
-    pub fn foretold(&self, futures: &Futures, page: Result<String, String>) {
+    pub fn foretold(&self, futures: &TwoFutures, page: Result<String, String>) {
         let mut state = self.state.lock();
         state.outlooks.end(futures.number, page);
         self.show(&mut state);
@@ -526,7 +530,7 @@ impl Session {
     fn prepare(
         &self,
         change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
-    ) -> Result<Made<'_>, SessionRefusal> {
+    ) -> Result<DeedsMade<'_>, SessionRefusal> {
         let (done, stood) = {
             let mut state = self.state.lock();
             state.must_stand()?;
@@ -538,12 +542,12 @@ impl Session {
         };
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
-        if state.last == Last::Now {
+        if state.last == SessionEnd::Now {
             return Err(SessionRefusal::Untimely("the session is over"));
         }
         match made {
             Ok((prepared, warnings)) => {
-                Ok(Made { state, done, prepared: Arc::new(prepared), warnings, stood })
+                Ok(DeedsMade { state, done, prepared: Arc::new(prepared), warnings, stood })
             }
             Err(refusal) => {
                 self.settle(&mut state, stood);
@@ -555,8 +559,11 @@ impl Session {
     /// Is in a phase again, unless the session is to go to its end.
     fn settle(&self, state: &mut SessionState, phase: SessionPhase) {
         state.phase = match (state.last, phase) {
-            (Last::AtEnd, SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going) => {
-                state.gate.want(Wish::End);
+            (
+                SessionEnd::AtEnd,
+                SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going,
+            ) => {
+                state.gate.want(LiveRequest::End);
                 SessionPhase::Going
             }
             _ => phase,
@@ -566,7 +573,7 @@ impl Session {
     }
 
     /// Gives the run up for another scene.
-    fn turn_to(&self, state: &mut SessionState, scene: Scene) {
+    fn turn_to(&self, state: &mut SessionState, scene: LiveScene) {
         state.turn_to(scene);
         self.show(state);
         self.turned.notify_all();
@@ -576,7 +583,7 @@ impl Session {
     fn show(&self, state: &mut SessionState) {
         state.number += 1;
         state.wants_holdings = true;
-        let sent = Sent {
+        let sent = SentPicture {
             number: state.number,
             phase: state.phase,
             now_us: state.gate.now().as_micros(),
@@ -610,17 +617,17 @@ impl SessionState {
         }
     }
 
-    fn turn_to(&mut self, scene: Scene) {
+    fn turn_to(&mut self, scene: LiveScene) {
         self.next = Some(scene);
         self.phase = SessionPhase::Repeating;
-        self.gate.want(Wish::Leave);
+        self.gate.want(LiveRequest::Leave);
     }
 
     /// Looks whether what was done last would have changed what had happened, once that is repeated; if
     /// so, says it and plans the run without it.
     fn takes_back(&mut self) -> bool {
         let Some(same) = self.same.take() else { return false };
-        let Before { past, is_over, prepared, words } = *same;
+        let RunBefore { past, is_over, prepared, words } = *same;
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -631,14 +638,14 @@ impl SessionState {
              back"
         ));
         let to = self.done.pop().map(|(at, _)| before(at));
-        self.turn_to(Scene { prepared, to, same: None });
+        self.turn_to(LiveScene { prepared, to, same: None });
         true
     }
 
     fn must_be_open(&self) -> Result<(), SessionRefusal> {
         match self.last {
-            Last::Open => Ok(()),
-            Last::AtEnd | Last::Now => {
+            SessionEnd::Open => Ok(()),
+            SessionEnd::AtEnd | SessionEnd::Now => {
                 Err(SessionRefusal::Untimely("the session is being finished"))
             }
         }
@@ -658,13 +665,13 @@ impl SessionState {
 }
 
 /// Holds up the run of a scene, and sees what happens there.
-struct Hand {
+struct SceneWatcher {
     session: Arc<Session>,
     /// When the last picture was made.
     shown: Instant,
 }
 
-impl Hand {
+impl SceneWatcher {
     /// Makes a picture if the last one is old.
     fn show(&mut self, state: &mut SessionState, wall: Instant) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
@@ -681,7 +688,7 @@ impl Hand {
     }
 }
 
-impl Pace for Hand {
+impl ClockPace for SceneWatcher {
     fn see(&mut self, events: &[Event]) {
         let mut state = self.session.state.lock();
         let SessionState { gate, picture, past, .. } = &mut *state;
@@ -842,8 +849,8 @@ workload:
         Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
     }
 
-    fn job_c() -> UserDeed {
-        UserDeed::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
+    fn job_c() -> UserAction {
+        UserAction::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
     }
 
     #[test]
@@ -880,7 +887,7 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        session.act(UserDeed::Start(0)).unwrap();
+        session.act(UserAction::Start(0)).unwrap();
         played.stands(2);
         assert!(played.last_words().contains("warning: "), "{}", played.last_words());
         session.act(job_c()).unwrap();
@@ -894,7 +901,7 @@ workload:
         let session = &played.0;
         played.stands(1);
         played.goes(1, secs(30));
-        let futures = session.foresee(UserDeed::Scheduler("fair".into())).unwrap();
+        let futures = session.foresee(UserAction::Scheduler("fair".into())).unwrap();
         assert_eq!(futures.until, secs(30) + SimSpan::from_micros(1));
         let later = |future: usize| futures.prepared[future].scenario.later.len();
         assert_eq!((later(0), later(1)), (0, 1));
@@ -929,7 +936,7 @@ workload:
         assert_eq!(played.stands(1), (SessionPhase::Paused, SimTime::ZERO));
         played.goes(1, secs(30));
         let before = session.state.lock().past.clone();
-        session.act(UserDeed::Stop(0)).unwrap();
+        session.act(UserAction::Stop(0)).unwrap();
         assert_eq!(played.stands(2), (SessionPhase::Paused, secs(30)));
         assert_eq!(before.parts_from(&session.state.lock().past), None);
         assert_eq!(played.last_words(), "node-1 is stopped");
@@ -950,7 +957,7 @@ workload:
         // As if something else had happened before.
         let other = Event { at: secs(29), fact: Fact::Job(JobId(0), JobFact::Running) };
         session.state.lock().past.add(&other);
-        session.act(UserDeed::Stop(0)).unwrap();
+        session.act(UserAction::Stop(0)).unwrap();
         assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
         assert!(played.last_words().contains("so it is taken back"), "{}", played.last_words());
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
@@ -965,7 +972,7 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        assert!(session.act(UserDeed::Stop(9)).unwrap_err().to_string().contains("node"));
+        assert!(session.act(UserAction::Stop(9)).unwrap_err().to_string().contains("node"));
         session.go(secs(100_000)).unwrap();
         let end = played.ends(1);
         assert!(session.run().is_err(), "it is over");

@@ -19,8 +19,8 @@ pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, Means, ReduceArrival, Sampled, Spared,
-    SuspendedSpec, Variant as HfspVariant, Victims, VirtualSlots, Weights,
+    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, ReduceArrival, SampledTasks, SlotTaking,
+    SparedAttempts, SuspendedSpec, Variant as HfspVariant, Victims, VirtualSlots, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};

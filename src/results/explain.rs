@@ -1,9 +1,9 @@
 //! Why a job took as long as it did: its sojourn, split into parts that add up to the millisecond.
 //!
 //! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
-//! [`Stretch`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
+//! [`StoryPart`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
 //! `tasks.csv` hold, so any run's folder can be explained, and of `decisions.csv` where that was recorded.
-//! [`SlotHolders`] finds the jobs that held the slots for which a job waited. [`Explained`] is the result for a
+//! [`SlotHolders`] finds the jobs that held the slots for which a job waited. [`ExplainedJob`] is the result for a
 //! job: its stretches, added up by part and rule.
 
 mod away;
@@ -20,6 +20,6 @@ mod tell;
 pub use holders::{AttemptHold, HolderTime, SlotHolders};
 pub use part::{SojournPart, WaitRule};
 pub use read::{ToldJob, ToldRun, read};
-pub use refused::{Refused, ruled};
-pub use story::{JobAttempt, Stretch, story};
-pub use sums::{Explained, PartSum};
+pub use refused::{RefusedTime, ruled};
+pub use story::{JobAttempt, StoryPart, story};
+pub use sums::{ExplainedJob, PartSum};

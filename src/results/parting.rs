@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::tables::{AttemptKind, AttemptRow, JobRow, ReadError, Results, Text};
+use crate::tables::{AttemptKind, AttemptRow, CellText, JobRow, ReadError, Results};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{PerSlot, SlotKind};
 
@@ -19,7 +19,7 @@ type Slots = PerSlot<Vec<GivenSlot>>;
 
 /// The first slot that two runs give to different jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parting {
+pub struct FirstDifference {
     /// The kind of slot.
     pub kind: SlotKind,
     /// Which slot of this kind it is, counted from 1 in the order in which they are given.
@@ -40,7 +40,7 @@ pub struct GivenSlot {
     /// The number of the attempt.
     pub attempt: u32,
     /// The node.
-    pub node: Text,
+    pub node: CellText,
 }
 
 /// A job that takes longer or shorter in one of two runs, in milliseconds.
@@ -54,7 +54,7 @@ pub struct ChangedJob<'a> {
     pub sojourns: [Option<u64>; 2],
 }
 
-impl Parting {
+impl FirstDifference {
     /// Finds the first slot that two runs give to different jobs, if there is one.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ mod tests {
 
     /// A slot that a job gets at a millisecond for one of its tasks.
     fn given(at: u64, job: u32, task: u32) -> GivenSlot {
-        GivenSlot { at, job, task, attempt: 0, node: Text::default() }
+        GivenSlot { at, job, task, attempt: 0, node: CellText::default() }
     }
 
     fn maps<const N: usize>(map: [GivenSlot; N]) -> Slots {
@@ -174,14 +174,14 @@ mod tests {
         let one = maps([given(5, 0, 0), given(7, 0, 1), given(9, 1, 0)]);
         let mut other = maps([given(6, 0, 1), given(8, 0, 0), given(8, 1, 0)]);
         other.map[1].node = "elsewhere".into();
-        assert_eq!(Parting::of([&one, &other]), None);
+        assert_eq!(FirstDifference::of([&one, &other]), None);
     }
 
     #[test]
     fn runs_part_at_the_first_slot_that_goes_to_another_job() {
         let one = maps([given(5, 0, 0), given(7, 0, 1), given(9, 1, 0)]);
         let other = maps([given(5, 0, 0), given(8, 1, 4), given(9, 0, 1)]);
-        let found = Parting::of([&one, &other]).unwrap();
+        let found = FirstDifference::of([&one, &other]).unwrap();
         assert_eq!((found.kind, found.number, found.at()), (SlotKind::Map, 2, 7));
         assert_eq!(found.given, [Some(given(7, 0, 1)), Some(given(8, 1, 4))]);
     }
@@ -191,13 +191,14 @@ mod tests {
         let one = Slots { reduce: vec![given(6, 0, 0)], ..maps([given(5, 0, 0), given(9, 0, 1)]) };
         let other =
             Slots { reduce: vec![given(6, 1, 0)], ..maps([given(5, 0, 0), given(7, 1, 1)]) };
-        let found = Parting::of([&one, &other]).unwrap();
+        let found = FirstDifference::of([&one, &other]).unwrap();
         assert_eq!((found.kind, found.number, found.at()), (SlotKind::Reduce, 1, 6));
     }
 
     #[test]
     fn a_slot_that_only_one_run_gives_parts_them() {
-        let found = Parting::of([&maps([given(5, 0, 0)]), &maps([given(5, 0, 0), given(9, 0, 1)])]);
+        let found =
+            FirstDifference::of([&maps([given(5, 0, 0)]), &maps([given(5, 0, 0), given(9, 0, 1)])]);
         assert_eq!(found.unwrap().given, [None, Some(given(9, 0, 1))]);
     }
 

@@ -25,7 +25,7 @@ mod waste;
 
 pub use alone::AloneRow;
 pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
-pub use cell::{CellKind, CellValue, SlotMillis, TableCell, Text};
+pub use cell::{CellKind, CellText, CellValue, SlotMillis, TableCell};
 pub use chain::ChainRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;

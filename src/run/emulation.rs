@@ -29,22 +29,23 @@ use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
-    CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
-    MapOutputs, NameNode, Nature, Scheduler, Setting, Shared, StopReason, TaskTracker, ToInjector,
-    ToJobTracker, ToTracker, TrackerId, Truth, Upkeep,
+    CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric, FaultInjector,
+    HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, ReplicationUpkeep, Scheduler,
+    Setting, StopReason, TaskTracker, ToInjector, ToJobTracker, ToTracker, TrackerId,
+    TrueDurations,
 };
 use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
 use mumakil_runtime::{
-    self as runtime, Cast, Ending, Links, OpeningMail, Pace, Play, Stopwatch, Transport,
+    self as runtime, ClockPace, Ending, Links, OpeningMail, RunCores, RunPlan, Stopwatch, Transport,
 };
 use mumakil_scenario::fault::{self, Effects};
-use mumakil_scenario::workload::{Arrival, JobInjector, Submission, Way, Workload};
+use mumakil_scenario::workload::{Arrival, JobInjector, Submission, SubmissionWay, Workload};
 use mumakil_scenario::{
-    ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
+    ClockSpec, LaterChange, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
 };
 
-pub use kept::Kept;
+pub use kept::KeptRun;
 pub use prepared::Prepared;
 
 /// How a scenario is to be run.
@@ -63,15 +64,15 @@ pub struct Options {
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
     /// A wrapper of each policy, if there is one.
-    pub around: Option<Around>,
+    pub around: Option<WrapPolicy>,
     /// The pace at which a person lets it go on, if there is one; on the virtual clock only.
-    pub pace: Option<Box<dyn Pace>>,
+    pub pace: Option<Box<dyn ClockPace>>,
     /// The carrier of its messages; on the virtual clock only.
     pub transport: Transport,
 }
 
 /// Puts a policy into another that passes on what it does.
-pub type Around = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
+pub type WrapPolicy = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
 /// The end of a run, beside its files.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ pub struct Emulated {
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// The part of that, and of other questions, that another program took.
-    pub elsewhere: Option<Elsewhere>,
+    pub elsewhere: Option<ExternalWork>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
     pub lag: Option<Histogram<u64>>,
     /// Doubts that a reader should know before trusting the results.
@@ -253,7 +254,7 @@ impl Prepared {
         registry: &Registry,
         options: Options,
         rules: VerifierRules,
-        recast: impl FnOnce(Cast) -> Cast,
+        recast: impl FnOnce(RunCores) -> RunCores,
     ) -> Result<Emulated, EmulationError> {
         let Self { scenario, topology, workload, .. } = self;
         let around = options.around;
@@ -323,7 +324,7 @@ impl Prepared {
             followers.push(follower);
         }
         let (cast, opening) = assemble(self, effects, policy, followers);
-        let play = Play {
+        let play = RunPlan {
             cast: recast(cast),
             links,
             opening,
@@ -478,7 +479,7 @@ struct Successor<'s> {
 /// anew or another is to take over, in the order in which that happens.
 fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successor<'s>> {
     let restarts = effects.restarts.iter().map(|at| (*at, None));
-    let changes = Later::policies(&scenario.later);
+    let changes = LaterChange::policies(&scenario.later);
     let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
     let mut all: Vec<_> = restarts.chain(changes).collect();
     // At one instant faults come first, as in the opening.
@@ -497,7 +498,7 @@ fn assemble(
     effects: Effects<'_>,
     mut policy: Stopwatch,
     mut successors: Vec<Stopwatch>,
-) -> (Cast, OpeningMail) {
+) -> (RunCores, OpeningMail) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
@@ -512,7 +513,7 @@ fn assemble(
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
     }
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
-    let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
+    let shared = ContendedResources::new(seed, cluster, topology.clone(), hdfs.clone());
     let fabric = shared.as_ref().map(|shared| boxed(Fabric::new(shared.resources())));
     let costs = Arc::new(Costs {
         seed,
@@ -524,14 +525,16 @@ fn assemble(
         may_slow_down,
     });
     if let Some((_, node)) = topology.nodes().next() {
-        let truth = Truth::new(costs.clone(), node);
+        let truth = TrueDurations::new(costs.clone(), node);
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
     let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
-        let upkeep =
-            Upkeep { dead_after: cluster.hdfs.dead_after(), pace: cluster.re_replication() };
+        let upkeep = ReplicationUpkeep {
+            dead_after: cluster.hdfs.dead_after(),
+            pace: cluster.re_replication(),
+        };
         let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
         boxed(name_node.without(effects.absent))
     });
@@ -562,7 +565,8 @@ fn assemble(
     if has_map_outputs {
         job_tracker.tell_outputs();
     }
-    let manner = Manner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
+    let manner =
+        HeartbeatManner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
@@ -581,10 +585,10 @@ fn assemble(
     });
     let mishaps = effects.mishaps;
     let nature = (!mishaps.is_empty()).then(|| {
-        let nature = Nature::new(topology.len(), mishaps, fabric.is_some());
+        let nature = FaultInjector::new(topology.len(), mishaps, fabric.is_some());
         boxed(if has_name_node { nature.tell_name_node() } else { nature })
     });
-    let cast = Cast {
+    let cast = RunCores {
         nature,
         name_node,
         map_outputs: has_map_outputs.then(|| boxed(MapOutputs::default())),
@@ -610,11 +614,11 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMai
 
 /// Returns what somebody does while the run goes on.
 fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
-    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == Way::Later);
+    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
     let submit = |arrival: &Arrival| {
         (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())
     };
-    let changes = Later::policies(&scenario.later);
+    let changes = LaterChange::policies(&scenario.later);
     let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
     jobs.map(submit).chain(changes.map(change)).collect()
 }

@@ -1,6 +1,6 @@
 //! The folder that a run leaves: whole or not at all, and comparable by a word.
 //!
-//! Files are filled aside and put in their place when they are whole ([`Aside`]), a run as a folder
+//! Files are filled aside and put in their place when they are whole ([`HiddenOutput`]), a run as a folder
 //! ([`RunFolder`]). [`Digest`] names the bytes of all results by eight letters that two people can compare
 //! on the telephone; `perf.json` ([`write_perf`]) is the one file that is not among them. The [`report`] shows
 //! the others.
@@ -19,7 +19,8 @@ pub mod report;
 pub mod results;
 
 pub use aside::{
-    Aside, AsideFile, AsideFolder, HIDDEN, Over, copy_file, remove_unfinished, write_file,
+    AsideFile, AsideFolder, HIDDEN, HiddenOutput, ReplacedFiles, copy_file, remove_unfinished,
+    write_file,
 };
 pub use digest::Digest;
 pub use error::OutputError;

@@ -46,8 +46,8 @@ mod timeline;
 mod waste;
 
 pub use alone::alone_table;
-pub use beats::Beats;
-pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, Shift};
+pub use beats::AlikeHeartbeats;
+pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotShift};
 pub use chains::chains_table;
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
@@ -68,7 +68,7 @@ pub trait Watcher: Send {
     }
 
     /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
-    fn count(&mut self, _beats: &Beats) {}
+    fn count(&mut self, _beats: &AlikeHeartbeats) {}
 
     /// Returns whether this watcher is shown each heartbeat as an event. They are most of all events and
     /// concern few, so the others are spared them.
@@ -167,7 +167,7 @@ impl<W: Watcher> Watcher for Arc<Mutex<W>> {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         self.lock().see(event, books)
     }
-    fn count(&mut self, beats: &Beats) {
+    fn count(&mut self, beats: &AlikeHeartbeats) {
         self.lock().count(beats);
     }
     fn hears_heartbeats(&self) -> bool {

@@ -26,7 +26,7 @@ mod jobs;
 mod tests;
 mod trackers;
 
-pub use breach::Breach;
+pub use breach::InvariantBreach;
 
 /// How many violations are kept. One mistake tends to break every second fact.
 const KEPT: usize = 100;
@@ -52,7 +52,7 @@ pub struct Violation {
     /// When.
     pub at: SimTime,
     /// The breach.
-    pub breach: Breach,
+    pub breach: InvariantBreach,
 }
 
 /// Checks a stream of facts, one after the other.
@@ -90,7 +90,7 @@ impl Verifier {
     pub fn check(&mut self, event: &Event) {
         let Event { at, ref fact } = *event;
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
-        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         self.now = self.now.max(at);
         if self.is_away {
             check_absent(fact, &mut check);
@@ -127,7 +127,7 @@ impl Verifier {
     /// that is left among those that wait.
     pub fn check_end(&mut self, at: SimTime, stop: &StopReason) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
-        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         match stop {
             StopReason::TimeUp if self.rules.cut_off => {}
             StopReason::Done | StopReason::TimeUp => self.jobs.over(&mut check),
@@ -143,10 +143,10 @@ impl Verifier {
         let parts = AttemptFate::ALL.map(|fate| micros(told.by_fate[fate]));
         let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
         for told in [micros(told.held_s), sum] {
-            check.that(told == held, || Breach::HeldMiscounted { told, held });
+            check.that(told == held, || InvariantBreach::HeldMiscounted { told, held });
         }
         let (told, useful) = (micros(told.by_fate[AttemptFate::Useful]), self.jobs.useful());
-        check.that(told == useful, || Breach::UsefulMiscounted { told, useful });
+        check.that(told == useful, || InvariantBreach::UsefulMiscounted { told, useful });
     }
 
     /// Returns the violations: the first hundred of them.
@@ -164,15 +164,17 @@ impl Verifier {
 fn check_absent(fact: &Fact, check: &mut Check<'_>) {
     match *fact {
         Fact::Ledger(attempt, _, LedgerFact::Assigned { .. }) => {
-            check.breach(Breach::AssignedByNobody { attempt })
+            check.breach(InvariantBreach::AssignedByNobody { attempt })
         }
         Fact::Job(job, JobFact::Initialised) => {
-            check.breach(Breach::DoneByNobody { job, done: "initialised" });
+            check.breach(InvariantBreach::DoneByNobody { job, done: "initialised" });
         }
         Fact::Job(job, JobFact::Running) => {
-            check.breach(Breach::DoneByNobody { job, done: "let run" })
+            check.breach(InvariantBreach::DoneByNobody { job, done: "let run" })
         }
-        Fact::Member(tracker, MemberFact::Joined) => check.breach(Breach::JoinedNobody { tracker }),
+        Fact::Member(tracker, MemberFact::Joined) => {
+            check.breach(InvariantBreach::JoinedNobody { tracker })
+        }
         _ => {}
     }
 }
@@ -212,13 +214,13 @@ struct Check<'a> {
 
 impl Check<'_> {
     /// Notes a breach unless `holds`.
-    fn that(&mut self, holds: bool, breach: impl FnOnce() -> Breach) {
+    fn that(&mut self, holds: bool, breach: impl FnOnce() -> InvariantBreach) {
         if !holds {
             self.breach(breach());
         }
     }
 
-    fn breach(&mut self, breach: Breach) {
+    fn breach(&mut self, breach: InvariantBreach) {
         if self.findings.kept.len() < KEPT {
             self.findings.kept.push(Violation { at: self.at, breach });
         } else {

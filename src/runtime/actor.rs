@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use actix::{Actor, Context, Handler, MessageResult};
 
-use super::drive::{Body, caught};
+use super::drive::{SeatedCore, caught};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Message, Outbox, ToJobTracker};
 
 /// The clock of a drive, as an actor uses it.
 pub(super) trait ActorClock: Unpin + 'static {
     /// Lets the core handle a message that was due at `due`, and takes over what it leaves.
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>);
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>);
 }
 
 /// A message in a mailbox.
@@ -34,12 +34,12 @@ pub(super) struct HearOut {
 
 /// An actor that runs a core.
 pub(super) struct CoreActor<M, C> {
-    body: Rc<RefCell<Body<M>>>,
+    body: Rc<RefCell<SeatedCore<M>>>,
     clock: C,
 }
 
 impl<M, C> CoreActor<M, C> {
-    pub(super) fn new(body: Rc<RefCell<Body<M>>>, clock: C) -> Self {
+    pub(super) fn new(body: Rc<RefCell<SeatedCore<M>>>, clock: C) -> Self {
         Self { body, clock }
     }
 }

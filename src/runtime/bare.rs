@@ -6,16 +6,16 @@
 
 use std::cell::RefCell;
 
-use super::drive::{Agenda, Body, Drive, Seats, caught};
-use super::{Ending, Play, RunStats};
+use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
+use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
 /// Runs the cores on the virtual clock, on this thread and without actors, until one of them stops
 /// the run or its time is up.
-pub fn run_bare(mut play: Play) -> (RunStats, Ending) {
-    let drive = Bare { agenda: RefCell::new(Agenda::new(&mut play)) };
-    let seats = Seats::new(play.cast, play.links, &drive);
+pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
+    let drive = BareDrive { agenda: RefCell::new(Agenda::new(&mut play)) };
+    let seats = CoreSeats::new(play.cast, play.links, &drive);
     // Once around all messages, not around each.
     let played = caught(|| {
         loop {
@@ -35,14 +35,14 @@ pub fn run_bare(mut play: Play) -> (RunStats, Ending) {
     agenda.result()
 }
 
-struct Bare {
+struct BareDrive {
     agenda: RefCell<Agenda>,
 }
 
-impl Drive for Bare {
-    type Seat<M: Message> = RefCell<Body<M>>;
+impl Drive for BareDrive {
+    type Seat<M: Message> = RefCell<SeatedCore<M>>;
 
-    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M> {
+    fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M> {
         RefCell::new(body)
     }
 

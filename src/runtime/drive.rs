@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
-use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
+use super::{ClockPace, Ending, EventSink, RunCores, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Calm, Core, Event, Fact, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
-    StopReason, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToNature, ToTracker,
-    TrackerFact, TrackerId,
+    Core, Event, Fact, IdleState, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
+    StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    ToTracker, TrackerFact, TrackerId,
 };
 
 /// So many messages take milliseconds: often enough for a limit in seconds, and for nothing else.
@@ -34,39 +34,43 @@ pub(super) trait Drive {
     type Seat<M: Message>;
 
     /// Gives a core its seat.
-    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M>;
+    fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M>;
 
     /// Lets a message reach a core. It was due at `at`.
     fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: &M);
 }
 
 /// Where each core of a run sits.
-pub(super) struct Seats<D: Drive> {
+pub(super) struct CoreSeats<D: Drive> {
     pub(super) job_tracker: D::Seat<ToJobTracker>,
     injector: D::Seat<ToInjector>,
     /// By number.
     trackers: Vec<D::Seat<ToTracker>>,
     fabric: Option<D::Seat<ToFabric>>,
-    nature: Option<D::Seat<ToNature>>,
+    nature: Option<D::Seat<ToFaultInjector>>,
     name_node: Option<D::Seat<ToNameNode>>,
     map_outputs: Option<D::Seat<ToMapOutputs>>,
 }
 
-impl<D: Drive> Seats<D> {
-    pub(super) fn new(cast: Cast, links: Links, drive: &D) -> Self {
+impl<D: Drive> CoreSeats<D> {
+    pub(super) fn new(cast: RunCores, links: Links, drive: &D) -> Self {
         let links = Arc::new(links);
         let link = |address| Link::new(links.clone(), address);
-        let tracker = |(id, core)| drive.seat(Body::new(core, link(Address::Tracker(id))));
+        let tracker = |(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id))));
         Self {
-            job_tracker: drive.seat(Body::new(cast.job_tracker, link(Address::JobTracker))),
-            injector: drive.seat(Body::new(cast.injector, link(Address::Injector))),
+            job_tracker: drive.seat(SeatedCore::new(cast.job_tracker, link(Address::JobTracker))),
+            injector: drive.seat(SeatedCore::new(cast.injector, link(Address::Injector))),
             trackers: (0..).map(TrackerId).zip(cast.trackers).map(tracker).collect(),
-            fabric: cast.fabric.map(|core| drive.seat(Body::new(core, link(Address::Fabric)))),
-            nature: cast.nature.map(|core| drive.seat(Body::new(core, link(Address::Nature)))),
+            fabric: cast
+                .fabric
+                .map(|core| drive.seat(SeatedCore::new(core, link(Address::Fabric)))),
+            nature: cast
+                .nature
+                .map(|core| drive.seat(SeatedCore::new(core, link(Address::FaultInjector)))),
             name_node: (cast.name_node)
-                .map(|core| drive.seat(Body::new(core, link(Address::NameNode)))),
+                .map(|core| drive.seat(SeatedCore::new(core, link(Address::NameNode)))),
             map_outputs: (cast.map_outputs)
-                .map(|core| drive.seat(Body::new(core, link(Address::MapOutputs)))),
+                .map(|core| drive.seat(SeatedCore::new(core, link(Address::MapOutputs)))),
         }
     }
 
@@ -76,7 +80,7 @@ impl<D: Drive> Seats<D> {
             Mail::Injector(msg) => drive.deliver(&self.injector, at, msg),
             Mail::Tracker(id, msg) => drive.deliver(&self.trackers[id.index()], at, msg),
             Mail::Fabric(msg) => drive.deliver(taken(&self.fabric), at, msg),
-            Mail::Nature(msg) => drive.deliver(taken(&self.nature), at, msg),
+            Mail::FaultInjector(msg) => drive.deliver(taken(&self.nature), at, msg),
             Mail::NameNode(msg) => drive.deliver(taken(&self.name_node), at, msg),
             Mail::MapOutputs(msg) => drive.deliver(taken(&self.map_outputs), at, msg),
         }
@@ -89,12 +93,12 @@ fn taken<S>(seat: &Option<S>) -> &S {
 }
 
 /// A core and its end of the network.
-pub(super) struct Body<M> {
+pub(super) struct SeatedCore<M> {
     core: Box<dyn Core<Msg = M>>,
     link: Link,
 }
 
-impl<M: Message> Body<M> {
+impl<M: Message> SeatedCore<M> {
     fn new(core: Box<dyn Core<Msg = M>>, link: Link) -> Self {
         Self { core, link }
     }
@@ -154,7 +158,7 @@ pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
 /// The messages to come in a run, how far it is, and how it ends.
 pub(super) struct Agenda {
     timers: Timers<Mail>,
-    witness: Witness,
+    witness: FactListeners,
     /// The outbox of the core at work; one for all, so that it stays in the processor's cache.
     outbox: Outbox,
     until: SimTime,
@@ -174,14 +178,14 @@ pub(super) struct Agenda {
 }
 
 /// The listeners that are told what cores have seen.
-struct Witness {
+struct FactListeners {
     events: Box<dyn EventSink>,
-    pace: Option<Box<dyn Pace>>,
+    pace: Option<Box<dyn ClockPace>>,
     /// How many machines run.
     machines: u32,
 }
 
-impl Witness {
+impl FactListeners {
     /// Tells of events, and leaves the list empty; returns whether there is somebody to hear more.
     fn tell(&mut self, events: &mut Vec<Event>) -> bool {
         if events.is_empty() {
@@ -204,14 +208,14 @@ impl Witness {
 
 impl Agenda {
     /// Takes over what of a play is not about who takes part.
-    pub(super) fn new(play: &mut Play) -> Self {
+    pub(super) fn new(play: &mut RunPlan) -> Self {
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
         let pace = play.pace.take();
-        let Play { until, time_limit, outlasts, .. } = *play;
+        let RunPlan { until, time_limit, outlasts, .. } = *play;
         let mut agenda = Self {
             timers: Timers::default(),
-            witness: Witness { events, pace, machines: 0 },
+            witness: FactListeners { events, pace, machines: 0 },
             outbox: Outbox::default(),
             until,
             now: SimTime::ZERO,
@@ -305,7 +309,7 @@ impl Agenda {
     }
 
     /// Lets a core handle a message, and takes over what it leaves.
-    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut Body<M>) {
+    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut SeatedCore<M>) {
         let MessageEffect { counts, moves: moved } = msg.effect();
         self.messages += u64::from(counts);
         let Self { timers, outbox, moves, witness, .. } = self;
@@ -323,13 +327,13 @@ impl Agenda {
 
     /// Notes that a message was handled, and what the JobTracker says after it. If nothing is due that
     /// may move anything, and nothing has come of what was, the run is at rest.
-    pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<Calm>) {
+    pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<IdleState>) {
         if moved {
             self.moves -= 1;
             // On a scaled clock what threads have done comes here in any order.
             self.moved_at = self.moved_at.max(now);
         }
-        if let Some(Calm { trackers, since }) = calm
+        if let Some(IdleState { trackers, since }) = calm
             && self.moves == 0
             && self.moved_at < since
             && trackers == self.witness.machines
@@ -387,7 +391,7 @@ impl Agenda {
     }
 
     /// Lets the JobTracker tell what it has kept to itself, now that the run is over.
-    pub(super) fn hear_out(&mut self, job_tracker: &mut Body<ToJobTracker>) {
+    pub(super) fn hear_out(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
             // How the run has ended is known already.
             let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));

@@ -33,15 +33,15 @@ pub use bare::run_bare;
 pub use drive::words_of_panic;
 pub use link::Links;
 pub use mailboxes::run_virtual;
-pub use pace::Pace;
+pub use pace::ClockPace;
 pub use scaled::run_scaled;
-pub use stopwatch::{Stopwatch, Thinking};
+pub use stopwatch::{Stopwatch, StopwatchReadings};
 pub use timers::Timers;
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Core, Event, Mail, StopReason, ToFabric, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
-    ToNature, ToTracker,
+    Core, Event, Mail, StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker,
+    ToMapOutputs, ToNameNode, ToTracker,
 };
 
 /// A listener that takes the events of a run.
@@ -66,9 +66,9 @@ impl EventSink for () {
 }
 
 /// A run to be made: its cores, their first messages and the limits.
-pub struct Play {
+pub struct RunPlan {
     /// The cores that take part.
-    pub cast: Cast,
+    pub cast: RunCores,
     /// How messages travel between them.
     pub links: Links,
     /// The messages that set them going.
@@ -82,11 +82,11 @@ pub struct Play {
     /// Whether it goes on when nothing moves any more.
     pub outlasts: bool,
     /// The pace at which somebody holds it up, if so; on the virtual clock only.
-    pub pace: Option<Box<dyn Pace>>,
+    pub pace: Option<Box<dyn ClockPace>>,
 }
 
 /// The cores of a run.
-pub struct Cast {
+pub struct RunCores {
     /// The JobTracker.
     pub job_tracker: Box<dyn Core<Msg = ToJobTracker>>,
     /// The job injector.
@@ -95,8 +95,8 @@ pub struct Cast {
     pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
     /// The fabric, if nodes share disks, wires or cores.
     pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
-    /// Nature, if machines may fail.
-    pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
+    /// FaultInjector, if machines may fail.
+    pub nature: Option<Box<dyn Core<Msg = ToFaultInjector>>>,
     /// The NameNode, if nodes that have blocks may be lost.
     pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
     /// The outputs of maps, if machines that have them may be lost.
@@ -138,6 +138,6 @@ pub enum Ending {
     Panicked(String),
     /// Nobody takes the events any more.
     SinkBroke,
-    /// Its [`Pace`] has given it up.
+    /// Its [`ClockPace`] has given it up.
     GivenUp,
 }

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
-use mumakil_core::cluster::{Cut, NetworkSpec, PodId, RackId, Topology};
+use mumakil_core::cluster::{NetworkCut, NetworkSpec, PodId, RackId, Topology};
 use mumakil_core::mapred::{Letter, Mail, TrackerId};
 
 /// The network as messages see it.
@@ -36,7 +36,7 @@ pub struct Links {
     /// How late they are.
     pub late_by: Dist<SimSpan>,
     /// The cuts of the network: a message is lost if it leaves for the other side during one.
-    pub cuts: Vec<Arc<Cut>>,
+    pub cuts: Vec<Arc<NetworkCut>>,
 }
 
 impl Links {
@@ -77,7 +77,7 @@ pub(super) enum Address {
     Injector,
     Tracker(TrackerId),
     Fabric,
-    Nature,
+    FaultInjector,
     NameNode,
     MapOutputs,
 }
@@ -89,7 +89,7 @@ impl Address {
             Mail::Injector(_) => Self::Injector,
             Mail::Tracker(id, _) => Self::Tracker(*id),
             Mail::Fabric(_) => Self::Fabric,
-            Mail::Nature(_) => Self::Nature,
+            Mail::FaultInjector(_) => Self::FaultInjector,
             Mail::NameNode(_) => Self::NameNode,
             Mail::MapOutputs(_) => Self::MapOutputs,
         }
@@ -103,7 +103,7 @@ impl Address {
             Self::Tracker(id) => Some(u64::from(id.0) + 2),
             // Fabric, nature and the outputs are no machines: their messages take no time and are never
             // lost. The NameNode is treated so, too.
-            Self::Fabric | Self::Nature | Self::NameNode | Self::MapOutputs => None,
+            Self::Fabric | Self::FaultInjector | Self::NameNode | Self::MapOutputs => None,
         }
     }
 
@@ -114,7 +114,7 @@ impl Address {
             Self::JobTracker
             | Self::Injector
             | Self::Fabric
-            | Self::Nature
+            | Self::FaultInjector
             | Self::NameNode
             | Self::MapOutputs => None,
         }
@@ -352,7 +352,7 @@ mod tests {
         let at = |millis| SimTime::ZERO + MS * millis;
         // The letter of `send` leaves after 10 ms.
         for (from, until, gets_through) in [(5, 10, true), (10, 11, false), (11, 20, true)] {
-            let cut = Cut { from: at(from), until: at(until), nodes: [TrackerId(1)].into() };
+            let cut = NetworkCut { from: at(from), until: at(until), nodes: [TrackerId(1)].into() };
             let parted = Links { cuts: vec![Arc::new(cut)], ..links() };
             for (from, mail) in [(AWAY, call(0)), (Address::JobTracker, tell(1, 0))] {
                 let arrived = !send(&mut link(&parted, from), mail.clone()).is_empty();

@@ -14,20 +14,20 @@ use std::rc::Rc;
 use actix::{Actor, Addr, System};
 
 use super::actor::{ActorClock, CoreActor, Delivery};
-use super::drive::{Agenda, Body, Drive, Seats, caught};
-use super::{Ending, Play, RunStats};
+use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
+use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Message;
 
 /// Runs the cores on the virtual clock, on this thread, until one of them stops the run or its time
 /// is up.
-pub fn run_virtual(mut play: Play) -> (RunStats, Ending) {
+pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
-    let Play { cast, links, .. } = play;
+    let RunPlan { cast, links, .. } = play;
     let clock = Rc::new(VirtualClock { agenda: RefCell::new(agenda), seats: OnceCell::new() });
     let system = System::new();
     system.block_on(async {
-        clock.seats.get_or_init(|| Seats::new(cast, links, &clock));
+        clock.seats.get_or_init(|| CoreSeats::new(cast, links, &clock));
         clock.deliver_next();
     });
     // Stopping is how every run ends; what it means is in the agenda.
@@ -42,13 +42,13 @@ pub fn run_virtual(mut play: Play) -> (RunStats, Ending) {
 struct VirtualClock {
     agenda: RefCell<Agenda>,
     /// Set before the first message.
-    seats: OnceCell<Seats<Rc<Self>>>,
+    seats: OnceCell<CoreSeats<Rc<Self>>>,
 }
 
 /// An actor, and what it is made of: its mailbox feeds that, and so does its own clockwork.
-struct Player<M: Message> {
+struct MailboxActor<M: Message> {
     actor: Addr<CoreActor<M, Rc<VirtualClock>>>,
-    body: Rc<RefCell<Body<M>>>,
+    body: Rc<RefCell<SeatedCore<M>>>,
 }
 
 impl VirtualClock {
@@ -68,7 +68,7 @@ impl VirtualClock {
         }
     }
 
-    fn step<M: Message>(&self, at: SimTime, msg: &M, body: &RefCell<Body<M>>) {
+    fn step<M: Message>(&self, at: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
         let step = || self.agenda.borrow_mut().step(at, msg, &mut body.borrow_mut());
         if let Err(ending) = caught(step) {
             self.agenda.borrow_mut().end(ending);
@@ -77,14 +77,14 @@ impl VirtualClock {
 }
 
 impl Drive for Rc<VirtualClock> {
-    type Seat<M: Message> = Player<M>;
+    type Seat<M: Message> = MailboxActor<M>;
 
-    fn seat<M: Message>(&self, body: Body<M>) -> Player<M> {
+    fn seat<M: Message>(&self, body: SeatedCore<M>) -> MailboxActor<M> {
         let body = Rc::new(RefCell::new(body));
-        Player { actor: CoreActor::new(body.clone(), self.clone()).start(), body }
+        MailboxActor { actor: CoreActor::new(body.clone(), self.clone()).start(), body }
     }
 
-    fn deliver<M: Message>(&self, player: &Player<M>, at: SimTime, msg: &M) {
+    fn deliver<M: Message>(&self, player: &MailboxActor<M>, at: SimTime, msg: &M) {
         if msg.effect().counts {
             player.actor.do_send(Delivery { at, msg: msg.clone() });
         } else {
@@ -94,7 +94,7 @@ impl Drive for Rc<VirtualClock> {
 }
 
 impl ActorClock for Rc<VirtualClock> {
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
         self.step(due, msg, body);
         self.deliver_next();
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(2) };
+        let mut play = RunPlan { events, ..play(2) };
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             if called(&msg) == 0 {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_comes_after_the_end_is_not_delivered() {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(0) };
+        let mut play = RunPlan { events, ..play(0) };
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             out.stop = (called(&msg) == 1).then_some(StopReason::Done);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_message_after_the_end_of_time_is_not_delivered_and_one_at_it_is() {
-        let mut play = Play { until: ms(5), ..play(0) };
+        let mut play = RunPlan { until: ms(5), ..play(0) };
         play.opening = vec![(ms(5), call(0)), (ms(5) + MS, call(1))];
         let (stats, ending) = run_virtual(play);
         assert_eq!(ending, Ending::Stopped(StopReason::TimeUp));

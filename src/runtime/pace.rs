@@ -7,7 +7,7 @@ use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Event;
 
 /// Says when a run on the virtual clock may move on.
-pub trait Pace: Send {
+pub trait ClockPace: Send {
     /// A core has seen this. It is told at once, on the thread of the run.
     fn see(&mut self, events: &[Event]);
 

@@ -20,20 +20,20 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
 use super::actor::{ActorClock, CoreActor, Delivery, HearOut};
-use super::drive::{Agenda, Body, Drive, Seats, caught};
+use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
 use super::link::Address;
-use super::{Ending, Play, RunStats};
+use super::{Ending, RunPlan, RunStats};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Calm, Event, Mail, Message, Outbox, StopReason};
+use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
 /// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
 /// or its time is up.
-pub fn run_scaled(mut play: Play, factor: f64) -> (RunStats, Ending) {
+pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
-    let Play { cast, links, .. } = play;
+    let RunPlan { cast, links, .. } = play;
     // Arbiters belong to a system; this thread's is theirs.
     let system = System::new();
     let (pacer, parcels) = unbounded();
@@ -42,7 +42,7 @@ pub fn run_scaled(mut play: Play, factor: f64) -> (RunStats, Ending) {
         Threads::start(ScaledClock { wall: wall.clone(), pacer, is_over: Cell::default() });
     let pacer = Pacer {
         wall,
-        seats: Seats::new(cast, links, &threads),
+        seats: CoreSeats::new(cast, links, &threads),
         threads: &threads,
         agenda,
         parcels,
@@ -83,24 +83,24 @@ impl Wall {
 #[derive(Clone)]
 struct ScaledClock {
     wall: Wall,
-    pacer: Sender<Parcel>,
+    pacer: Sender<ActorOutput>,
     /// Whether the run is over as far as the actor knows: it has ended it, or the pacer has gone.
     is_over: Cell<bool>,
 }
 
 /// The letters and events that an actor leaves after a message.
-struct Parcel {
+struct ActorOutput {
     lag: SimSpan,
     letters: Vec<(SimTime, Mail)>,
     events: Vec<Event>,
     ending: Option<Ending>,
     /// When the message was handled, and whether it may have moved something.
     handled: (SimTime, bool),
-    calm: Option<Calm>,
+    calm: Option<IdleState>,
 }
 
 impl ActorClock for ScaledClock {
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
         if self.is_over.get() {
             return;
         }
@@ -125,7 +125,7 @@ impl ActorClock for ScaledClock {
         let Outbox { events, calm, .. } = outbox;
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
-        let sent = self.pacer.send(Parcel { lag, letters, events, ending, handled, calm });
+        let sent = self.pacer.send(ActorOutput { lag, letters, events, ending, handled, calm });
         // The messages that are left in the mailbox then are not part of the run.
         self.is_over.set(ends || sent.is_err());
     }
@@ -173,7 +173,7 @@ impl Drop for Threads {
 impl Drive for Threads {
     type Seat<M: Message> = Addr<CoreActor<M, ScaledClock>>;
 
-    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M> {
+    fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M> {
         let (thread, clock) = (self.thread_of(body.address()).handle(), self.clock.clone());
         CoreActor::start_in_arbiter(&thread, move |_| {
             CoreActor::new(Rc::new(RefCell::new(body)), clock)
@@ -189,9 +189,9 @@ impl Drive for Threads {
 struct Pacer<'a> {
     wall: Wall,
     threads: &'a Threads,
-    seats: Seats<Threads>,
+    seats: CoreSeats<Threads>,
     agenda: Agenda,
-    parcels: Receiver<Parcel>,
+    parcels: Receiver<ActorOutput>,
     /// Messages that were delivered and whose parcels have not come back.
     under_way: u64,
     lag: Histogram<u64>,
@@ -251,8 +251,8 @@ impl Pacer<'_> {
         }
     }
 
-    fn take(&mut self, parcel: Parcel) {
-        let Parcel { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
+    fn take(&mut self, parcel: ActorOutput) {
+        let ActorOutput { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
         self.under_way -= 1;
         // A histogram that grows takes any value; one that saturates would hide the worst.
         self.lag.record(lag.as_micros()).expect("the histogram grows");
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::{Core, ToTracker};
 
-    fn factor(factor: f64) -> impl Fn(Play) -> (RunStats, Ending) {
+    fn factor(factor: f64) -> impl Fn(RunPlan) -> (RunStats, Ending) {
         move |play| run_scaled(play, factor)
     }
 
@@ -350,7 +350,7 @@ mod tests {
     fn causes_are_told_before_effects() {
         const ALL: u32 = 300;
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(3) };
+        let mut play = RunPlan { events, ..play(3) };
         // A number goes round three trackers, on whatever threads they are.
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
             core(move |msg: ToTracker, out| {

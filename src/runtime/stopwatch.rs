@@ -18,7 +18,7 @@ const STRIDE: u64 = 32;
 
 /// The measurements of the stopwatch.
 #[derive(Debug)]
-pub struct Thinking {
+pub struct StopwatchReadings {
     /// How long offers took to answer, in nanoseconds. After the first 10,000, one in 32 is timed
     /// and counted for all of them.
     pub decision_time: Histogram<u64>,
@@ -29,15 +29,15 @@ pub struct Thinking {
 /// A policy with a stopwatch.
 pub struct Stopwatch {
     policy: Box<dyn Scheduler>,
-    seen: Arc<Mutex<Thinking>>,
+    seen: Arc<Mutex<StopwatchReadings>>,
     offers: u64,
 }
 
 impl Stopwatch {
     /// Returns the policy with a stopwatch, and where that can be read.
-    pub fn new(policy: Box<dyn Scheduler>) -> (Self, Arc<Mutex<Thinking>>) {
+    pub fn new(policy: Box<dyn Scheduler>) -> (Self, Arc<Mutex<StopwatchReadings>>) {
         let decision_time = Histogram::new(3).expect("three digits are within the crate's limits");
-        let seen = Arc::new(Mutex::new(Thinking { decision_time, panicked: false }));
+        let seen = Arc::new(Mutex::new(StopwatchReadings { decision_time, panicked: false }));
         (Self { policy, seen: seen.clone(), offers: 0 }, seen)
     }
 
@@ -89,7 +89,9 @@ mod tests {
     use super::*;
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::testing::Bench;
-    use mumakil_core::mapred::{By, JobId, Orders, PerSlot, Precedence, Reach, Reason};
+    use mumakil_core::mapred::{
+        JobId, MapReach, Orders, PerSlot, Precedence, PrecedenceBy, Reason,
+    };
 
     /// Launches a map of the first job wherever it is asked, and panics when it is told to.
     #[derive(Default)]
@@ -112,7 +114,7 @@ mod tests {
         }
 
         fn precedence(&self) -> Precedence {
-            Precedence::of_jobs(By::Size)
+            Precedence::of_jobs(PrecedenceBy::Size)
         }
 
         fn tick_every(&self) -> Option<SimSpan> {
@@ -125,14 +127,14 @@ mod tests {
 
         fn offer(&mut self, offer: &mut Offer<'_>) {
             assert!(!self.panics, "no slot for anybody");
-            offer.launch_map(JobId(0), Reach::Any, Reason::Other("simple"));
+            offer.launch_map(JobId(0), MapReach::Any, Reason::Other("simple"));
             if self.overfills {
-                offer.launch_map(JobId(0), Reach::Any, Reason::Other("one more"));
+                offer.launch_map(JobId(0), MapReach::Any, Reason::Other("one more"));
             }
         }
     }
 
-    fn bench(policy: Simple) -> (Bench<Stopwatch>, Arc<Mutex<Thinking>>) {
+    fn bench(policy: Simple) -> (Bench<Stopwatch>, Arc<Mutex<StopwatchReadings>>) {
         let (policy, seen) = Stopwatch::new(Box::new(policy));
         (Bench::new(policy, 1, PerSlot { map: 1, reduce: 1 }), seen)
     }
@@ -142,7 +144,7 @@ mod tests {
         let (mut bench, seen) = bench(Simple::default());
         assert!(bench.policy.wants_full_trackers() && bench.policy.reads_progress());
         assert!(bench.policy.orders_reading());
-        assert_eq!(bench.policy.precedence(), Precedence::of_jobs(By::Size));
+        assert_eq!(bench.policy.precedence(), Precedence::of_jobs(PrecedenceBy::Size));
         assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
         let job = bench.job(1, 0, |_| {});
         assert_eq!(bench.tick().beat(0).len(), 1);

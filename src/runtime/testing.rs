@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::{Cast, EventSink, Links, Play};
+use super::{EventSink, Links, RunCores, RunPlan};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -50,10 +50,10 @@ pub(super) fn job_tracker(
 }
 
 /// A run without end of cores that do nothing, over links that take no time.
-pub(super) fn play(trackers: usize) -> Play {
+pub(super) fn play(trackers: usize) -> RunPlan {
     let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _| {}) };
-    Play {
-        cast: Cast {
+    RunPlan {
+        cast: RunCores {
             job_tracker: core(|_, _| {}),
             injector: core(|_, _| {}),
             trackers: (0..trackers).map(tracker).collect(),

@@ -10,10 +10,10 @@ use super::testing::{
 use super::testing::{job_tracker, links, witness};
 use super::*;
 use mumakil_base::random::Dist;
-use mumakil_core::mapred::{Calm, Fact, FlowRate, Outbox, TrackerFact, TrackerId};
+use mumakil_core::mapred::{Fact, FlowRate, IdleState, Outbox, TrackerFact, TrackerId};
 use parking_lot::Mutex;
 
-type Run = fn(Play) -> (RunStats, Ending);
+type Run = fn(RunPlan) -> (RunStats, Ending);
 
 const SCALED: &str = "scaled";
 const DRIVES: [(&str, Run); 3] =
@@ -35,7 +35,7 @@ fn a_run_in_which_nothing_is_to_come_has_stalled() {
 fn a_run_goes_on_while_anybody_has_something_to_do() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(1) };
+        let mut play = RunPlan { events, ..play(1) };
         // A call is told to the tracker, which waits and calls with the next number.
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
@@ -59,14 +59,14 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
 
 /// The JobTracker hears itself every millisecond, says that it has been calm for as long, and once
 /// that nothing moves any more stops the run.
-fn calm(trackers: u32) -> Play {
+fn calm(trackers: u32) -> RunPlan {
     let mut play = play(1);
     play.cast.job_tracker = job_tracker(move |msg, out| {
         if let ToJobTracker::Rest = msg {
             out.stop = Some(StopReason::Stalled(Box::default()));
             return;
         }
-        out.calm = Some(Calm { trackers, since: out.now });
+        out.calm = Some(IdleState { trackers, since: out.now });
         out.plan(MS, ToJobTracker::Expire);
     });
     play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
@@ -126,7 +126,7 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
     const ALL: u32 = 5_000;
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(1) };
+        let mut play = RunPlan { events, ..play(1) };
         play.cast.job_tracker = job_tracker(|msg, out| see(out, called(&msg)));
         play.cast.injector = core(|_, out| {
             for number in ALL / 2..ALL {
@@ -146,7 +146,7 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
 fn the_fabric_is_told_of_flows_and_tells_rates() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(1) };
+        let mut play = RunPlan { events, ..play(1) };
         play.cast.trackers = vec![core(|msg, out| match msg {
             ToTracker::Rates(rates) => see(out, rates[0].number),
             _ => out.affect(ToFabric::Settle),
@@ -166,7 +166,7 @@ fn links_take_their_time_and_plans_none() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let links = Links { latency: Dist::Constant(MS * 2), ..links(1) };
-        let mut play = Play { events, links, ..play(1) };
+        let mut play = RunPlan { events, links, ..play(1) };
         play.cast.job_tracker = job_tracker(|msg, out| see(out, called(&msg)));
         play.cast.trackers = vec![core(|_, out| {
             out.send(call(2));
@@ -184,7 +184,7 @@ fn links_take_their_time_and_plans_none() {
 fn a_core_ends_the_run() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
-        let mut play = Play { events, ..play(1) };
+        let mut play = RunPlan { events, ..play(1) };
         play.cast.job_tracker = job_tracker(|msg, out| {
             see(out, called(&msg));
             out.send_after(MS, call(called(&msg) + 1));
@@ -212,7 +212,7 @@ fn clockwork_ends_the_run_as_well() {
 fn a_run_ends_when_its_time_is_up() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
-        let mut play = Play { events, until: ms(11), ..play(1) };
+        let mut play = RunPlan { events, until: ms(11), ..play(1) };
         play.cast.job_tracker = job_tracker(|_, out| {
             see(out, 0);
             out.plan(MS * 4, recall(0));
@@ -235,7 +235,7 @@ fn the_job_tracker_is_heard_out_when_the_run_is_over() {
         for (end, told) in ends.into_iter().zip([vec![0, 100], vec![0]]) {
             let (events, facts) = witness();
             let times = Arc::new(Mutex::new(Vec::new()));
-            let mut play = Play { events, ..play(1) };
+            let mut play = RunPlan { events, ..play(1) };
             let seen_at = times.clone();
             play.cast.job_tracker = core(move |msg, out| {
                 let number = if let ToJobTracker::Over = msg { 100 } else { called(&msg) };
@@ -264,7 +264,7 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
         for (panic, words) in panics {
             for mail in [tell(0, 1), beat(0, 1)] {
                 let (events, facts) = witness();
-                let mut play = Play { events, ..play(1) };
+                let mut play = RunPlan { events, ..play(1) };
                 play.cast.trackers = vec![core(move |msg, out| {
                     see(out, told(&msg));
                     if told(&msg) == 1 {
@@ -305,7 +305,7 @@ fn a_run_whose_facts_nobody_takes_ends() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         drop(facts);
-        let mut play = Play { events, ..play(1) };
+        let mut play = RunPlan { events, ..play(1) };
         play.cast.job_tracker = job_tracker(|msg, out| {
             out.send_after(MS, call(called(&msg) + 1));
             if called(&msg) == 3 {

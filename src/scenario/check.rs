@@ -8,7 +8,7 @@ mod expectations;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::later::Later;
+use super::later::LaterChange;
 use super::spec::Scenario;
 use crate::fault::Fault;
 use crate::fault::known::FaultContext;
@@ -21,9 +21,9 @@ use mumakil_base::nearest::nearest;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Factor, Quantity as _, SimSpan};
 use mumakil_core::cluster::{ClusterSpec, Placement, Topology};
-use mumakil_core::mapred::{Auto, Fuzz, Hadoop, SlotKind};
+use mumakil_core::mapred::{AutoSpan, Hadoop, IntervalFuzz, SlotKind};
 use mumakil_core::trace::TraceFile;
-use mumakil_yaml::{Displaced, Path, PathStep, Problem};
+use mumakil_yaml::{DisplacedSettings, Path, PathStep, YamlProblem};
 
 /// No attempt is faster than the shortest time there is: with more than so many times the usual speed
 /// one of a second would take less than a microsecond.
@@ -45,7 +45,7 @@ pub enum Warning {
         message: String,
     },
     /// Settings are gone with the choice or preset that they belong to.
-    Displaced(Displaced),
+    Displaced(DisplacedSettings),
     /// Anything else, in words.
     Doubt(String),
 }
@@ -53,7 +53,7 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Displaced(Displaced { settings, of, at, by, origin }) => {
+            Self::Displaced(DisplacedSettings { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
                 let more = match rest.len() {
@@ -78,13 +78,13 @@ const MOST_SETTINGS: usize = 6;
 /// The findings of the checks.
 #[derive(Default)]
 pub(super) struct Checked {
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<YamlProblem>,
     pub(super) warnings: Vec<Warning>,
 }
 
 impl Checked {
     fn value(&mut self, path: &str, message: impl Into<String>) {
-        self.problems.push(Problem::value(Path::of(path), message));
+        self.problems.push(YamlProblem::value(Path::of(path), message));
     }
 
     fn doubt(&mut self, message: String) {
@@ -92,7 +92,7 @@ impl Checked {
     }
 
     /// Adds what is wrong with the options of a source.
-    fn add_options(&mut self, source: &dyn Source, problems: Vec<Problem>) {
+    fn add_options(&mut self, source: &dyn Source, problems: Vec<YamlProblem>) {
         let at = options_of(source);
         self.problems.extend(problems.into_iter().map(|problem| problem.inside(&at)));
     }
@@ -264,7 +264,7 @@ fn check_writer(scenario: &Scenario, found: &mut Checked) {
     {
         let path = Path::of("cluster.hdfs.placement.writer");
         let hint = format!("they are node-1 to node-{nodes}");
-        found.problems.push(Problem::value(path, message).hint(hint));
+        found.problems.push(YamlProblem::value(path, message).hint(hint));
     }
 }
 
@@ -287,7 +287,7 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
 fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let heartbeat = hadoop.heartbeat_interval(cluster.nodes.get());
     if heartbeat.is_zero() {
-        if hadoop.heartbeat == Auto::Auto {
+        if hadoop.heartbeat == AutoSpan::Auto {
             let message = "with so many heartbeats a second the interval of this cluster is 0s; \
                            raise `heartbeat_floor`";
             found.value("hadoop.heartbeats_per_second", message);
@@ -297,7 +297,7 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
     // One that cannot keep up has a queue in any order, and one with much time hardly has any.
-    if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
+    if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
         let busy = (100.0 * busy) as u32;
         found.doubt(format!(
             "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
@@ -346,7 +346,7 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
             "raise it above {needed}, `cluster.jobtracker.per_heartbeat` and twice the largest latency, \
              or the run never ends"
         );
-        found.problems.push(Problem::value(path, message).hint(hint));
+        found.problems.push(YamlProblem::value(path, message).hint(hint));
     }
 }
 
@@ -418,7 +418,7 @@ fn check_order(jobs: &[JobEntry], found: &mut Checked) {
             match number.get(name.as_str()) {
                 Some(&before) => follows[job].push(before),
                 None => found.problems.push(
-                    Problem::value(
+                    YamlProblem::value(
                         Path::of(&at(job, "after")).index(place),
                         format!("there is no job `{name}`"),
                     )
@@ -468,7 +468,7 @@ fn options_of(source: &dyn Source) -> Path {
 }
 
 /// Puts the mistakes of drawn jobs where they were made; of each option the first.
-fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Problem>) {
+fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<YamlProblem>) {
     let mut told = BTreeSet::new();
     problems.retain_mut(|problem| {
         let [PathStep::Key(workload), PathStep::Key(list), PathStep::Index(job), ..] =
@@ -493,7 +493,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
         if let Some(hosts) = source.hosts_key().filter(|_| topology.is_some()) {
             let message = "the nodes come from `cluster.topology` already";
             let path = options_of(&**source).key(hosts);
-            found.problems.push(Problem::key(path, message));
+            found.problems.push(YamlProblem::key(path, message));
         }
     }
     let keys: Vec<&str> = workload.sources.iter().map(|source| source.key()).collect();
@@ -503,7 +503,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
         [first, second, ..] => {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
-            found.problems.push(Problem::key(path, message).hint("keep one of them"));
+            found.problems.push(YamlProblem::key(path, message).hint("keep one of them"));
         }
     }
 }
@@ -511,7 +511,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
 /// Jobs that share a file split it alike.
 fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, message) in file_clashes(jobs, block) {
-        let problem = Problem::value(Path::of(&at(number, "file")), message);
+        let problem = YamlProblem::value(Path::of(&at(number, "file")), message);
         found.problems.push(problem.hint(ONE_SIZE));
     }
 }
@@ -569,7 +569,8 @@ fn check_later(
     }
     // Written behind the workload's jobs they are a list, and their places in it are moved here.
     let own = if intact("workload") { jobs } else { &[] };
-    let all: Vec<JobEntry> = own.iter().cloned().chain(Later::jobs(&scenario.later)).collect();
+    let all: Vec<JobEntry> =
+        own.iter().cloned().chain(LaterChange::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
     if intact("cluster") {
@@ -580,7 +581,7 @@ fn check_later(
         let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
-        found.problems.push(Problem { path, ..problem });
+        found.problems.push(YamlProblem { path, ..problem });
     }
 }
 
@@ -638,12 +639,12 @@ fn check_faults(
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
     let at_their_times =
-        *submission == Submission::Replay && *start == Auto::Auto && warm_start.is_none();
+        *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
     let submit_of = |name: &str| {
         let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
         let own = own.find(|job| job.name == name).map(|job| job.submit);
         own.or_else(|| {
-            Later::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
+            LaterChange::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
         })
     };
     for (number, fault) in scenario.faults.iter().enumerate() {

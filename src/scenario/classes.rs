@@ -15,12 +15,12 @@ pub enum ClassRule {
     /// Nothing: every job fits.
     Any,
     /// A count that compares so with a number.
-    Compare(Counted, ClassComparison, u32),
+    Compare(ClassCount, ClassComparison, u32),
 }
 
 /// The number that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum ClassCount {
     /// The job's maps.
     Maps,
     /// The job's reduces.
@@ -47,8 +47,8 @@ impl ClassRule {
     pub fn fits(self, maps: u32, reduces: u32) -> bool {
         let Self::Compare(counted, comparison, number) = self else { return true };
         let count = match counted {
-            Counted::Maps => maps,
-            Counted::Reduces => reduces,
+            ClassCount::Maps => maps,
+            ClassCount::Reduces => reduces,
         };
         let (first, end) = comparison.range(number);
         (first..end).contains(&count.into())
@@ -101,12 +101,13 @@ pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Ite
 /// Returns the classes of the jobs of a trace, which names none: those in which HFSP's experiments
 /// report Facebook's jobs of 2009.
 pub(super) fn by_size() -> IndexMap<String, ClassRule> {
-    let at_most = |maps| ClassRule::Compare(Counted::Maps, ClassComparison::AtMost, maps);
+    let at_most = |maps| ClassRule::Compare(ClassCount::Maps, ClassComparison::AtMost, maps);
     let classes = [("small", at_most(2)), ("medium", at_most(500)), ("large", ClassRule::Any)];
     classes.into_iter().map(|(class, rule)| (class.to_owned(), rule)).collect()
 }
 
-const COUNTED: [(&str, Counted); 2] = [("maps", Counted::Maps), ("reduces", Counted::Reduces)];
+const COUNTED: [(&str, ClassCount); 2] =
+    [("maps", ClassCount::Maps), ("reduces", ClassCount::Reduces)];
 
 /// The longer signs first, so that `<` does not take a part of `<=`.
 const COMPARISONS: [(&str, ClassComparison); 5] = [

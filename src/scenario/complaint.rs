@@ -1,16 +1,16 @@
 //! Complaints about an expression become mistakes of the file that it stands in.
 
 use mumakil_results::expect::{ExprComplaint, Misfit};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// An expression that is wrong in some column of its text.
-pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> Problem {
+pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem {
     let (column, message) = (complaint.column(text), &complaint.message);
     let message = match text.trim() {
         "" => format!("there is no expression: {message}"),
         _ => format!("column {column} of `{text}`: {message}"),
     };
-    let problem = Problem::part(at, message, text, complaint.span.clone());
+    let problem = YamlProblem::part(at, message, text, complaint.span.clone());
     let count = |mark| text.matches(mark).count();
     match &complaint.hint {
         // `[p95(sojourn, class=small)]` is a list of two texts, neither of which is whole.
@@ -23,10 +23,10 @@ pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> Problem {
 }
 
 /// A published number that cannot stand beside what is measured.
-pub fn misplaced(at: Path, misfit: Misfit) -> Problem {
+pub fn misplaced(at: Path, misfit: Misfit) -> YamlProblem {
     let at = match misfit.place {
         Some(place) => at.index(place),
         None => at,
     };
-    Problem::value(at, misfit.message).hint(misfit.hint)
+    YamlProblem::value(at, misfit.message).hint(misfit.hint)
 }

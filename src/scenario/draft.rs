@@ -16,13 +16,13 @@ use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
 use mumakil_yaml::{
-    Conditional, Displaced, Document, Finding, FindingSpot, MOST, Origin, Path, Problem,
-    is_nothing, lay, read, tree,
+    ConditionalSetting, DisplacedSettings, Document, Finding, FindingSpot, MOST, Origin, Path,
+    YamlProblem, is_nothing, lay, read, tree,
 };
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedScenario {
     /// The scenario, with every value in place.
     pub scenario: Scenario,
     /// Settings that are hardly meant as they stand.
@@ -39,7 +39,7 @@ pub fn load(
     path: &std::path::Path,
     sets: &[String],
     registry: &Registry,
-) -> Result<Loaded, ScenarioError> {
+) -> Result<LoadedScenario, ScenarioError> {
     Draft::read(path)?.with(sets).resolve(registry)
 }
 
@@ -53,7 +53,7 @@ pub fn parse(
     text: &str,
     sets: &[String],
     registry: &Registry,
-) -> Result<Loaded, ScenarioError> {
+) -> Result<LoadedScenario, ScenarioError> {
     Draft::of(name, text)?.with(sets).resolve(registry)
 }
 
@@ -61,9 +61,9 @@ pub fn parse(
 #[derive(Clone, Debug)]
 pub struct Draft {
     document: Document,
-    problems: Vec<Problem>,
+    problems: Vec<YamlProblem>,
     findings: Vec<Finding>,
-    displaced: Vec<Displaced>,
+    displaced: Vec<DisplacedSettings>,
 }
 
 impl Draft {
@@ -115,7 +115,7 @@ impl Draft {
         target: &Path,
         value: Value,
         origin: Origin,
-    ) -> Result<Vec<Displaced>, String> {
+    ) -> Result<Vec<DisplacedSettings>, String> {
         self.document.put(target, value, origin, shape())
     }
 
@@ -218,11 +218,11 @@ impl Draft {
     ///
     /// # Errors
     /// With everything that is wrong in it.
-    pub fn resolve(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
+    pub fn resolve(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
         let (merged, plain) = self.complete(&mut problems);
         let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
-        let mut conditional = Conditional::find(shape(), &merged, Path::default(), is_said);
+        let mut conditional = ConditionalSetting::find(shape(), &merged, Path::default(), is_said);
         // Every mistake takes another reading, so those of a large file come a few at a time.
         let most = if self.document.size() > 1 << 20 { 3 } else { MOST };
         let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
@@ -286,7 +286,9 @@ impl Draft {
         problems.truncate(most);
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
         match scenario {
-            Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings, heeded }),
+            Some(scenario) if findings.is_empty() => {
+                Ok(LoadedScenario { scenario, warnings, heeded })
+            }
             _ => Err(ScenarioError::invalid(findings)),
         }
     }
@@ -296,7 +298,7 @@ impl Draft {
     ///
     /// # Errors
     /// With everything that is wrong in it, or the files that are missing.
-    pub fn resolve_with_files(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
+    pub fn resolve_with_files(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let mut loaded = self.resolve(registry)?;
         let folder = loaded.scenario.folder.clone();
         let missing = loaded.scenario.keyed_files_mut().filter_map(|(key, file)| {
@@ -304,7 +306,7 @@ impl Draft {
             let why = std::fs::metadata(&path).err()?;
             let message = format!("cannot read {}: {why}", path.display());
             let hint = "a relative path begins in the scenario's folder, or where you are";
-            Some(self.finding(Problem::value(Path::of(&key), message).hint(hint)))
+            Some(self.finding(YamlProblem::value(Path::of(&key), message).hint(hint)))
         });
         let missing: Vec<Finding> = missing.collect();
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
@@ -316,12 +318,12 @@ impl Draft {
     }
 
     /// Returns a problem as users see it.
-    pub fn finding(&self, problem: Problem) -> Finding {
+    pub fn finding(&self, problem: YamlProblem) -> Finding {
         self.document.finding(problem)
     }
 
     /// Returns what the user wrote with the presets under it, and the presets alone.
-    fn complete(&self, problems: &mut Vec<Problem>) -> (Value, Value) {
+    fn complete(&self, problems: &mut Vec<YamlProblem>) -> (Value, Value) {
         let Some(written) = self.document.tree().as_mapping() else {
             return (self.document.tree().clone(), Mapping::new().into());
         };
@@ -363,18 +365,18 @@ pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
 /// Returns what is wrong if a workload has no source of jobs, or two.
-fn without_source(workload: Option<&Value>) -> Option<Problem> {
+fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {
     let at = Path::of(WORKLOADS.key);
     let Some(workload) = workload else {
-        let problem = Problem::value(Path::default(), "the scenario has no `workload`")
+        let problem = YamlProblem::value(Path::default(), "the scenario has no `workload`")
             .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`");
-        return Some(Problem { path: at, ..problem });
+        return Some(YamlProblem { path: at, ..problem });
     };
     // In one layer a source does not lie over the preset, it contradicts it.
     let (own, brought) = shape().at(&at).contradiction(workload.as_mapping()?)?;
     let message = format!("jobs come from one source, and the preset has `{brought}` already");
     let hint = format!("keep one of them; `{brought}: null` takes away what the preset brings");
-    Some(Problem::key(at.key(own.as_str().unwrap_or_default()), message).hint(hint))
+    Some(YamlProblem::key(at.key(own.as_str().unwrap_or_default()), message).hint(hint))
 }
 
 /// Returns whether a section leaves nothing to its preset.
@@ -731,11 +733,11 @@ mod tests {
     #[test]
     fn a_mistake_is_shown_in_the_file_that_has_it() {
         let draft = laid("{cluster: {racks: 0}}", "\ncluster: {nodes: 0}");
-        let place = |path: &str| match draft.finding(Problem::value(Path::of(path), "wrong")).place
-        {
-            FindingSpot::Text { file, line, column, .. } => (file, line, column),
-            other => panic!("{other:?}"),
-        };
+        let place =
+            |path: &str| match draft.finding(YamlProblem::value(Path::of(path), "wrong")).place {
+                FindingSpot::Text { file, line, column, .. } => (file, line, column),
+                other => panic!("{other:?}"),
+            };
         assert_eq!(place("cluster.racks"), ("under.yaml".to_owned(), 1, 19));
         assert_eq!(place("cluster.nodes"), ("over.yaml".to_owned(), 2, 18));
     }

@@ -46,19 +46,19 @@ use sha2::{Digest as _, Sha256};
 
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 use self::crashes::Crashes;
 use self::decommission::Decommission;
 use self::delay::DelayFault;
 use self::disk::Disk;
 use self::duplication::Duplication;
-use self::effects::Cue;
+use self::effects::FaultCue;
 use self::hangs::Hangs;
 use self::jobtracker::JobTrackerProcess;
 use self::join::Join;
 use self::kill::Kill;
-use self::kind::{FaultKind, Moment};
+use self::kind::{FaultKind, FaultMoment};
 use self::loss::Loss;
 use self::out_of_memory::OutOfMemory;
 use self::partition::Partition;
@@ -78,7 +78,7 @@ pub use self::known::FaultContext;
 macro_rules! kinds {
     ($($key:ident: $FaultKind:ident,)+) => {
         /// The keys of all kinds, and when each happens, in the order of the list.
-        const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $FaultKind::MOMENT)),+];
+        const KINDS: &[(&str, FaultMoment)] = &[$((stringify!($key), $FaultKind::MOMENT)),+];
 
         /// The kind of a fault, with its options.
         #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +93,7 @@ macro_rules! kinds {
                 }
             }
 
-            fn moment(&self) -> Moment {
+            fn moment(&self) -> FaultMoment {
                 match self {
                     $(Self::$FaultKind(_) => $FaultKind::MOMENT,)+
                 }
@@ -125,19 +125,19 @@ macro_rules! kinds {
 
             /// Says what of the options does not fit the cluster or the workload. A fault of a named
             /// moment must say which nodes it strikes.
-            fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
+            fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
                 match self {
                     $(Self::$FaultKind(kind) => kind.check(known),)+
                 }?;
                 let Some(target) = self.target() else { return Ok(()) };
-                if self.moment() == Moment::Named && target.is_silent() {
+                if self.moment() == FaultMoment::Named && target.is_silent() {
                     let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
-                    return Err(Problem::value(Path::default(), message));
+                    return Err(YamlProblem::value(Path::default(), message));
                 }
                 target.check(known)
             }
 
-            fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+            fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
                 match self {
                     $(Self::$FaultKind(kind) => kind.apply(cue, effects),)+
                 }
@@ -205,11 +205,11 @@ fn about<K: JsonSchema>() -> String {
 }
 
 fn about_at() -> String {
-    let keys = |of: Moment| {
+    let keys = |of: FaultMoment| {
         let kinds = KINDS.iter().filter(move |(_, moment)| *moment == of);
         listed(quoted(kinds.map(|(key, _)| *key)), "and")
     };
-    let (named, open) = (keys(Moment::Named), keys(Moment::Open));
+    let (named, open) = (keys(FaultMoment::Named), keys(FaultMoment::Open));
     format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
 }
 
@@ -255,7 +255,7 @@ impl Fault {
 
     /// Says what of the fault does not fit the cluster or the workload; the path begins below its
     /// [`key`](Self::key).
-    pub fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
+    pub fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         self.what.check(known)
     }
 }
@@ -276,7 +276,7 @@ impl<'a> Effects<'a> {
             let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
             let nodes = target.map(|target| target.of(site.topology, site.seed, draws));
             let at = SimTime::ZERO + at.unwrap_or_default();
-            let cue = Cue { at, draws, nodes: nodes.unwrap_or_default() };
+            let cue = FaultCue { at, draws, nodes: nodes.unwrap_or_default() };
             effects.resends |= what.disturbs_messages();
             what.apply(&cue, &mut effects);
         }
@@ -289,7 +289,7 @@ impl TryFrom<FaultEntry> for Fault {
     fn try_from(entry: FaultEntry) -> Result<Self, String> {
         let at = entry.at;
         let mut all = entry.all();
-        let needs_time = |what: &&FaultChoice| what.moment() == Moment::Named && at.is_none();
+        let needs_time = |what: &&FaultChoice| what.moment() == FaultMoment::Named && at.is_none();
         if let Some(late) = all.iter().find(needs_time) {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
@@ -297,7 +297,7 @@ impl TryFrom<FaultEntry> for Fault {
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
-            (Some(what), true) if what.moment() == Moment::None && at.is_some() => {
+            (Some(what), true) if what.moment() == FaultMoment::None && at.is_some() => {
                 Err("a share holds from the beginning to the end: it has no `at`".to_owned())
             }
             (Some(what), true) => Ok(Self { at, what }),
@@ -343,7 +343,7 @@ mod tests {
     use crate::workload::jobs::JobEntry;
     use mumakil_base::units::{Bytes, Fraction};
     use mumakil_core::cluster::{ClusterSpec, Topology, TrackerId};
-    use mumakil_core::mapred::{Harm, Mail, Mishap, ToNature};
+    use mumakil_core::mapred::{Mail, Mishap, MishapHarm, ToFaultInjector};
 
     fn faults(yaml: &str) -> Result<Vec<Fault>, serde_yaml::Error> {
         list(serde_yaml::Deserializer::from_str(yaml))
@@ -397,10 +397,10 @@ mod tests {
         }
 
         /// Returns when something befalls nodes, which, and what; of what comes again, the first time.
-        fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, Harm)> {
+        fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, MishapHarm)> {
             let effects = self.effects(yaml);
             let begins = |(at, mail): &(SimTime, Mail)| match mail {
-                Mail::Nature(ToNature::Begins(stroke)) => {
+                Mail::FaultInjector(ToFaultInjector::Begins(stroke)) => {
                     let Mishap { nodes, harm, .. } = &effects.mishaps[stroke.number as usize];
                     Some((at.as_millis(), nodes.iter().map(|node| node.0 + 1).collect(), *harm))
                 }

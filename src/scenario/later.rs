@@ -14,7 +14,7 @@ use mumakil_base::units::SimSpan;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Later {
+pub struct LaterChange {
     /// When.
     pub at: SimSpan,
     /// A job arrives beside those of the workload, whatever their submission is. It is written as those
@@ -30,7 +30,7 @@ pub struct Later {
     pub scheduler: Option<SchedulerChoice>,
 }
 
-impl Later {
+impl LaterChange {
     /// Returns that another policy takes over.
     pub fn scheduler(at: SimSpan, choice: SchedulerChoice) -> Self {
         Self { at, submit: None, scheduler: Some(choice) }

@@ -30,11 +30,11 @@ pub mod workload;
 
 pub use check::Warning;
 pub use choice::SchedulerChoice;
-pub use classes::{ClassComparison, ClassRule, Counted};
+pub use classes::{ClassComparison, ClassCount, ClassRule};
 pub use complaint::{misplaced, unusable};
-pub use draft::{Draft, Loaded, load, parse};
+pub use draft::{Draft, LoadedScenario, load, parse};
 pub use error::ScenarioError;
-pub use later::Later;
+pub use later::LaterChange;
 pub use reference::Reference;
 pub use registry::{PolicyEntry, Registry};
 pub use schema::{generator, schema};

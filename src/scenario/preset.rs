@@ -6,7 +6,7 @@
 use serde_yaml::{Mapping, Value};
 
 use super::shape::shape;
-use mumakil_yaml::{Path, Problem, lay, tree};
+use mumakil_yaml::{Path, YamlProblem, lay, tree};
 
 /// The presets of one key of a scenario.
 pub(super) struct Presets {
@@ -127,7 +127,7 @@ impl Presets {
         &self,
         written: Option<&Value>,
         unnamed: Value,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<YamlProblem>,
     ) -> Value {
         let at = Path::of(self.key);
         let (name, at) = match written {
@@ -142,12 +142,12 @@ impl Presets {
             Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
             Value::Number(number) => number.to_string(),
             _ => {
-                problems.push(Problem::value(at, format!("a {} is a name", self.kind)));
+                problems.push(YamlProblem::value(at, format!("a {} is a name", self.kind)));
                 return self.plain();
             }
         };
         self.get(&name).unwrap_or_else(|| {
-            problems.push(Problem::unknown(self.kind, &name, self.names(), at));
+            problems.push(YamlProblem::unknown(self.kind, &name, self.names(), at));
             self.plain()
         })
     }

@@ -24,12 +24,14 @@ use crate::workload::source::{Source, SourceKind};
 use crate::workload::spec::WorkloadSpec;
 use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
-use mumakil_core::mapred::{Complaint, Overhear, PerSlot, Policy, Promised, Scheduler, Site, Tell};
+use mumakil_core::mapred::{
+    Complaint, PerSlot, Policy, PolicyDialogue, PolicySite, PolicyWords, PromisedSlots, Scheduler,
+};
 use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, visit_policies};
 use mumakil_yaml::{
-    Conditional, Finding, FindingSpot, LateShape, MOST, Path, PathStep, Problem, TreeShape, lay,
-    read, write,
+    ConditionalSetting, Finding, FindingSpot, LateShape, MOST, Path, PathStep, TreeShape,
+    YamlProblem, lay, read, write,
 };
 
 /// The names that scenarios can use: policies and kinds of workload, each in the order in which they were
@@ -42,8 +44,8 @@ pub struct Registry {
     /// Whether somebody has added a format.
     has_own_formats: bool,
     /// The listener to policies, and to their talk with other programs.
-    tell: Tell,
-    overhear: Option<Overhear>,
+    tell: PolicyWords,
+    overhear: Option<PolicyDialogue>,
     may_start: bool,
 }
 
@@ -65,7 +67,8 @@ struct SourceEntry {
 
 /// Reads the options of a source, of which so many mistakes are looked for; where those are mended
 /// the fallback has what to go on with.
-type ReadSource = fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
+type ReadSource =
+    fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<YamlProblem>);
 
 /// No policies; see [`Registry::new`].
 impl Default for Registry {
@@ -83,16 +86,16 @@ pub struct PolicyEntry {
     schema: fn(SchemaGenerator) -> Schema,
     shape: LateShape,
     heeds_bytes: bool,
-    promised: fn(&Value, &TreeShape, PerSlot<u64>) -> Promised,
+    promised: fn(&Value, &TreeShape, PerSlot<u64>) -> PromisedSlots,
     complete: Complete,
     build: Build,
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-type Complete = fn(&Value, &TreeShape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
+type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> (Value, Vec<YamlProblem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
-type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
+type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<YamlProblem>>;
 
 impl PolicyVisitor for Registry {
     fn visit<P: Policy>(&mut self) {
@@ -188,13 +191,13 @@ impl Registry {
     }
 
     /// Sets who hears what policies say of themselves; without this nobody does.
-    pub fn set_voice(&mut self, tell: Tell) -> &mut Self {
+    pub fn set_voice(&mut self, tell: PolicyWords) -> &mut Self {
         self.tell = tell;
         self
     }
 
     /// Sets who hears what is said between policies and other programs.
-    pub fn set_overhear(&mut self, overhear: Overhear) -> &mut Self {
+    pub fn set_overhear(&mut self, overhear: PolicyDialogue) -> &mut Self {
         self.overhear = Some(overhear);
         self
     }
@@ -206,12 +209,12 @@ impl Registry {
     }
 
     /// Returns who hears what policies say of themselves.
-    pub fn tell(&self) -> Tell {
+    pub fn tell(&self) -> PolicyWords {
         self.tell.clone()
     }
 
     /// Returns who hears what is said between policies and other programs.
-    pub fn overhear(&self) -> Option<Overhear> {
+    pub fn overhear(&self) -> Option<PolicyDialogue> {
         self.overhear.clone()
     }
 
@@ -242,8 +245,8 @@ impl Registry {
         fallback: &Value,
         most: usize,
         is_said: impl Fn(&Path, &Value) -> bool,
-        conditional: &mut Vec<Conditional<'s>>,
-    ) -> Vec<Problem> {
+        conditional: &mut Vec<ConditionalSetting<'s>>,
+    ) -> Vec<YamlProblem> {
         let at = Path::of("workload");
         let mut problems = Vec::new();
         for (key, entry) in &self.sources {
@@ -251,7 +254,12 @@ impl Registry {
             let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
             let Some(options) = options else { continue };
             let at = at.key(key);
-            conditional.extend(Conditional::find(&entry.shape, &options, at.clone(), &is_said));
+            conditional.extend(ConditionalSetting::find(
+                &entry.shape,
+                &options,
+                at.clone(),
+                &is_said,
+            ));
             let fallback = at.get(fallback).unwrap_or(&Value::Null);
             let (source, mistakes) = (entry.read)(options, fallback, &entry.shape, most);
             problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
@@ -259,7 +267,7 @@ impl Registry {
         }
         let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
         for key in workload.unread.keys().filter_map(Value::as_str) {
-            problems.push(Problem::unknown("field", key, known(), at.key(key)));
+            problems.push(YamlProblem::unknown("field", key, known(), at.key(key)));
         }
         problems
     }
@@ -283,7 +291,7 @@ impl Registry {
 
     /// Returns the slots of a cluster of so many that a policy promises to pools or queues, by their
     /// names.
-    pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> Promised {
+    pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> PromisedSlots {
         let promised = |entry: &PolicyEntry| (entry.promised)(&choice.options, &entry.shape, slots);
         self.get(&choice.name).map(promised).unwrap_or_default()
     }
@@ -309,7 +317,7 @@ impl Registry {
     pub fn check(
         &self,
         choice: &SchedulerChoice,
-        site: &Site<'_>,
+        site: &PolicySite<'_>,
     ) -> Result<Vec<String>, ScenarioError> {
         self.complete(choice, site).map(|(_, doubts)| doubts).map_err(without_place)
     }
@@ -318,8 +326,8 @@ impl Registry {
     pub(super) fn complete(
         &self,
         choice: &SchedulerChoice,
-        site: &Site<'_>,
-    ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
+        site: &PolicySite<'_>,
+    ) -> Result<(SchedulerChoice, Vec<String>), Vec<YamlProblem>> {
         let entry = self.known(choice)?;
         let (options, mut problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
         problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
@@ -331,7 +339,7 @@ impl Registry {
     }
 
     /// Says of an option that a policy does not have which others do.
-    fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut Problem) {
+    fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
             [PathStep::Key(key)] => key.as_str(),
@@ -348,10 +356,10 @@ impl Registry {
         }
     }
 
-    fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<Problem>> {
+    fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<YamlProblem>> {
         self.get(&choice.name).ok_or_else(|| {
             let at = Path::of("scheduler").key(&choice.name);
-            vec![Problem::unknown("policy", &choice.name, self.names(), at)]
+            vec![YamlProblem::unknown("policy", &choice.name, self.names(), at)]
         })
     }
 }
@@ -399,8 +407,8 @@ impl PolicyEntry {
 }
 
 /// Returns problems with a choice that is no text any more.
-fn without_place(problems: Vec<Problem>) -> ScenarioError {
-    let finding = |problem: Problem| Finding {
+fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
+    let finding = |problem: YamlProblem| Finding {
         message: problem.message,
         hint: problem.hint,
         path: problem.path.to_string(),
@@ -410,7 +418,7 @@ fn without_place(problems: Vec<Problem>) -> ScenarioError {
 }
 
 /// Returns problems within a policy's options as problems of the scenario.
-fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
+fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProblem> {
     let at = Path::of("scheduler").key(&choice.name);
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
@@ -419,8 +427,8 @@ fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
 fn complete<P: Policy>(
     written: &Value,
     shape: &TreeShape,
-    site: &Site<'_>,
-) -> (Value, Vec<Problem>, Vec<String>) {
+    site: &PolicySite<'_>,
+) -> (Value, Vec<YamlProblem>, Vec<String>) {
     let (options, mut problems) = options_of::<P>(written, shape);
     let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
     let mut doubts = Vec::new();
@@ -430,19 +438,19 @@ fn complete<P: Policy>(
                 doubts.push(format!("{message}; {hint}"));
             } else {
                 let path = path.iter().fold(Path::default(), |path, key| path.key(key));
-                problems.push(Problem::value(path, message).hint(hint));
+                problems.push(YamlProblem::value(path, message).hint(hint));
             }
         }
     }
     // A default is nobody's word, also as the site has it.
     let plain = LazyCell::new(|| {
         let mut plain = P::Options::default();
-        P::settle(&mut plain, &Site { jobs: Vec::new(), ..*site });
+        P::settle(&mut plain, &PolicySite { jobs: Vec::new(), ..*site });
         write(&plain)
     });
     let options = write(&options);
     let is_said = |path: &Path, value: &Value| path.get(&plain) != Some(value);
-    let found = Conditional::find(shape, &options, Path::default(), is_said);
+    let found = ConditionalSetting::find(shape, &options, Path::default(), is_said);
     let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
     doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
     (options, problems, doubts)
@@ -452,7 +460,10 @@ fn defaults<P: Policy>() -> Value {
     write(&P::Options::default())
 }
 
-fn options_of<P: Policy>(written: &Value, shape: &TreeShape) -> (Option<P::Options>, Vec<Problem>) {
+fn options_of<P: Policy>(
+    written: &Value,
+    shape: &TreeShape,
+) -> (Option<P::Options>, Vec<YamlProblem>) {
     let plain = defaults::<P>();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
     if says_nothing {
@@ -541,8 +552,8 @@ pub(super) mod tests {
         registry
     }
 
-    fn site() -> Site<'static> {
-        Site {
+    fn site() -> PolicySite<'static> {
+        PolicySite {
             folder: "".as_ref(),
             line: HadoopLine::V020,
             slots: PerSlot::default(),

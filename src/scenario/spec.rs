@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::SchedulerChoice;
 use super::classes::ClassRule;
-use super::later::Later;
+use super::later::LaterChange;
 use crate::fault::Fault;
 use crate::workload::jobs::JobEntry;
 use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::mapred::{Hadoop, Site, Speculation};
+use mumakil_core::mapred::{Hadoop, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{AloneRow, AttemptRow, ChainRow, SlotsRow};
@@ -66,7 +66,7 @@ pub struct Scenario {
     /// Other changes while the run goes on: a job is submitted beside the workload, or another
     /// policy takes over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub later: Vec<Later>,
+    pub later: Vec<LaterChange>,
     /// The outputs of a run.
     #[serde(default)]
     pub record: RecordSpec,
@@ -114,7 +114,7 @@ impl Scenario {
 
     /// Returns the policies that decide, in the order in which they do.
     pub fn policies(&self) -> impl Iterator<Item = &SchedulerChoice> {
-        let later = Later::policies(&self.later).map(|(_, choice)| choice);
+        let later = LaterChange::policies(&self.later).map(|(_, choice)| choice);
         std::iter::once(&self.scheduler).chain(later)
     }
 
@@ -127,8 +127,8 @@ impl Scenario {
     }
 
     /// Returns what a policy may know of the place where it is to work.
-    pub fn site(&self) -> Site<'_> {
-        Site {
+    pub fn site(&self) -> PolicySite<'_> {
+        PolicySite {
             folder: &self.folder,
             line: self.hadoop.line,
             slots: self.cluster.slots(),

@@ -10,7 +10,7 @@ use mumakil_core::cluster::NodeCount;
 
 const JOB: &str = "workload: {jobs: [{name: a, maps: 1}]}\n";
 
-fn parse_with(text: &str, sets: &[&str]) -> Result<Loaded, ScenarioError> {
+fn parse_with(text: &str, sets: &[&str]) -> Result<LoadedScenario, ScenarioError> {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
     parse("test.yaml", text, &sets, &registry())
 }
@@ -533,7 +533,7 @@ fn the_last_setting_of_the_command_line_wins() {
 fn the_line_of_mumak_brings_its_cluster_and_another_is_told_to_be_slow() {
     let jobs = "workload: {jobs: [{name: a, maps: 1}]}";
     let times = |text: &str| {
-        let Loaded { scenario, warnings, .. } =
+        let LoadedScenario { scenario, warnings, .. } =
             parse_with(&format!("{text}\n{jobs}"), &[]).unwrap();
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         (scenario.cluster.jobtracker.init.as_millis(), warnings)

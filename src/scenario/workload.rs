@@ -59,12 +59,12 @@ pub mod swim;
 #[cfg(test)]
 mod testing;
 
-pub use arrivals::{Arrival, BatchId, Way, Workload};
+pub use arrivals::{Arrival, BatchId, SubmissionWay, Workload};
 pub use format::{Format, Formats};
 pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};
 pub use list::{JobFile, ListSource};
-pub use mix::{Arrivals, JobType, Mix, Names, Several};
+pub use mix::{Arrivals, JobType, Mix, NameChoices, Names};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub use shares::ReduceShares;
 pub use site::WorkloadSite;
@@ -72,4 +72,4 @@ pub use sls::Sls;
 pub use source::{FoundJobs, Source, SourceKind};
 pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
-pub use swim::{AtLeast, Between, Mapping, Swim, SwimPace};
+pub use swim::{AtLeast, Mapping, Swim, SwimPace, SwimRange};

@@ -28,10 +28,10 @@ use indexmap::IndexMap;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use self::judge::Wrong;
+use self::judge::CaseFlaw;
 pub use self::subject::Subject;
 use self::trial::Trial;
-use mumakil_core::mapred::{Elsewhere, Policy as _};
+use mumakil_core::mapred::{ExternalWork, Policy as _};
 use mumakil_policies::external::External;
 use mumakil_scenario::{Registry, schema};
 
@@ -55,7 +55,7 @@ pub struct Hunt {
 
 /// The counts of a hunt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct HuntTally {
     /// How many cases were run.
     pub runs: u64,
     /// In how many of them something was broken.
@@ -72,13 +72,13 @@ pub struct Tally {
     pub repeated: u64,
     /// The answers of programs in runs that came to an end.
     #[serde(skip)]
-    pub elsewhere: Elsewhere,
+    pub elsewhere: ExternalWork,
     /// How long the runs took.
     #[serde(skip)]
     pub real: Duration,
 }
 
-impl Tally {
+impl HuntTally {
     /// Returns whether nothing was found.
     pub const fn is_clean(&self) -> bool {
         self.violations == 0 && self.endless == 0 && self.stalled == 0
@@ -99,7 +99,7 @@ impl Tally {
 
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Catch {
+pub struct HuntCatch {
     /// The number of the first case that shows it.
     pub seed: u64,
     /// How many cases show it, if each mistake is told once.
@@ -122,7 +122,11 @@ pub fn without_programs(registry: &Registry) -> Registry {
 /// Hunts; calls `tell` with `None` for each case that is done, and with each catch. Mumakil is tried
 /// [without programs](without_programs), and each case that is wrong is told at once. A program has few
 /// mistakes and shows them in many cases: each is told once, in the order of the first cases that show it.
-pub fn hunt(hunt: &Hunt, registry: &Registry, tell: impl FnMut(Option<Catch>) + Send) -> Tally {
+pub fn hunt(
+    hunt: &Hunt,
+    registry: &Registry,
+    tell: impl FnMut(Option<HuntCatch>) + Send,
+) -> HuntTally {
     let tells_each = matches!(hunt.subject, Subject::Mumakil { .. });
     let tame = without_programs(registry);
     let registry = if tells_each { &tame } else { registry };
@@ -130,7 +134,7 @@ pub fn hunt(hunt: &Hunt, registry: &Registry, tell: impl FnMut(Option<Catch>) + 
     let draw = |seed| hunt.subject.draw(seed, &schema, registry);
     let trial = |seed| Trial::new(&hunt.subject, registry, seed);
     // Makes the scenario of a mistake as small as it can be while it still shows the mistake.
-    let catch = |seed, cases, wrong: Wrong| {
+    let catch = |seed, cases, wrong: CaseFlaw| {
         let shows = |tree: &serde_yaml::Value| {
             // Without a size it would be the preset's: larger, though it says less.
             let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
@@ -139,15 +143,15 @@ pub fn hunt(hunt: &Hunt, registry: &Registry, tell: impl FnMut(Option<Catch>) + 
         };
         let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
         // The smallest one says it best.
-        let Wrong { words, said, .. } = shown.unwrap_or(wrong);
-        Catch { seed, cases, words, said, yaml: draw::text(&hunt.subject.cast(&smallest)) }
+        let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
+        HuntCatch { seed, cases, words, said, yaml: draw::text(&hunt.subject.cast(&smallest)) }
     };
     let (began, first_wrong) = (now(), OnceLock::<Instant>::new());
     let is_over = || {
         hunt.time.is_some_and(|time| time <= began.elapsed())
             || first_wrong.get().is_some_and(|at| hunt.patience <= at.elapsed())
     };
-    let so_far = Mutex::new((Tally::default(), Vec::new(), tell));
+    let so_far = Mutex::new((HuntTally::default(), Vec::new(), tell));
     each_case(hunt, is_over, |seed| {
         let (one, wrong) = trial(seed).of(&draw(seed));
         let (mut caught, mut left) = (None, None);
@@ -169,7 +173,7 @@ pub fn hunt(hunt: &Hunt, registry: &Registry, tell: impl FnMut(Option<Catch>) + 
     });
     let (tally, mut wrong, mut tell) = so_far.into_inner();
     wrong.sort_by_key(|(seed, _)| *seed);
-    let mut kinds = IndexMap::<String, (u64, u64, Wrong)>::new();
+    let mut kinds = IndexMap::<String, (u64, u64, CaseFlaw)>::new();
     for (seed, wrong) in wrong {
         kinds.entry(wrong.sign().to_owned()).or_insert((seed, 0, wrong)).1 += 1;
     }

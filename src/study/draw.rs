@@ -31,7 +31,7 @@ use serde_yaml::Value;
 
 use self::bars::BarChart;
 use self::boxes::BoxPlot;
-use self::canvas::{Asked, Canvas};
+use self::canvas::{AskedExpression, Canvas};
 use self::ecdf::Distribution;
 use self::heat::HeatMap;
 use self::kind::ChartKind;
@@ -44,9 +44,9 @@ use crate::plan::axes;
 use mumakil_draw::chart::{Caption, Drawing};
 use mumakil_results::expect::{Figure, Space, Unit, combinations};
 use mumakil_results::tables::ReadError;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
-pub(crate) use canvas::Material;
+pub(crate) use canvas::ChartMaterial;
 pub use expressions::OneOrMore;
 pub use stack::StackedSlots;
 
@@ -157,7 +157,7 @@ impl From<Drawing> for Picture {
 /// Draws all charts that a study has.
 pub(crate) fn draw(
     specs: &[ChartSpec],
-    material: &Material<'_>,
+    material: &ChartMaterial<'_>,
 ) -> Result<Vec<Picture>, ReadError> {
     let mut pictures = Vec::new();
     for spec in specs {
@@ -195,42 +195,42 @@ fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
 }
 
 /// Returns the axis that the study compares.
-fn compared(space: &Space) -> Result<usize, Problem> {
+fn compared(space: &Space) -> Result<usize, YamlProblem> {
     space.compared.ok_or_else(|| {
         let message = "a chart of ratios needs a study that compares";
-        Problem::value(Path::default(), message).hint("such as `compare: scheduler`")
+        YamlProblem::value(Path::default(), message).hint("such as `compare: scheduler`")
     })
 }
 
-fn itself_chosen(name: &str, at: Path) -> Problem {
+fn itself_chosen(name: &str, at: Path) -> YamlProblem {
     let message = format!("what this chart shows chooses its values of `{name}` itself");
-    Problem::value(at, message).hint("all would show the same: leave this out")
+    YamlProblem::value(at, message).hint("all would show the same: leave this out")
 }
 
 /// Returns what the expressions of a kind mean; `None` unless all mean something.
-fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<Asked<'c>>> {
+fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression<'c>>> {
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
     let expressions = kind.expressions().into_iter();
     let asked = expressions.map(|(name, text)| {
         let plan = shown.plan(text, space).ok()?;
-        Some(Asked { name, text, plan })
+        Some(AskedExpression { name, text, plan })
     });
     asked.collect()
 }
 
 impl ChartSpec {
     /// Returns its kind, and the key that it stands at.
-    fn kind(&self) -> Result<(&'static str, Box<dyn ChartKind + '_>), Problem> {
+    fn kind(&self) -> Result<(&'static str, Box<dyn ChartKind + '_>), YamlProblem> {
         let mut kinds = self.kinds().into_iter();
         match (kinds.next(), kinds.next()) {
             (Some(kind), None) => Ok(kind),
-            _ => Err(Problem::value(Path::default(), "a chart has one kind")
+            _ => Err(YamlProblem::value(Path::default(), "a chart has one kind")
                 .hint(format!("one of {}", Self::KINDS.join(", ")))),
         }
     }
 
     /// Finds the axes, and the cells of each chart.
-    fn layout(&self, kind: &dyn ChartKind, space: &Space) -> Result<Layout, Problem> {
+    fn layout(&self, kind: &dyn ChartKind, space: &Space) -> Result<Layout, YamlProblem> {
         let axis = |key: &str, name: &Option<String>| {
             name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
         };
@@ -241,7 +241,7 @@ impl ChartSpec {
         }
         if over.is_some() && over == by {
             let message = "`over` and `by` are the same axis";
-            return Err(Problem::value(Path::of("by"), message));
+            return Err(YamlProblem::value(Path::of("by"), message));
         }
         let compared = if kind.compares() { Some(compared(space)?) } else { None };
         let chosen = chosen(kind, space);
@@ -249,7 +249,9 @@ impl ChartSpec {
             let name = space.axes[axis].name();
             let message =
                 format!("this compares the values of `{name}`, which its metric chooses itself");
-            return Err(Problem::value(Path::default(), message).hint("draw `bars` or a `line`"));
+            return Err(
+                YamlProblem::value(Path::default(), message).hint("draw `bars` or a `line`")
+            );
         }
         let laid_out = |place: usize| [over, by, compared].contains(&Some(place));
         let mut choices: Vec<Vec<usize>> = Vec::new();
@@ -262,7 +264,7 @@ impl ChartSpec {
             let name = space.axes[axis].name();
             if compared == Some(axis) {
                 let message = format!("the values of `{name}` are what this chart compares");
-                return Err(Problem::value(Path::of(key), message));
+                return Err(YamlProblem::value(Path::of(key), message));
             }
             if chosen.contains(&axis) {
                 return Err(itself_chosen(name, Path::of(key)));
@@ -273,14 +275,14 @@ impl ChartSpec {
             let at = Path::of("where").key(name);
             if laid_out(place) {
                 let message = format!("all values of `{name}` lie on this chart");
-                return Err(Problem::value(at, message));
+                return Err(YamlProblem::value(at, message));
             }
             choices[place] = vec![axes::find_value(&space.axes[place], label, at)?];
         }
         let count: usize = choices.iter().map(Vec::len).product();
         if MOST_CHARTS < count {
             let message = format!("this makes {count} charts, more than {MOST_CHARTS}");
-            return Err(Problem::value(Path::default(), message)
+            return Err(YamlProblem::value(Path::default(), message)
                 .hint("fix an axis: `where: {cluster.nodes: 10}`"));
         }
         let charts = combinations(&choices);
@@ -293,10 +295,10 @@ impl ChartSpec {
         kind: &dyn ChartKind,
         layout: &Layout,
         cell: &[usize],
-        material: &Material<'_>,
+        material: &ChartMaterial<'_>,
         before: usize,
     ) -> Caption {
-        let Material { study, space, runs, .. } = material;
+        let ChartMaterial { study, space, runs, .. } = material;
         let what = kind.what();
         let laid_out = |axis: usize| {
             [layout.over, layout.by, layout.compared].contains(&Some(axis))

@@ -4,7 +4,7 @@
 //! how people call it, and on which machines it runs, is told by the command `mumakil` above.
 //!
 //! - `plan`: a file becomes a [`Study`], and a study a [`Plan`] of runs, each known by a hash of all that
-//!   decides its results. A [`Sheet`] says in the study's folder which run is which.
+//!   decides its results. A [`StudyManifest`] says in the study's folder which run is which.
 //! - `run`: workers do the runs that are missing, and leave each whole or not at all; several processes may
 //!   share them.
 //! - `watch`: processes give signs of life, and from these and from the runs follows how far a study is.
@@ -20,28 +20,28 @@ mod plan;
 mod run;
 mod watch;
 
-pub use conclude::comparisons::{Comparison, Oddity, OutlyingSeed};
+pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
 pub use conclude::findings::{CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings};
 pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet,
 };
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
-pub use plan::bring::{Bring, BringError};
-pub use plan::compared::Against;
+pub use plan::bring::{BringError, BroughtFiles};
+pub use plan::compared::ComparedWith;
 pub use plan::named::NamedFile;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
-pub use plan::search::{Hunt, Search};
-pub use plan::sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
+pub use plan::search::{BoundSearch, Search};
+pub use plan::sheet::{SheetAxis, SheetCell, StudyManifest, read_sheet};
 pub use plan::spec::{Study, schema};
-pub use run::doubts::Doubts;
+pub use run::doubts::RunWarnings;
 pub use run::failed;
 pub use run::forecast::Forecast;
 pub use run::shared_runs::SharedRuns;
-pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Form, Store};
-pub use run::work::{Effort, NextRun, Shard, WorkStep};
-pub use watch::at_work::{ALONE, Sign, signs, take_over, write_sign};
-pub use watch::life::{EVERY, End, Fate, Going, Hold, Life, SlowRun, Stamp};
+pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
+pub use run::work::{NextRun, RunEffort, Shard, WorkStep};
+pub use watch::at_work::{ALONE, LifeSign, signs, take_over, write_sign};
+pub use watch::life::{EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState};
 pub use watch::pace::{StudyPace, rate, rest_s};
 pub use watch::status::{Failed, Running, Status, StudyProcess};

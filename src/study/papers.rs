@@ -12,14 +12,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mumakil_scenario::{Draft, ScenarioError};
-use mumakil_yaml::Problem;
+use mumakil_yaml::YamlProblem;
 
-pub use report::{FileOutcome, Repeated, VerdictRow, check, report};
-pub use tally::Tally;
+pub use report::{FileOutcome, RepeatedExperiment, VerdictRow, check, report};
+pub use tally::VerdictTally;
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedExperiment {
     /// Its id.
     pub id: &'static str,
     /// The subject.
@@ -27,11 +27,11 @@ pub struct Listed {
 }
 
 macro_rules! listed {
-    ($($id:literal $what:literal)*) => { &[$(Listed { id: $id, what: $what }),*] };
+    ($($id:literal $what:literal)*) => { &[$(ListedExperiment { id: $id, what: $what }),*] };
 }
 
 /// All experiments, paper by paper.
-pub const LIST: &[Listed] = listed!(
+pub const LIST: &[ListedExperiment] = listed!(
     "DS-F1" "task and job lengths of a Facebook-like generator"
     "DS-3.2" "how soon new jobs have all their slots"
     "DS-F2" "locality by job size under naive fair sharing"
@@ -199,13 +199,13 @@ impl ExperimentFile {
     ///
     /// # Errors
     /// If it is no YAML, or the experiment is not on the list.
-    pub fn listed(&self) -> Result<Option<Listed>, ScenarioError> {
+    pub fn listed(&self) -> Result<Option<ListedExperiment>, ScenarioError> {
         let draft = self.draft(None)?;
         let Some(id) = draft.experiment_id() else { return Ok(None) };
         let known = LIST.iter().find(|listed| listed.id == id).copied();
         known.map(Some).ok_or_else(|| {
             let at = mumakil_yaml::Path::of("experiment.id");
-            let problem = Problem::value(at, format!("`{id}` is no experiment of the list"));
+            let problem = YamlProblem::value(at, format!("`{id}` is no experiment of the list"));
             let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
             ScenarioError::invalid(vec![draft.finding(problem)])
         })

@@ -9,10 +9,10 @@ use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
 use super::finding::{Excerpt, Finding, FindingSpot, clip};
-use super::layer::{Lost, find, lay_at};
+use super::layer::{LostSettings, find, lay_at};
 use super::locate::locate;
 use super::path::{Path, PathStep, PointAt};
-use super::read::Problem;
+use super::read::YamlProblem;
 use super::shape::TreeShape;
 use super::tree;
 
@@ -47,17 +47,17 @@ struct NamedText {
 
 /// Where a value was written.
 #[derive(Clone, Debug)]
-pub struct Origin(Written);
+pub struct Origin(OriginText);
 
 #[derive(Clone, Debug)]
-enum Written {
+enum OriginText {
     Argument(Arc<str>),
     Text(NamedText, Path),
 }
 
 /// Settings of a user that are gone, since another choice or preset has taken the place of theirs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Displaced {
+pub struct DisplacedSettings {
     /// The paths of the settings.
     pub settings: Vec<String>,
     /// The file or argument that has them.
@@ -73,14 +73,14 @@ pub struct Displaced {
 impl Origin {
     /// Returns the origin of what stands in an argument of the command line, such as `--set seed=5`.
     pub fn argument(argument: &str) -> Self {
-        Self(Written::Argument(argument.into()))
+        Self(OriginText::Argument(argument.into()))
     }
 
     /// Returns the argument or the file.
     fn name(&self) -> &str {
         match &self.0 {
-            Written::Argument(argument) => argument,
-            Written::Text(text, _) => &text.file,
+            OriginText::Argument(argument) => argument,
+            OriginText::Text(text, _) => &text.file,
         }
     }
 }
@@ -126,12 +126,12 @@ impl Layer {
 impl Document {
     /// Reads a text; `file` stands for its file in messages. Keys that stand twice are problems of
     /// the document.
-    pub fn read(file: &str, text: &str) -> Result<(Self, Vec<Problem>), Box<Finding>> {
+    pub fn read(file: &str, text: &str) -> Result<(Self, Vec<YamlProblem>), Box<Finding>> {
         let text = NamedText { file: file.into(), text: text.into() };
         match tree(&text.text) {
             Ok(tree) => {
                 let problems = tree.doubled.into_iter().map(doubled).collect();
-                let origin = Origin(Written::Text(text.clone(), Path::default()));
+                let origin = Origin(OriginText::Text(text.clone(), Path::default()));
                 let layers = [Layer::of(tree.value, origin)];
                 Ok((Self::of(text, layers, &TreeShape::default()).0, problems))
             }
@@ -149,7 +149,7 @@ impl Document {
         text: NamedText,
         layers: impl IntoIterator<Item = Layer>,
         shape: &TreeShape,
-    ) -> (Self, Vec<Displaced>) {
+    ) -> (Self, Vec<DisplacedSettings>) {
         let mut document =
             Self { text, layers: Vec::new(), tree: Value::Null, written: Vec::new() };
         let displaced = layers.into_iter().flat_map(|layer| document.push(layer, shape)).collect();
@@ -157,10 +157,10 @@ impl Document {
     }
 
     /// Returns what stands at a key as a document of its own: a layer, or a list of them from the bottom.
-    pub fn within(&self, key: &str, shape: &TreeShape) -> Option<(Self, Vec<Displaced>)> {
+    pub fn within(&self, key: &str, shape: &TreeShape) -> Option<(Self, Vec<DisplacedSettings>)> {
         let at = Path::default().key(key);
         let layer = |tree: &Value, at| {
-            Layer::of(tree.clone(), Origin(Written::Text(self.text.clone(), at)))
+            Layer::of(tree.clone(), Origin(OriginText::Text(self.text.clone(), at)))
         };
         let layers = match self.tree.get(key)? {
             Value::Sequence(list) => {
@@ -172,7 +172,7 @@ impl Document {
     }
 
     /// Returns the document without these keys of the root; and what is gone in the rest.
-    pub fn without(&self, keys: &[&str], shape: &TreeShape) -> (Self, Vec<Displaced>) {
+    pub fn without(&self, keys: &[&str], shape: &TreeShape) -> (Self, Vec<DisplacedSettings>) {
         let layers = self.layers.iter().filter_map(|layer| layer.without(keys));
         Self::of(self.text.clone(), layers, shape)
     }
@@ -208,7 +208,7 @@ impl Document {
     }
 
     /// Lays the layers of another document over this one; returns what is gone by that.
-    pub fn lay(&mut self, over: &Self, shape: &TreeShape) -> Vec<Displaced> {
+    pub fn lay(&mut self, over: &Self, shape: &TreeShape) -> Vec<DisplacedSettings> {
         let layers = over.layers.iter().cloned();
         layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
@@ -223,12 +223,12 @@ impl Document {
         value: Value,
         origin: Origin,
         shape: &TreeShape,
-    ) -> Result<Vec<Displaced>, String> {
+    ) -> Result<Vec<DisplacedSettings>, String> {
         let (target, entry) = find(&self.tree, path, shape)?;
         Ok(self.push(Layer { target, entry, value: Arc::new(value), origin }, shape))
     }
 
-    fn push(&mut self, layer: Layer, shape: &TreeShape) -> Vec<Displaced> {
+    fn push(&mut self, layer: Layer, shape: &TreeShape) -> Vec<DisplacedSettings> {
         let (at, over) = layer.tree();
         let laid = lay_at(&mut self.tree, &at, over, shape);
         let by = layer.origin.name();
@@ -239,13 +239,13 @@ impl Document {
         displaced
     }
 
-    fn displaced(&self, lost: &Lost, by: &str) -> Vec<Displaced> {
+    fn displaced(&self, lost: &LostSettings, by: &str) -> Vec<DisplacedSettings> {
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
             let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
-        let of = |(of, settings): (&str, _)| Displaced {
+        let of = |(of, settings): (&str, _)| DisplacedSettings {
             settings,
             of: of.to_owned(),
             at: lost.at.to_string(),
@@ -275,8 +275,8 @@ impl Document {
     pub fn origin(&self, path: &Path) -> Origin {
         let layer = self.wrote(path);
         match (&layer.origin.0, layer.inside(path)) {
-            (Written::Text(text, at), Some(inside)) => {
-                Origin(Written::Text(text.clone(), at.join(inside)))
+            (OriginText::Text(text, at), Some(inside)) => {
+                Origin(OriginText::Text(text.clone(), at.join(inside)))
             }
             _ => layer.origin.clone(),
         }
@@ -289,7 +289,7 @@ impl Document {
 
     /// Returns what an argument has put at a path or inside of it.
     pub fn argued(&self, path: &Path) -> Option<&Path> {
-        let is_argument = |layer: &&Layer| matches!(layer.origin.0, Written::Argument(_));
+        let is_argument = |layer: &&Layer| matches!(layer.origin.0, OriginText::Argument(_));
         let mut targets = self.layers.iter().filter(is_argument).map(|layer| &layer.target);
         targets.find(|target| path.contains(target))
     }
@@ -300,12 +300,14 @@ impl Document {
     }
 
     /// Returns a problem as users see it.
-    pub fn finding(&self, problem: Problem) -> Finding {
+    pub fn finding(&self, problem: YamlProblem) -> Finding {
         let layer = self.wrote(&problem.path);
         let mut place = match (&layer.origin.0, layer.inside(&problem.path)) {
-            (Written::Argument(argument), _) => FindingSpot::Argument(argument.to_string()),
-            (Written::Text(text, at), Some(inside)) => text.locate(&at.join(inside), problem.part),
-            (Written::Text(text, at), None) => text.locate(at, PointAt::Key),
+            (OriginText::Argument(argument), _) => FindingSpot::Argument(argument.to_string()),
+            (OriginText::Text(text, at), Some(inside)) => {
+                text.locate(&at.join(inside), problem.part)
+            }
+            (OriginText::Text(text, at), None) => text.locate(at, PointAt::Key),
         };
         if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =
             (&mut place, &problem.within)
@@ -333,13 +335,13 @@ impl NamedText {
     }
 }
 
-fn doubled(path: Path) -> Problem {
+fn doubled(path: Path) -> YamlProblem {
     let key = match path.0.last() {
         Some(PathStep::Key(key)) => key.clone(),
         _ => path.to_string(),
     };
-    let problem = Problem::key(path, format!("the key `{key}` stands twice"));
-    Problem { part: PointAt::SecondKey, ..problem }
+    let problem = YamlProblem::key(path, format!("the key `{key}` stands twice"));
+    YamlProblem { part: PointAt::SecondKey, ..problem }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-use super::read::Within;
+use super::read::TextSpan;
 
 /// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
@@ -104,7 +104,7 @@ impl Excerpt {
 
     /// Marks no more than a part of the text that is marked, if that is what stands here; returns by
     /// how much the mark has moved.
-    pub(crate) fn narrow(&mut self, to: &Within) -> usize {
+    pub(crate) fn narrow(&mut self, to: &TextSpan) -> usize {
         let marked: String = self.line.chars().skip(self.before).collect();
         let bare = marked.trim_start_matches(['"', '\'']);
         if !bare.starts_with(&to.text) {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn of_an_expression_the_part_that_is_wrong_is_marked() {
-        let within = Within { text: "mean(x) < 3".to_owned(), from: 5, len: 1 };
+        let within = TextSpan { text: "mean(x) < 3".to_owned(), from: 5, len: 1 };
         for (text, column) in [("- mean(x) < 3", 3), ("- 'mean(x) < 3'", 3)] {
             let mut excerpt = Excerpt::of(text, 1, column);
             excerpt.narrow(&within);

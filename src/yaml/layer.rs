@@ -16,16 +16,16 @@ use super::shape::TreeShape;
 
 /// The result of laying one tree over another.
 #[derive(Debug, Default)]
-pub(crate) struct Laid {
+pub(crate) struct LaidTree {
     /// The outermost nodes that were written.
     pub(super) written: Vec<Path>,
     /// Settings that are gone without having been named.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostSettings>,
 }
 
 /// Settings that are gone because the choice or preset to which they belong was replaced.
 #[derive(Debug)]
-pub(crate) struct Lost {
+pub(crate) struct LostSettings {
     /// The settings.
     pub settings: Vec<Path>,
     /// Where something else stands now.
@@ -40,8 +40,8 @@ pub fn lay(under: &mut Value, over: Value, shape: &TreeShape) {
 }
 
 /// Lays a tree over a node of another one, which must be there; tells what became of that.
-pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> Laid {
-    let mut laid = Laid::default();
+pub(super) fn lay_at(tree: &mut Value, at: &Path, over: Value, shape: &TreeShape) -> LaidTree {
+    let mut laid = LaidTree::default();
     let node = at.get_mut(tree).expect("a list that a layer brings is there when it is laid");
     laid.lay(node, over, shape.at(at), at);
     laid
@@ -97,7 +97,7 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
     Ok((at, entry))
 }
 
-impl Laid {
+impl LaidTree {
     fn lay(&mut self, under: &mut Value, mut over: Value, shape: &TreeShape, at: &Path) {
         if !shape.merges(under, &over) {
             return self.replace(under, over, shape, at);
@@ -155,7 +155,7 @@ impl Laid {
         let unnamed = below.iter().filter(|key| is_gone(key) && !over.contains_key(*key));
         lost.extend(unnamed.map(|key| at.key(key.as_str().unwrap_or_default())));
         if !lost.is_empty() {
-            self.lost.push(Lost { settings: lost, at: at.clone(), by: by.clone() });
+            self.lost.push(LostSettings { settings: lost, at: at.clone(), by: by.clone() });
         }
         under.retain(|key, _| !is_gone(key));
         over.retain(|key, _| !is_gone(key));
@@ -168,7 +168,7 @@ impl Laid {
             let settings: Vec<Path> = inside.map(|path| at.join(&path.0)).collect();
             if !settings.is_empty() {
                 let by = shape.name_in(&over).unwrap_or(&over).clone();
-                self.lost.push(Lost { settings, at: at.clone(), by });
+                self.lost.push(LostSettings { settings, at: at.clone(), by });
             }
         }
         *under = over;

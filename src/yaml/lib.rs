@@ -22,13 +22,13 @@ mod shape;
 pub mod testing;
 mod tree;
 
-pub use document::{Displaced, Document, Origin};
+pub use document::{DisplacedSettings, Document, Origin};
 pub use finding::{Excerpt, Finding, FindingSpot, print};
 pub use path::{Path, PathStep};
-pub use read::{MOST, Problem, read, read_whole};
+pub use read::{MOST, YamlProblem, read, read_whole};
 
 pub use layer::lay;
 pub use node::{fields, write};
-pub use only_if::{Conditional, each, is_nothing, only};
+pub use only_if::{ConditionalSetting, each, is_nothing, only};
 pub use shape::{LateShape, TreeShape, kept::kept};
 pub use tree::read as tree;

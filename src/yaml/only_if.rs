@@ -28,7 +28,7 @@ use mumakil_base::units::tell::listed;
 
 /// A setting that somebody has said and that has an effect only on a condition.
 #[derive(Clone, Debug)]
-pub struct Conditional<'s> {
+pub struct ConditionalSetting<'s> {
     /// Where it stands: of several entries of a list, the first.
     pub path: Path,
     /// How many others like it there are.
@@ -38,7 +38,7 @@ pub struct Conditional<'s> {
     holds: bool,
 }
 
-impl<'s> Conditional<'s> {
+impl<'s> ConditionalSetting<'s> {
     /// Returns the settings that have conditions in a tree that stands at a path, of those that
     /// somebody said. Parts that others may add to, such as policies with their options, are trees of their own.
     pub fn find(
@@ -99,7 +99,7 @@ struct Finder<'s, 'v, F> {
     /// The mappings around, from the outermost.
     around: Vec<(&'s TreeShape, &'v Mapping)>,
     path: Path,
-    found: Vec<Conditional<'s>>,
+    found: Vec<ConditionalSetting<'s>>,
 }
 
 impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
@@ -182,13 +182,14 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
     }
 
     fn note(&mut self, condition: &'s Json, holds: bool) {
-        let is_same =
-            |of: &&mut Conditional<'_>| std::ptr::eq(of.condition, condition) && of.holds == holds;
+        let is_same = |of: &&mut ConditionalSetting<'_>| {
+            std::ptr::eq(of.condition, condition) && of.holds == holds
+        };
         match self.found.iter_mut().find(is_same) {
             Some(first) => first.others += 1,
             None => {
                 let path = self.path.clone();
-                self.found.push(Conditional { path, others: 0, condition, holds });
+                self.found.push(ConditionalSetting { path, others: 0, condition, holds });
             }
         }
     }
@@ -233,7 +234,7 @@ mod tests {
             },
         } }));
         let tree: Value = serde_yaml::from_str(tree).unwrap();
-        let found = Conditional::find(&shape, &tree, Path::default(), |_, said| *said != 7);
+        let found = ConditionalSetting::find(&shape, &tree, Path::default(), |_, said| *said != 7);
         let idle = found.iter().filter(|it| !it.matters(|fact| fact == "a fact"));
         let idle = idle.map(|it| it.warning(""));
         idle.map(|it| it.replace(" has no effect: it has one only", "")).collect()

@@ -18,7 +18,7 @@ use mumakil_base::units::tell::{listed, quoted};
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct YamlProblem {
     /// Where in the tree it is.
     pub path: Path,
     /// Whether the key or the value is wrong.
@@ -28,12 +28,12 @@ pub struct Problem {
     /// A hint how to mend it.
     pub hint: Option<String>,
     /// The part of the value's text that is wrong, if not all of it.
-    pub within: Option<Within>,
+    pub within: Option<TextSpan>,
 }
 
 /// A part of a text: where it begins and how long it is, in letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Within {
+pub struct TextSpan {
     pub(crate) text: String,
     pub(crate) from: usize,
     pub(crate) len: usize,
@@ -42,7 +42,7 @@ pub struct Within {
 /// So many mistakes are reported at most; who has more begins with these.
 pub const MOST: usize = 20;
 
-impl Problem {
+impl YamlProblem {
     /// A value that is wrong.
     pub fn value(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Value, message: message.into(), hint: None, within: None }
@@ -79,7 +79,7 @@ impl Problem {
         let letters = |bytes| text.get(bytes).map(|part: &str| part.chars().count());
         let from = letters(0..part.start).or_else(|| letters(0..text.len()));
         let len = letters(part).map_or(1, |letters| letters.max(1));
-        let within = Within { text: text.to_owned(), from: from.unwrap_or_default(), len };
+        let within = TextSpan { text: text.to_owned(), from: from.unwrap_or_default(), len };
         Self { within: Some(within), ..Self::value(path, message) }
     }
 
@@ -108,9 +108,9 @@ pub fn read<T: DeserializeOwned>(
     fallback: &Value,
     shape: &TreeShape,
     most: usize,
-) -> (Option<T>, Vec<Problem>) {
+) -> (Option<T>, Vec<YamlProblem>) {
     let mut problems = Vec::new();
-    let mut repairs = Repairs::default();
+    let mut repairs = YamlRepairs::default();
     loop {
         let mistake = match T::deserialize(TreeNode(&root)) {
             Ok(value) => return (Some(value), problems),
@@ -133,7 +133,7 @@ pub fn read<T: DeserializeOwned>(
 }
 
 /// Reads a value that stands by itself; the error is the first mistake.
-pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
+pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, YamlProblem> {
     T::deserialize(TreeNode(root)).map_err(|mistake| {
         let path = mistake.path();
         problem(&mistake, path, &TreeShape::default())
@@ -142,7 +142,7 @@ pub fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
 
 /// Changes that let the reading go on.
 #[derive(Default)]
-struct Repairs {
+struct YamlRepairs {
     /// Nodes that now are as if the user had said nothing.
     replaced: Vec<Path>,
     /// Keys that were removed.
@@ -151,7 +151,7 @@ struct Repairs {
     dropped: BTreeMap<Path, Vec<usize>>,
 }
 
-impl Repairs {
+impl YamlRepairs {
     /// Takes the node at a path, or else one around it, out of the way; returns whether that is
     /// possible.
     fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
@@ -214,29 +214,29 @@ fn undo(dropped: &[usize], index: usize) -> usize {
 
 /// Says a mistake in the words of files. The shape tells the names that are known there: it has those that a file
 /// may say and the type does not, such as a preset's name.
-fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> Problem {
+fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
     match &mistake.kind {
         MistakeKind::UnknownField(name, known) => {
             let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
             let of_shape = shape.at(&around).names();
             let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
-            Problem::unknown("field", name, known, path)
+            YamlProblem::unknown("field", name, known, path)
         }
         MistakeKind::UnknownName(name, known) => {
-            Problem::unknown("name", name, known.iter().copied(), path)
+            YamlProblem::unknown("name", name, known.iter().copied(), path)
         }
-        MistakeKind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
+        MistakeKind::Missing(field) => YamlProblem::value(path, format!("missing field `{field}`")),
         MistakeKind::Bare(name) => {
             let such_as = match shape.at(&path).needed_option(name) {
                 Some(option) => format!(", such as `{option}`"),
                 None => String::new(),
             };
-            Problem::value(path, format!("this name needs its options{such_as}"))
+            YamlProblem::value(path, format!("this name needs its options{such_as}"))
         }
         MistakeKind::Wrong(message) => {
             let text = message.strip_prefix("invalid type: text ");
             let text = text.and_then(|text| text.strip_suffix(", expected a list"));
-            let problem = Problem::value(path, message);
+            let problem = YamlProblem::value(path, message);
             match text.and_then(|text| text.strip_prefix('"')?.strip_suffix('"')) {
                 Some(text) => problem.hint(format!("write a list: `[{text}]`")),
                 None => problem,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mumakil::cluster::SlotKind;
 use mumakil::output::results::RunResults;
-use mumakil::tables::{AttemptRow, SlotsRow, Text};
+use mumakil::tables::{AttemptRow, CellText, SlotsRow};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -325,7 +325,8 @@ fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
     for (rules, reasons) in [("0.20", "lent, share"), ("1.x", "lent, reserved, share")] {
         let (folder, _) = run(&wide(rules));
         let rows: Vec<AttemptRow> = RunResults::new(folder.path()).all().unwrap();
-        let told: std::collections::BTreeSet<Text> = rows.into_iter().map(|row| row.code).collect();
+        let told: std::collections::BTreeSet<CellText> =
+            rows.into_iter().map(|row| row.code).collect();
         assert_eq!(told.into_iter().collect::<Vec<_>>().join(", "), reasons, "{rules}");
     }
 }

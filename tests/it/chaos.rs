@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::{
-    AttemptId, Job, JobChange, JobEvent, Offer, Orders, Policy, Reach, Reason, Scheduler,
+    AttemptId, Job, JobChange, JobEvent, MapReach, Offer, Orders, Policy, Reason, Scheduler,
     StopReason, View,
 };
 use mumakil::random::{ChaCha8Rng, Purpose, stream};
@@ -68,7 +68,7 @@ impl Scheduler for Restless {
                 };
                 let reason = Reason::Other("restless");
                 let launched = match kind {
-                    SlotKind::Map => offer.launch_map(job, Reach::Any, reason),
+                    SlotKind::Map => offer.launch_map(job, MapReach::Any, reason),
                     SlotKind::Reduce => offer.launch_reduce(job, reason),
                 };
                 let Some(launched) = launched else { break };

@@ -11,9 +11,11 @@ use mumakil::scenario::{self, Registry, Scenario};
 use mumakil::trace::{FirstFew, Framing, Record, RecordFault, Strictness, TraceError, TraceFile};
 use mumakil::units::{Bytes, Count, SimSpan};
 use mumakil::workload::exchange::converted;
-use mumakil::workload::format::{Contents, ConversionTarget, ForeignJob, Format, Trace, TraceJob};
+use mumakil::workload::format::{
+    ConversionTarget, ForeignJob, Format, FormatContents, Trace, TraceJob,
+};
 use mumakil::workload::{FoundJobs, JobEntry, Source, SourceKind, WorkloadSite};
-use mumakil::yaml::{Path, Problem};
+use mumakil::yaml::{Path, YamlProblem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,8 +117,8 @@ impl Format for Ants {
         line.starts_with(b"ant-")
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Jobs(Trace::of::<AntJob>)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Jobs(Trace::of::<AntJob>)
     }
 
     fn target(&self) -> Option<ConversionTarget> {
@@ -153,10 +155,10 @@ impl Source for AntJobs {
         true
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<YamlProblem> {
         let is_packed = self.file.path.extension().is_some_and(|ending| ending == "zip");
         let problem = || {
-            Problem::value(Path::default().key("file"), "ants do not live in a zip")
+            YamlProblem::value(Path::default().key("file"), "ants do not live in a zip")
                 .hint("unpack it")
         };
         is_packed.then(problem).into_iter().collect()

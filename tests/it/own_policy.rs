@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use mumakil::cluster::SlotKind;
-use mumakil::mapred::{Job, Offer, Policy, Reach, Reason, Scheduler};
+use mumakil::mapred::{Job, MapReach, Offer, Policy, Reason, Scheduler};
 use mumakil::scenario::Registry;
 
 /// The job with the fewest running tasks first, wherever its input is.
@@ -20,7 +20,7 @@ impl Scheduler for FewestFirst {
                 };
                 let (job, reason) = (job.id(), Reason::Other("fewest running"));
                 let launched = match kind {
-                    SlotKind::Map => offer.launch_map(job, Reach::Any, reason),
+                    SlotKind::Map => offer.launch_map(job, MapReach::Any, reason),
                     SlotKind::Reduce => offer.launch_reduce(job, reason),
                 };
                 if launched.is_none() {

@@ -5,13 +5,13 @@ use mumakil::mapred::Event;
 use mumakil::output::results::RunResults;
 use mumakil::record::{RecordError, RunBooks, RunEnd, TableWriter, Watcher};
 use mumakil::scenario::{self, Registry};
-use mumakil::tables::{TableInfo, Text};
+use mumakil::tables::{CellText, TableInfo};
 
 mumakil::table! {
     /// The time that each user's jobs took.
     "users.csv" pub(crate) struct UserRow {
         /// Who.
-        user: Text,
+        user: CellText,
         /// How many jobs of theirs came.
         jobs: u32,
         /// The longest sojourn of one that ended.
@@ -29,7 +29,7 @@ impl Watcher for Users {
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let mut rows: Vec<UserRow> = Vec::new();
         for job in end.books.jobs() {
-            let user: Text = (&*job.spec.user).into();
+            let user: CellText = (&*job.spec.user).into();
             let known = rows.iter().position(|row| row.user == user);
             let place = known.unwrap_or_else(|| {
                 rows.push(UserRow { user, jobs: 0, longest_ms: None });

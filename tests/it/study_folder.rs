@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use mumakil::scenario::{Draft, Registry};
-use mumakil::study::{Bring, Plan, Sheet, Study, keep, papers};
+use mumakil::study::{BroughtFiles, Plan, Study, StudyManifest, keep, papers};
 use tempfile::TempDir;
 
 use crate::external::GOOD;
@@ -13,11 +13,11 @@ use crate::{Room, root};
 const RESOLVED: &str = "study.resolved.yaml";
 
 /// Returns the plan of a study as it begins, and what its folder says of it.
-fn planned(draft: Draft) -> (Study, Plan, Sheet) {
+fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
     let study = Study::of_any(draft).unwrap_or_else(|error| panic!("{error}"));
     let first = study.first();
     let plan = Plan::new(&first, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
-    let sheet = Sheet::new(&first, &plan);
+    let sheet = StudyManifest::new(&first, &plan);
     (study, plan, sheet)
 }
 
@@ -25,7 +25,7 @@ fn planned(draft: Draft) -> (Study, Plan, Sheet) {
 fn assert_repeats_itself(draft: Draft) {
     let (study, plan, sheet) = planned(draft);
     let room = TempDir::new().unwrap();
-    keep(&study, &plan, "mumakil study", room.path(), Bring::Links).unwrap();
+    keep(&study, &plan, "mumakil study", room.path(), BroughtFiles::Links).unwrap();
     let said = fs::read_to_string(room.path().join(RESOLVED)).unwrap();
     let (again, planned_again, sheet_again) =
         planned(Draft::read(&room.path().join(RESOLVED)).unwrap());
@@ -37,7 +37,7 @@ fn assert_repeats_itself(draft: Draft) {
         assert_eq!(yaml(&plan, run), yaml(&planned_again, run));
     }
     // To go on with it does not change what it says.
-    keep(&again, &planned_again, "another command", room.path(), Bring::Links).unwrap();
+    keep(&again, &planned_again, "another command", room.path(), BroughtFiles::Links).unwrap();
     assert_eq!(said, fs::read_to_string(room.path().join(RESOLVED)).unwrap());
 }
 

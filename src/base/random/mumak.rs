@@ -75,7 +75,7 @@ fn sub_seed(name: &str, number: i64) -> i64 {
 
 /// The generators of a run's jobs, and the machines in the order in which the last draw left them.
 #[derive(Debug)]
-pub struct Stories {
+pub struct MumakJobs {
     seed: i64,
     jobs: FxHashMap<u32, JobGenerators>,
     machines: Vec<u32>,
@@ -90,7 +90,7 @@ pub struct JobGenerators {
     distributions: BTreeMap<usize, JavaRandom>,
 }
 
-impl Stories {
+impl MumakJobs {
     /// Returns the generators of a run on so many machines.
     pub fn new(master: u64, machines: u32) -> Self {
         let seed = sub_seed("forSimulatorJobStoryProducer", master as i64);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn jobs_draw_by_the_master_and_their_distributions_without_it() {
-        let mut stories = Stories::new(42, 0);
+        let mut stories = MumakJobs::new(42, 0);
         assert_eq!(stories.seed, 3_801_083_612_022_698_999);
         let id = "job_200904211745_0006";
         assert_eq!(sub_seed(&format!("forZombieJob{id}"), stories.seed), 5_161_469_806_599_701_347);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn machines_stay_in_the_order_of_the_last_draw() {
-        let mut stories = Stories::new(42, 5);
+        let mut stories = MumakJobs::new(42, 5);
         let two = stories.machines(0, "job_1_0001", 2).to_vec();
         let mut all = stories.machines(0, "job_1_0001", 9).to_vec();
         assert_eq!(all[3..], two, "all of them are no draw");

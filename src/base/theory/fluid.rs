@@ -43,22 +43,22 @@ mod tests;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-pub use self::course::{FluidCourse, Interval, Served};
+pub use self::course::{FluidCourse, Interval, ServedJob};
 use super::DomainError;
 
 /// A quotient of whole numbers of any length: seconds, work, a share.
-pub type Exact = BigRational;
+pub type Rational = BigRational;
 
 /// Returns the number that a float is written as: 0.55 is 11/20, though no float is. Infinities and
 /// what is no number have none.
-pub fn exact(number: f64) -> Option<Exact> {
+pub fn exact(number: f64) -> Option<Rational> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     format!("{whole}{part}/1{}", "0".repeat(part.len())).parse().ok()
 }
 
 /// Returns the float that is next to a number.
-pub fn approximate(number: &Exact) -> f64 {
+pub fn approximate(number: &Rational) -> f64 {
     number.to_f64().expect("a quotient is a number")
 }
 
@@ -66,24 +66,24 @@ pub fn approximate(number: &Exact) -> f64 {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluidJob {
     /// When it arrives, in seconds.
-    pub arrival: Exact,
+    pub arrival: Rational,
     /// Its work: how many seconds it would take with the whole system.
-    pub size: Exact,
+    pub size: Rational,
     /// The largest share of the system that it can use.
-    pub most: Exact,
+    pub most: Rational,
     /// Its weight, for [`FluidDiscipline::Gps`]; the others treat all jobs alike.
-    pub weight: Exact,
+    pub weight: Rational,
 }
 
 impl FluidJob {
     fn check(&self) -> Result<(), DomainError> {
-        let check = |name, value: &Exact, holds, allowed| {
+        let check = |name, value: &Rational, holds, allowed| {
             super::check(name, approximate(value), holds, allowed)
         };
-        let zero = Exact::zero();
+        let zero = Rational::zero();
         check("arrival", &self.arrival, zero <= self.arrival, "a number from 0 up")?;
         check("size", &self.size, zero < self.size, "a number above 0")?;
-        let is_share = zero < self.most && self.most <= Exact::one();
+        let is_share = zero < self.most && self.most <= Rational::one();
         check("most", &self.most, is_share, "a share above 0, up to 1")?;
         check("weight", &self.weight, zero < self.weight, "a number above 0")
     }

@@ -12,7 +12,7 @@ use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::output::results::RunResults;
 use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
-use crate::parting::{ChangedJob, GivenSlot, Parting, changed_jobs, other_jobs};
+use crate::parting::{ChangedJob, FirstDifference, GivenSlot, changed_jobs, other_jobs};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
 
@@ -23,7 +23,7 @@ const SHOWN: usize = 10;
 pub(super) struct FirstParting<'a> {
     runs: [&'a ComparedRun; 2],
     by: SimSpan,
-    parting: Option<Parting>,
+    parting: Option<FirstDifference>,
     changed: Vec<ChangedJob<'a>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> FirstParting<'a> {
             )));
         }
         let results = [one, other].map(|run| RunResults::new(&run.folder));
-        let parting = Parting::find([&results[0], &results[1]]).map_err(unreadable)?;
+        let parting = FirstDifference::find([&results[0], &results[1]]).map_err(unreadable)?;
         Ok(Self { runs: [one, other], by, parting, changed: changed_jobs(jobs, by) })
     }
 
@@ -119,7 +119,7 @@ impl<'a> FirstParting<'a> {
             let name = self.job_name(*job);
             json!({"at_ms": at, "job": job, "name": name, "task": task, "attempt": attempt, "node": node.as_str()})
         };
-        let slot = |Parting { kind, number, given: of_runs }: &Parting| {
+        let slot = |FirstDifference { kind, number, given: of_runs }: &FirstDifference| {
             let given = of_runs.each_ref().map(|slot| slot.as_ref().map(given));
             json!({"kind": kind.word(), "number": number, "given": given})
         };
@@ -145,7 +145,7 @@ impl<'a> FirstParting<'a> {
     fn headline(&self) -> String {
         match &self.parting {
             None => "every slot goes to the same job in both runs".to_owned(),
-            Some(Parting { kind, number, .. }) => {
+            Some(FirstDifference { kind, number, .. }) => {
                 let before = match number - 1 {
                     0 => "none went before".to_owned(),
                     alike => format!("{} went alike", counted(alike as u64, kind.word())),

@@ -1,14 +1,14 @@
 //! Runs side by side on a page.
 
 use super::pairs::Pairs;
-use super::runs::{About, ComparedRun, headline, locality, longer, outcome, tell_spread};
+use super::runs::{ComparedRun, RunDescription, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
 use super::unreadable;
 use crate::chart::{self, Caption, ChartAxis, Drawing, Ecdf, EcdfSample};
 use crate::cli::failure::Failure;
 use crate::expect::Unit;
 use crate::mapred::SlotKind;
-use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
+use crate::output::report::{JobGroups, SlotsDrawing, distribution, slots_over_time};
 use crate::output::results::RunResults;
 use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::scenario::Registry;
@@ -27,7 +27,7 @@ pub(super) fn of_runs(
     runs: &[ComparedRun],
     mark: Option<&(f64, String)>,
 ) -> Result<HtmlPage, Failure> {
-    let mut parties = Parties::of(runs.iter().map(|run| &run.jobs.all[..]));
+    let mut parties = JobGroups::of(runs.iter().map(|run| &run.jobs.all[..]));
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&ComparedRun, Pairs<'_>)> =
@@ -57,7 +57,7 @@ pub(super) fn of_runs(
 fn slots(
     registry: &Registry,
     runs: &[ComparedRun],
-    parties: &Parties,
+    parties: &JobGroups,
     mark: Option<&(f64, String)>,
 ) -> Result<Vec<Drawing>, Failure> {
     let runs: Vec<&ComparedRun> =
@@ -86,7 +86,7 @@ fn slots(
 /// Returns what was run.
 fn what(runs: &[ComparedRun]) -> PageTable {
     let row = |run: &ComparedRun| {
-        let About { scenario, policy, seed, version, nodes } = &run.about;
+        let RunDescription { scenario, policy, seed, version, nodes } = &run.about;
         vec![
             PageCell::text(&run.name),
             PageCell::text(scenario),
@@ -111,7 +111,7 @@ fn what(runs: &[ComparedRun]) -> PageTable {
     }
 }
 
-fn sojourns(runs: &[ComparedRun], parties: &Parties) -> Drawing {
+fn sojourns(runs: &[ComparedRun], parties: &JobGroups) -> Drawing {
     let caption = Caption {
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
@@ -127,7 +127,11 @@ fn sojourns(runs: &[ComparedRun], parties: &Parties) -> Drawing {
     distribution(caption, "Sojourn time", runs.iter().map(sample).collect())
 }
 
-fn differences(names: &[&str], pairs: &[(&ComparedRun, Pairs<'_>)], parties: &Parties) -> Drawing {
+fn differences(
+    names: &[&str],
+    pairs: &[(&ComparedRun, Pairs<'_>)],
+    parties: &JobGroups,
+) -> Drawing {
     let sample = |(run, pairs): &(&ComparedRun, Pairs<'_>)| EcdfSample {
         name: run.name.clone(),
         values: pairs.0.iter().map(super::pairs::JobPair::difference).collect(),

@@ -14,7 +14,7 @@ use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::files::{RESOLVED, SUMMARY};
-use crate::mapred::{PerSlot, Promised};
+use crate::mapred::{PerSlot, PromisedSlots};
 use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
@@ -50,7 +50,7 @@ pub(super) struct ComparedRun {
     /// Its name here.
     pub(super) name: String,
     /// Its scenario, policy and seed.
-    pub(super) about: About,
+    pub(super) about: RunDescription,
     /// Its jobs.
     pub(super) jobs: RunJobs,
     /// Whether it had one policy from the beginning to the end.
@@ -63,7 +63,7 @@ pub(super) struct ComparedRun {
 
 /// The words in which a summary describes its run.
 #[derive(Debug, Deserialize)]
-pub(super) struct About {
+pub(super) struct RunDescription {
     /// The scenario.
     pub(super) scenario: String,
     /// The policy, with those that took over from it.
@@ -85,20 +85,20 @@ impl ComparedRun {
         let broken = |error: serde_json::Error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         };
-        let about: About = serde_json::from_str(&text).map_err(broken)?;
+        let about: RunDescription = serde_json::from_str(&text).map_err(broken)?;
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
         let facts = results.facts().map_err(unreadable)?;
         let policies: Vec<&str> = facts.deciders().map(|(_, policy, _)| policy).collect();
-        let about = About { policy: policies.join(", then "), ..about };
+        let about = RunDescription { policy: policies.join(", then "), ..about };
         let keeps_policy = policies.len() == 1;
         Ok(Self { name, about, keeps_policy, jobs, folder: folder.to_owned(), summary })
     }
 
     /// Returns the slots that its policy promised to pools, if its scenario can still be read: a run
     /// of an older version may have another form.
-    pub(super) fn promised(&self, registry: &Registry) -> Promised {
+    pub(super) fn promised(&self, registry: &Registry) -> PromisedSlots {
         let read = || {
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
             let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
@@ -108,7 +108,7 @@ impl ComparedRun {
             Some(registry.promised(&choice, slots))
         };
         // Those of a policy that gives way hold only for a while.
-        if self.keeps_policy { read().unwrap_or_default() } else { Promised::new() }
+        if self.keeps_policy { read().unwrap_or_default() } else { PromisedSlots::new() }
     }
 
     /// Returns a number of the summary, if there is one: a run of an older version lacks some.
@@ -154,7 +154,7 @@ pub(super) fn tell(runs: &[ComparedRun]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for ComparedRun { name, about, .. } in runs {
         let nodes = counted(about.nodes.into(), "tracker");
-        let About { scenario, policy, seed, .. } = about;
+        let RunDescription { scenario, policy, seed, .. } = about;
         lines.bold(name, format!("   {scenario} · {nodes} · {policy} · seed {seed}"));
     }
     for table in [headline(runs), locality(runs)] {

@@ -13,7 +13,7 @@ use crate::cli::lines::TerminalLines;
 use crate::expect::{Expr, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{HtmlPage, PageBlock, Section};
-use crate::study::{Sheet, read_sheet};
+use crate::study::{StudyManifest, read_sheet};
 use crate::tables::ReadError;
 use crate::units::tell;
 
@@ -24,7 +24,7 @@ const MOST_CELLS: usize = 40;
 #[derive(Debug)]
 pub(super) struct ComparedStudy {
     name: String,
-    sheet: Sheet,
+    sheet: StudyManifest,
     /// The labels of the cells that there are results of, axis by axis.
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
@@ -186,7 +186,7 @@ mod tests {
             values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
             numbers: BTreeMap::new(),
         };
-        let sheet = Sheet {
+        let sheet = StudyManifest {
             study: name.to_owned(),
             description: String::new(),
             version: "0.0.0".to_owned(),

@@ -10,7 +10,7 @@ use crate::cli::lines::TerminalLines;
 use crate::cli::{file, terminal};
 use crate::disk;
 use crate::external::template;
-use crate::output::{AsideFolder, Over};
+use crate::output::{AsideFolder, ReplacedFiles};
 
 /// Write a policy to change, in Python, C++ or Rust
 ///
@@ -77,7 +77,7 @@ fn package(path: &Path) -> Result<(), Failure> {
             "no package in Rust can be called `{name}`\n   = letters, digits, `-` and `_` make a name"
         )));
     }
-    let aside = AsideFolder::create(path, Over::Nothing)?;
+    let aside = AsideFolder::create(path, ReplacedFiles::Nothing)?;
     let sources = aside.path().join("src");
     disk::create_dir_all(&sources).map_err(|error| file::cannot(path, error))?;
     for (name, text) in template::rust(&name) {

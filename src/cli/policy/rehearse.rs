@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::as_program;
-use crate::chaos::{Catch, Subject, Tally};
+use crate::chaos::{HuntCatch, HuntTally, Subject};
 use crate::cli::failure::Failure;
 use crate::cli::hunt::{Cases, close};
 use crate::cli::lines::TerminalLines;
@@ -90,7 +90,7 @@ impl PolicyRehearseArguments {
         };
         let subject = Subject::Program { command, options, timeout: self.timeout };
         let mut flaws = Vec::new();
-        let show = |flaw: &Catch| {
+        let show = |flaw: &HuntCatch| {
             flaws.push(flaw.clone());
             show(flaw, &again(flaw.seed), self.out.as_deref())
         };
@@ -103,8 +103,8 @@ impl PolicyRehearseArguments {
 }
 
 /// Tells a mistake, and how to see it again.
-fn show(flaw: &Catch, again: &str, folder: Option<&Path>) -> Result<(), Failure> {
-    let Catch { seed, cases, words, said, yaml } = flaw;
+fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Failure> {
+    let HuntCatch { seed, cases, words, said, yaml } = flaw;
     let mut lines = TerminalLines::default();
     let mut words = words.lines();
     let of = format!(" (in {})", counted(*cases, "case"));
@@ -176,8 +176,8 @@ fn find(program: &str) -> Result<(), Failure> {
 }
 
 /// Tells what was run, and how fast the program is.
-fn told(tally: Tally, is_right: bool) -> TerminalLines {
-    let Tally { elsewhere, real, .. } = tally;
+fn told(tally: HuntTally, is_right: bool) -> TerminalLines {
+    let HuntTally { elsewhere, real, .. } = tally;
     let mut rest = String::new();
     if is_right {
         rest = format!(", {}, nothing wrong", counted(elsewhere.questions, "question"));
@@ -200,8 +200,8 @@ fn told(tally: Tally, is_right: bool) -> TerminalLines {
     lines
 }
 
-fn as_json(tally: Tally, flaws: &[Catch]) -> serde_json::Value {
-    let Tally { runs, unended, elsewhere, real, .. } = tally;
+fn as_json(tally: HuntTally, flaws: &[HuntCatch]) -> serde_json::Value {
+    let HuntTally { runs, unended, elsewhere, real, .. } = tally;
     let has_answered = 0 < elsewhere.questions;
     json!({
         "runs": runs,

@@ -15,7 +15,9 @@ use crate::cli::interrupt;
 use crate::cli::progress::RunBar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
-use crate::study::{ALONE, EVERY, End, FolderAccess, Life, Sign, Stamp, take_over, write_sign};
+use crate::study::{
+    ALONE, EVERY, End, FolderAccess, Life, LifeSign, WallInstant, take_over, write_sign,
+};
 
 /// When the second sign is given.
 const SOON: Duration = Duration::from_secs(2);
@@ -46,8 +48,12 @@ impl AtWork {
     }
 
     /// Begins with the study in a folder. The signs end when what it returns is dropped.
-    pub(super) fn begin(&self, folder: PathBuf, share: FolderAccess) -> Result<Signs, OutputError> {
-        let mut life = Life::begin(machine(), std::process::id(), Stamp::now());
+    pub(super) fn begin(
+        &self,
+        folder: PathBuf,
+        share: FolderAccess,
+    ) -> Result<SignsOfLife, OutputError> {
+        let mut life = Life::begin(machine(), std::process::id(), WallInstant::now());
         let name = match share {
             FolderAccess::Alone => {
                 life.knows_slow(take_over(&folder)?);
@@ -58,7 +64,7 @@ impl AtWork {
         *self.0.lock() = Some(LifeSigns { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
-        Ok(Signs { at_work: self.clone(), name, _ticker })
+        Ok(SignsOfLife { at_work: self.clone(), name, _ticker })
     }
 
     /// Has so many runs to see to, of which some are there.
@@ -68,21 +74,21 @@ impl AtWork {
     }
 
     /// Knows what took long where others were at work.
-    pub(super) fn knows_slow(&self, signs: Vec<Sign>) {
+    pub(super) fn knows_slow(&self, signs: Vec<LifeSign>) {
         let slow = signs.into_iter().flat_map(|sign| sign.life.slowest);
         self.change(|voice| voice.life.knows_slow(slow));
     }
 
     /// Begins with a run.
     pub(super) fn begins(&self, run: &str, what: String) {
-        self.change(|voice| voice.life.begins(run, what, Stamp::now()));
+        self.change(|voice| voice.life.begins(run, what, WallInstant::now()));
     }
 
     /// Has done a run.
     pub(super) fn has_done(&self, run: &str) {
         self.change(|voice| {
             voice.ended += 1;
-            voice.life.has_done(run, Stamp::now());
+            voice.life.has_done(run, WallInstant::now());
         });
     }
 
@@ -126,7 +132,7 @@ impl AtWork {
 
 impl LifeSigns {
     fn sign(&mut self) -> Result<(), OutputError> {
-        self.life.gives_sign(self.ended, Stamp::now());
+        self.life.gives_sign(self.ended, WallInstant::now());
         // The old lock goes when the new one is there.
         self.lock = write_sign(&self.folder, &self.name, &self.life)?;
         Ok(())
@@ -136,14 +142,14 @@ impl LifeSigns {
 /// Signs that are given until this is dropped; the last says that the work has failed, unless
 /// something else was said.
 #[derive(Debug)]
-pub(in crate::cli) struct Signs {
+pub(in crate::cli) struct SignsOfLife {
     at_work: AtWork,
     /// Their name.
     pub(super) name: String,
     _ticker: Ticker,
 }
 
-impl Drop for Signs {
+impl Drop for SignsOfLife {
     fn drop(&mut self) {
         let _ = self.at_work.ends(End::Failed, None);
     }

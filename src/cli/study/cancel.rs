@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::terminal;
 use crate::output::machine;
-use crate::study::{Fate, Stamp, Status};
+use crate::study::{Status, WallInstant, WriterState};
 use crate::units::tell::counted;
 
 /// End the work on a study
@@ -44,10 +44,13 @@ impl StudyCancelArguments {
             is_queued = true;
             lines.line(format!("cancelled {}", submitted.told()));
         }
-        let status = Status::read(&self.folder, Stamp::now())?;
+        let status = Status::read(&self.folder, WallInstant::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
-        for life in
-            status.processes.iter().filter(|one| one.fate == Fate::AtWork).map(|one| &one.life)
+        for life in status
+            .processes
+            .iter()
+            .filter(|one| one.fate == WriterState::AtWork)
+            .map(|one| &one.life)
         {
             if life.machine == own && end(life.pid) {
                 ended += 1;

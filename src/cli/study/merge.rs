@@ -12,8 +12,8 @@ use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Concluded, End, FolderAccess, FolderClaim, Form, Sheet, Stamp, Store, conclude, failed,
-    keep_as, read_sheet, signs, write_sheet,
+    Concluded, End, FolderAccess, FolderClaim, Store, StoreForm, StudyManifest, WallInstant,
+    conclude, failed, keep_as, read_sheet, signs, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -31,7 +31,7 @@ pub(in crate::cli) struct StudyMergeArguments {
     /// How runs are kept that are taken over: each in a folder, or many in a ZIP file [default: packed
     /// in studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = super::forms())]
-    keep: Option<Form>,
+    keep: Option<StoreForm>,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -50,14 +50,15 @@ impl StudyMergeArguments {
             }
         }
         let store = Store::of(&self.out)?;
-        let form =
-            self.keep.unwrap_or_else(|| Form::usual(FolderAccess::Alone, sheet.runs().count()));
+        let form = self
+            .keep
+            .unwrap_or_else(|| StoreForm::usual(FolderAccess::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, FolderAccess::Alone, form)?;
         self.run_in(&sheet, &claim)
     }
 
     /// Puts the parts together in a folder that is claimed.
-    fn run_in(&self, sheet: &Sheet, claim: &FolderClaim) -> Result<(), Failure> {
+    fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
         // First, so that the copied runs are known to be of this study, even if not all of them arrive.
@@ -65,7 +66,7 @@ impl StudyMergeArguments {
         let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
             keep_as(part, &self.out)?;
-            at_work.knows_slow(signs(part, Stamp::now())?);
+            at_work.knows_slow(signs(part, WallInstant::now())?);
         }
         let merged = self.merge(sheet, claim, &at_work);
         if let Err(failure) = &merged {
@@ -76,7 +77,12 @@ impl StudyMergeArguments {
     }
 
     /// Copies the runs and concludes.
-    fn merge(&self, sheet: &Sheet, claim: &FolderClaim, at_work: &AtWork) -> Result<(), Failure> {
+    fn merge(
+        &self,
+        sheet: &StudyManifest,
+        claim: &FolderClaim,
+        at_work: &AtWork,
+    ) -> Result<(), Failure> {
         let store = claim.store();
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -144,6 +150,6 @@ pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failu
 }
 
 /// The user has named the folder, so a sheet that cannot be read is wrong input.
-fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
+fn sheet_of(part: &Path) -> Result<StudyManifest, Failure> {
     read_sheet(part).map_err(|error| Failure::Input(error.into()))
 }

@@ -31,7 +31,8 @@ use crate::output::{OutputError, copy_file, write_file};
 use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
-    Bring, FolderAccess, Form, Plan, Shard, Sheet, Store, Study, failed, keep, write_sheet,
+    BroughtFiles, FolderAccess, Plan, Shard, Store, StoreForm, Study, StudyManifest, failed, keep,
+    write_sheet,
 };
 use crate::trace::sha256_of;
 use crate::units::tell::counted;
@@ -62,7 +63,11 @@ trait Engine: Sync {
     }
 
     /// The file and the command by which it does these tasks.
-    fn order(&self, tasks: &EngineTasks<'_>, options: &On) -> Result<EngineOrder, Failure>;
+    fn order(
+        &self,
+        tasks: &EngineTasks<'_>,
+        options: &ElsewhereArguments,
+    ) -> Result<EngineOrder, Failure>;
 
     /// The name of the job, by what it printed when it took the order.
     fn job(&self, printed: &str) -> Option<String>;
@@ -107,7 +112,7 @@ fn engine(word: &str) -> Option<&'static dyn Engine> {
 
 /// How runs are done elsewhere.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct On {
+pub(super) struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
     #[arg(value_parser = ENGINES.map(Engine::word), conflicts_with_all = ["shard", "join"])]
@@ -147,19 +152,19 @@ pub(super) struct On {
 }
 
 /// A study that is to be done elsewhere.
-pub(super) struct Work<'w> {
+pub(super) struct ElsewhereStudy<'w> {
     pub(super) study: &'w Study,
     pub(super) out: &'w Path,
-    pub(super) form: Option<Form>,
-    pub(super) bring: Bring,
+    pub(super) form: Option<StoreForm>,
+    pub(super) bring: BroughtFiles,
     pub(super) pace: PaceOptions,
     pub(super) quiet: bool,
 }
 
-impl On {
+impl ElsewhereArguments {
     /// Has the runs of a study done.
-    pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
-        let Work { study, out, form, bring, pace, quiet } = *work;
+    pub(super) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
+        let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap knows the engines");
         if study.search.is_some() {
             return Err(Failure::input(
@@ -167,7 +172,7 @@ impl On {
             ));
         }
         self.check(engine, pace)?;
-        if form == Some(Form::Folders) {
+        if form == Some(StoreForm::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
             ));
@@ -204,8 +209,8 @@ impl On {
             return Ok(terminal::print_file(&order.shown(engine, out))?);
         }
         // Nobody works here while the folder is made ready.
-        let claim = store.claim(tasks.study, FolderAccess::Alone, Form::Packed)?;
-        let sheet = Sheet::new(study, &plan);
+        let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
+        let sheet = StudyManifest::new(study, &plan);
         write_sheet(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
         if missing == 0 {
@@ -285,7 +290,7 @@ const LOGS: &str = "logs";
 fn wait(
     submitted: &SubmittedArray,
     plan: &Plan,
-    sheet: &Sheet,
+    sheet: &StudyManifest,
     store: &Store,
     quiet: bool,
 ) -> Result<(), Failure> {
@@ -304,7 +309,7 @@ fn wait(
         (left.len()..before).for_each(|_| bar.tick());
     }
     bar.clear();
-    let claim = store.claim(&sheet.study, FolderAccess::Alone, Form::Packed)?;
+    let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
     // The last task leaves out what has failed, and here it is to be told.
     write_sheet(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
@@ -362,8 +367,8 @@ mod tests {
     use super::*;
     use crate::cli::drive::DriveOption;
 
-    fn on() -> On {
-        On {
+    fn on() -> ElsewhereArguments {
+        ElsewhereArguments {
             on: None,
             tasks: None,
             time: Some("90min".to_owned()),

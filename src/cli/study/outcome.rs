@@ -12,8 +12,8 @@ use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    self, CELLS, COMPARISONS, ConcludeError, FAILED, FindingsError, Oddity, Sheet, SheetAxis,
-    Store, StudyFindings, run_path,
+    self, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, SheetAxis,
+    Store, StudyFindings, StudyManifest, run_path,
 };
 use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
@@ -36,7 +36,7 @@ pub(in crate::cli) struct StudyOutcome {
 }
 
 /// Returns the lines about a study's results.
-pub(in crate::cli) fn tell(sheet: &Sheet, findings: &StudyFindings) -> TerminalLines {
+pub(in crate::cli) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {}",
@@ -51,7 +51,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &StudyFindings) -> TerminalL
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
-fn cells(sheet: &Sheet, findings: &StudyFindings) -> TerminalLines {
+fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
     let mut rows = vec![Vec::new()];
     rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
     rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
@@ -86,7 +86,7 @@ fn compared(findings: &StudyFindings) -> TerminalLines {
         lines.line(format!("    … and {more} more in {COMPARISONS}"));
     }
     let oddities = findings.oddities();
-    for Oddity { text, runs } in oddities.iter().take(MOST_ODDITIES) {
+    for ComparisonOddity { text, runs } in oddities.iter().take(MOST_ODDITIES) {
         let runs: Vec<String> = runs.iter().map(|(_, run)| run_path(run)).collect();
         lines.line(format!("  warning  {text}; see {}", runs.join(" and ")));
     }

@@ -8,7 +8,7 @@ use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal;
 use crate::files::{REPORT, RESOLVED, STUDY};
-use crate::study::{End, FAILED, Fate, Life, Stamp, Status, StudyProcess, rate};
+use crate::study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};
 use crate::units::tell::{count, counted, percent, span};
 
 /// No more running runs, failed runs or processes are printed.
@@ -43,8 +43,8 @@ pub(in crate::cli) struct StudyStatusArguments {
 impl StudyStatusArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
-        let status = Status::read(&self.folder, Stamp::now())?;
-        let all = All { status, engines: engines(&self.folder)? };
+        let status = Status::read(&self.folder, WallInstant::now())?;
+        let all = FullStatus { status, engines: engines(&self.folder)? };
         if self.json {
             let json = serde_json::to_string_pretty(&all).expect("texts are JSON") + "\n";
             return Ok(terminal::print_file(&json)?);
@@ -55,7 +55,7 @@ impl StudyStatusArguments {
 
 /// The folder's state, and that of the engines that have the study.
 #[derive(serde::Serialize)]
-struct All {
+struct FullStatus {
     #[serde(flatten)]
     status: Status,
     /// A line for each.
@@ -89,7 +89,7 @@ fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// Tells all.
-fn told(All { status, engines }: &All, folder: &Path) -> TerminalLines {
+fn told(FullStatus { status, engines }: &FullStatus, folder: &Path) -> TerminalLines {
     let mut lines = TerminalLines::default();
     lines.bold(&status.study, format!("   {}", counted(status.runs, "run")));
     lines += counts(status);
@@ -104,7 +104,7 @@ fn told(All { status, engines }: &All, folder: &Path) -> TerminalLines {
 /// Tells the sums, one below the other.
 fn counts(status: &Status) -> TerminalLines {
     let mut lines = TerminalLines::default();
-    let at_work = || of(status, |fate| fate == Fate::AtWork);
+    let at_work = || of(status, |fate| fate == WriterState::AtWork);
     let width = count(status.runs).len();
     let machines: Vec<&String> = at_work().filter_map(|one| one.life.machine.as_ref()).collect();
     let machines: std::collections::BTreeSet<&String> = machines.into_iter().collect();
@@ -162,8 +162,8 @@ fn slowest(status: &Status) -> TerminalLines {
 /// Tells of those who are not at work any more, though they had something left to do.
 fn ended(status: &Status) -> TerminalLines {
     let is_missed = |fate| match fate {
-        Fate::AtWork | Fate::Ended(End::Done) => false,
-        Fate::Gone | Fate::Silent | Fate::Ended(_) => true,
+        WriterState::AtWork | WriterState::Ended(End::Done) => false,
+        WriterState::Gone | WriterState::Silent | WriterState::Ended(_) => true,
     };
     let mut lines = TerminalLines::default();
     if status.left == 0 {
@@ -175,10 +175,12 @@ fn ended(status: &Status) -> TerminalLines {
         let who = who(life);
         let (ago, why) = (ago(*silent_s), life.why.as_deref().unwrap_or("it could not go on"));
         let words = match fate {
-            Fate::Gone => format!("{who} was killed; its last sign is of {ago}"),
-            Fate::Silent => format!("{who} says nothing any more; its last sign is of {ago}"),
-            Fate::Ended(End::ToldToEnd) => format!("{who} was told to end {ago}"),
-            Fate::AtWork | Fate::Ended(_) => format!("{who} failed {ago}: {why}"),
+            WriterState::Gone => format!("{who} was killed; its last sign is of {ago}"),
+            WriterState::Silent => {
+                format!("{who} says nothing any more; its last sign is of {ago}")
+            }
+            WriterState::Ended(End::ToldToEnd) => format!("{who} was told to end {ago}"),
+            WriterState::AtWork | WriterState::Ended(_) => format!("{who} failed {ago}: {why}"),
         };
         lines.line(before.to_owned() + &words);
     }
@@ -208,7 +210,7 @@ fn failed(status: &Status, folder: &Path) -> TerminalLines {
 
 /// Tells what to do next, if anything.
 fn next(status: &Status, folder: &Path) -> TerminalLines {
-    let is_at_work = of(status, |fate| fate == Fate::AtWork).next().is_some();
+    let is_at_work = of(status, |fate| fate == WriterState::AtWork).next().is_some();
     let report = || folder.join(REPORT).display().to_string();
     let words = match (is_at_work, status.left, status.failed) {
         (true, _, _) => return TerminalLines::default(),
@@ -223,7 +225,7 @@ fn next(status: &Status, folder: &Path) -> TerminalLines {
     TerminalLines::of("") + TerminalLines::of(words)
 }
 
-fn of(status: &Status, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &StudyProcess> {
+fn of(status: &Status, is: impl Fn(WriterState) -> bool) -> impl Iterator<Item = &StudyProcess> {
     status.processes.iter().filter(move |process| is(process.fate))
 }
 

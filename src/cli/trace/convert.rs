@@ -6,7 +6,7 @@ use crate::cli::terminal;
 use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::exchange::converted;
-use crate::workload::format::{Contents, Trace, TraceJob};
+use crate::workload::format::{FormatContents, Trace, TraceJob};
 
 /// Convert a trace into another format
 ///
@@ -38,10 +38,10 @@ impl TraceConvertArguments {
         let format = formats.written_as(&self.to).ok_or_else(unknown)?;
         let found = formats.recognise(&self.input.file)?;
         let trace = match found.contents() {
-            Contents::Generator { draw, .. } => {
+            FormatContents::Generator { draw, .. } => {
                 Trace::of_entries(found, draw(&self.input.file, self.seed)?)
             }
-            Contents::Jobs(_) | Contents::List { .. } | Contents::Hosts(_) => {
+            FormatContents::Jobs(_) | FormatContents::List { .. } | FormatContents::Hosts(_) => {
                 self.input.read(found)?
             }
         };

@@ -13,7 +13,7 @@ use crate::trace::FirstFew;
 use crate::units::tell::{self, counted, decimal_size, span};
 use crate::units::{Bytes, Count};
 use crate::workload::JobEntry;
-use crate::workload::format::{Contents, Endings, Formats, GeneratorSize, HostFile, Trace};
+use crate::workload::format::{Endings, FormatContents, Formats, GeneratorSize, HostFile, Trace};
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
 #[derive(Debug, clap::Args)]
@@ -31,13 +31,13 @@ impl TraceInspectArguments {
         let path = &self.input.file;
         let format = formats.recognise(path)?;
         let parts = match format.contents() {
-            Contents::Jobs(_) | Contents::List { .. } => {
+            FormatContents::Jobs(_) | FormatContents::List { .. } => {
                 let trace = self.input.read(format)?;
                 let lines = told(path, &trace, &trace.entries(self.input.block));
                 return Ok(terminal::print(&lines)?);
             }
-            Contents::Hosts(read) => racks_and_nodes(&read(path)?),
-            Contents::Generator { size, .. } => to_draw(size(path)?),
+            FormatContents::Hosts(read) => racks_and_nodes(&read(path)?),
+            FormatContents::Generator { size, .. } => to_draw(size(path)?),
         };
         let mut lines = TerminalLines::default();
         let about = format!("   {format} · {}", parts.join(" · "));

@@ -7,7 +7,7 @@ use mumakil_base::units::SimTime;
 
 /// Nodes that are cut off for a time: they reach each other, and nobody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct NetworkCut {
     /// From when on.
     pub from: SimTime,
     /// When this is over.
@@ -16,7 +16,7 @@ pub struct Cut {
     pub nodes: BTreeSet<TrackerId>,
 }
 
-impl Cut {
+impl NetworkCut {
     /// Returns whether it holds at an instant.
     pub fn holds(&self, at: SimTime) -> bool {
         self.from <= at && at < self.until
@@ -37,7 +37,8 @@ mod tests {
     #[test]
     fn a_cut_lies_between_its_nodes_and_all_others_for_its_time() {
         let at = |secs| SimTime::ZERO + SimSpan::from_secs(secs);
-        let cut = Cut { from: at(2), until: at(5), nodes: [TrackerId(1), TrackerId(2)].into() };
+        let cut =
+            NetworkCut { from: at(2), until: at(5), nodes: [TrackerId(1), TrackerId(2)].into() };
         assert_eq!([1, 2, 4, 5].map(|secs| cut.holds(at(secs))), [false, true, true, false]);
         let [job_tracker, zero, one, two] =
             [None, Some(TrackerId(0)), Some(TrackerId(1)), Some(TrackerId(2))];

@@ -20,7 +20,7 @@ pub struct Topology {
     /// The pod of each rack.
     pods: Vec<PodId>,
     /// The racks of hosts that are no nodes, and what rack all others are said to stand in.
-    absent: Option<Absent>,
+    absent: Option<AbsentHosts>,
 }
 
 /// The rack of hosts that Hadoop knows none of.
@@ -28,7 +28,7 @@ const DEFAULT_RACK: &str = "default-rack";
 
 /// Where hosts stand that are no nodes, if input may lie there all the same.
 #[derive(Clone, Debug, PartialEq)]
-struct Absent {
+struct AbsentHosts {
     /// By host.
     racks: BTreeMap<String, RackId>,
     /// That of hosts which nobody has heard of.
@@ -142,14 +142,14 @@ impl Topology {
         let racks: BTreeMap<String, RackId> = racks.collect();
         let default = numbers.iter().position(|rack| rack.trim_start_matches('/') == DEFAULT_RACK);
         let elsewhere = RackId(default.unwrap_or(numbers.len()) as u32);
-        self.absent = Some(Absent { racks, elsewhere });
+        self.absent = Some(AbsentHosts { racks, elsewhere });
         self
     }
 
     /// Returns what stands for a host that is no node: somebody in its rack who never runs anything.
     /// None, where input does not lie on such hosts.
     pub fn stand_in(&self, host: &str) -> Option<TrackerId> {
-        let Absent { racks, elsewhere } = self.absent.as_ref()?;
+        let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
         Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
 

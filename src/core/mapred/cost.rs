@@ -13,16 +13,16 @@ mod shared;
 
 use std::sync::Arc;
 
-pub use self::doom::{Break, Doom, DoomKind};
+pub use self::doom::{DoomKind, FailurePoint, PlannedFailure};
 pub use self::effort::{EffortPart, NodeResource, PhaseEffort};
-pub use self::shared::Shared;
+pub use self::shared::ContendedResources;
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
 use crate::mapred::event::Role;
 use crate::mapred::hadoop::{CommitPending, Hadoop};
 use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder};
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::locality::Locality;
-use crate::mapred::replicas::{Copy, Reading, Replicas};
+use crate::mapred::replicas::{Copy, InputReading, Replicas};
 use crate::mapred::spec::JobSpec;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
@@ -40,9 +40,9 @@ pub struct Costs {
     /// The nodes: a reduce fetches from all of them alike.
     pub topology: Arc<Topology>,
     /// The causes that make map and reduce attempts end badly.
-    pub dooms: Vec<Doom>,
+    pub dooms: Vec<PlannedFailure>,
     /// The resources that attempts share, if they share anything.
-    pub shared: Option<Shared>,
+    pub shared: Option<ContendedResources>,
     /// Whether nodes may become slow while attempts run there.
     pub may_slow_down: bool,
 }
@@ -61,7 +61,7 @@ pub struct AttemptPlan {
     /// Whether the output waits for leave to commit.
     pub commits: bool,
     /// Where the attempt ends badly, if it does.
-    pub breaks: Option<Break>,
+    pub breaks: Option<FailurePoint>,
     /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
     /// not, the clock has its turn in between, and with it all that is due at that instant.
     pub at_once: bool,
@@ -74,7 +74,7 @@ impl Costs {
         files: &Replicas,
         launch: &LaunchOrder,
         on: TrackerId,
-    ) -> Option<Reading> {
+    ) -> Option<InputReading> {
         let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
         let input = (&*launch.job, launch.attempt.task.index);
         files.open(input, launch.locality, on, &self.topology, rng)
@@ -87,14 +87,14 @@ impl Costs {
         launch: &LaunchOrder,
         tracker: TrackerId,
         node: &Node,
-        reading: Option<Reading>,
+        reading: Option<InputReading>,
     ) -> AttemptPlan {
         let from = reading.and_then(|reading| reading.from);
         let mut plan = self.plan_from(launch, tracker, node, from);
         match reading {
             None => {}
-            Some(Reading { from: Some(_), waits }) => plan.work.wait_first(waits),
-            Some(Reading { from: None, waits }) => self.give_up_reading(waits, &mut plan),
+            Some(InputReading { from: Some(_), waits }) => plan.work.wait_first(waits),
+            Some(InputReading { from: None, waits }) => self.give_up_reading(waits, &mut plan),
         }
         plan
     }
@@ -107,7 +107,8 @@ impl Costs {
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
         // Unless it does not even come so far.
         if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
-            plan.breaks = Some(Break { phase: AttemptPhase::Work, share: 1.0, hangs: false });
+            plan.breaks =
+                Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
         }
     }
 
@@ -184,7 +185,7 @@ impl Costs {
             commits: self.commits(&launch.job, task.kind),
             // As the trace has it, or else by the faults.
             breaks: if fails {
-                Some(Break { phase: work, share: 1.0, hangs: false })
+                Some(FailurePoint { phase: work, share: 1.0, hangs: false })
             } else {
                 self.breaks(launch, tracker)
             },
@@ -313,7 +314,7 @@ impl Costs {
         stream(self.seed, purpose, subject(attempt.task.attempt(0)))
     }
 
-    fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<Break> {
+    fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<FailurePoint> {
         doom::strike(&self.dooms, self.seed, launch, tracker)
     }
 }
@@ -347,14 +348,14 @@ mod tests {
     use super::*;
     use crate::cluster::PerSlot;
     use crate::mapred::ids::JobId;
-    use crate::mapred::replicas::Which;
+    use crate::mapred::replicas::ReplicaChoice;
     use crate::mapred::spec::{Input, Split};
     use crate::mapred::traced::{TracedTimes, TracedTry};
     use mumakil_base::units::{Fraction, Rate};
 
     /// Lets this share of all attempts fail.
-    fn failures(share: f64) -> Doom {
-        Doom {
+    fn failures(share: f64) -> PlannedFailure {
+        PlannedFailure {
             how: DoomKind::Failure,
             share: Fraction::of(share),
             nodes: None,
@@ -410,15 +411,15 @@ mod tests {
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
         // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
-        let from = Some(Copy { node: TrackerId(0), which: Which::Later(0) });
+        let from = Some(Copy { node: TrackerId(0), which: ReplicaChoice::Later(0) });
         let local = plan(None).work.alone;
-        let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
+        let far = plan(Some(InputReading { from, waits: secs(60) })).work.alone;
         assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));
-        let lost = plan(Some(Reading { from: None, waits: secs(9) }));
-        let fails = Some(Break { phase: AttemptPhase::Work, share: 1.0, hangs: false });
+        let lost = plan(Some(InputReading { from: None, waits: secs(9) }));
+        let fails = Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
         assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
         // After ten minutes its tracker has had enough.
-        let long = plan(Some(Reading { from: None, waits: secs(729) }));
+        let long = plan(Some(InputReading { from: None, waits: secs(729) }));
         assert_eq!(long.work.alone, secs(600));
     }
 

@@ -21,7 +21,7 @@ pub struct Hadoop {
     pub line: HadoopLine,
     /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
     /// with the cluster, or a constant.
-    pub heartbeat: Auto,
+    pub heartbeat: AutoSpan,
     /// How the interval of `auto` grows with the number of trackers.
     #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
     pub heartbeat_growth: HeartbeatGrowth,
@@ -33,12 +33,12 @@ pub struct Hadoop {
     #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
     pub heartbeats_per_second: Count<1, 1_000_000>,
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
-    pub heartbeat_phase: Auto,
+    pub heartbeat_phase: AutoSpan,
     /// A random time that is added to each interval: up to so much more or less, or anything
     /// between two values. Without it trackers keep to the phases in which they begin, and after a
     /// round none waits for another at a JobTracker that keeps up. Real ones drift; to study how
     /// heartbeats queue there, use `200ms`.
-    pub heartbeat_fuzz: Fuzz,
+    pub heartbeat_fuzz: IntervalFuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
     /// If a tracker gets no reply for this long, it sends the same heartbeat again. Without faults by
@@ -119,7 +119,7 @@ pub enum Draws {
 
 /// A span, or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Auto {
+pub enum AutoSpan {
     /// The value that the line's formula gives.
     #[default]
     Auto,
@@ -129,7 +129,7 @@ pub enum Auto {
 
 /// The span added to an interval: anything from `-early` to `late`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fuzz {
+pub struct IntervalFuzz {
     /// The most that is taken away.
     pub early: SimSpan,
     /// The most that is added.
@@ -195,7 +195,7 @@ impl Hadoop {
 
     /// Returns the heartbeat interval of a cluster of so many trackers.
     pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
-        let Auto::Auto = self.heartbeat else {
+        let AutoSpan::Auto = self.heartbeat else {
             return self.heartbeat.or(SimSpan::ZERO);
         };
         let (trackers, per_second) =
@@ -208,12 +208,12 @@ impl Hadoop {
     }
 }
 
-impl Fuzz {
+impl IntervalFuzz {
     /// Nothing is added.
     pub const NONE: Self = Self { early: SimSpan::ZERO, late: SimSpan::ZERO };
 }
 
-impl Auto {
+impl AutoSpan {
     /// Returns the fixed span, or `auto` where it is left to the formula.
     pub fn or(self, auto: SimSpan) -> SimSpan {
         match self {
@@ -224,36 +224,36 @@ impl Auto {
 }
 
 mumakil_base::text_form! {
-    Auto,
+    AutoSpan,
     name: "AutoOrDuration",
     expected: "`auto`, or a duration with a unit, such as 3s",
     pattern: r"^\s*auto\s*$|^\s*0\s*$|^(\s*\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d))+\s*$",
     parse: |text| match text.trim() {
-        "auto" => Some(Auto::Auto),
-        text => text.parse().ok().map(Auto::Fixed),
+        "auto" => Some(AutoSpan::Auto),
+        text => text.parse().ok().map(AutoSpan::Fixed),
     },
     print: |auto, f| match auto {
-        Auto::Auto => f.write_str("auto"),
-        Auto::Fixed(span) => write!(f, "{span}"),
+        AutoSpan::Auto => f.write_str("auto"),
+        AutoSpan::Fixed(span) => write!(f, "{span}"),
     },
     write: |self, to| to.collect_str(self),
 }
 
 mumakil_base::text_form! {
-    Fuzz,
+    IntervalFuzz,
     name: "Fuzz",
     expected: "a duration such as 10ms, or a range such as -11ms..9ms",
     pattern: r"^\s*(-\s*(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*\.\.\s*)?(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*$",
     parse: |text| match text.trim().split_once("..") {
-        None => text.parse().ok().map(|span| Fuzz { early: span, late: span }),
-        Some((early, late)) => Some(Fuzz {
+        None => text.parse().ok().map(|span| IntervalFuzz { early: span, late: span }),
+        Some((early, late)) => Some(IntervalFuzz {
             early: early.trim().strip_prefix('-')?.parse().ok()?,
             late: late.parse().ok()?,
         }),
     },
     print: |fuzz, f| match fuzz {
-        Fuzz { early, late } if early == late => write!(f, "{late}"),
-        Fuzz { early, late } => write!(f, "-{early}..{late}"),
+        IntervalFuzz { early, late } if early == late => write!(f, "{late}"),
+        IntervalFuzz { early, late } => write!(f, "-{early}..{late}"),
     },
     write: |self, to| to.collect_str(self),
 }

@@ -21,12 +21,12 @@ pub enum Heartbeat {
     Full(Arc<TrackerStatus>),
     /// All is as the last whole status said, but for how far attempts are, and its tracker knows from the
     /// reply that this was heard. None of its attempts fetches, waits for its commit, hangs or has ended.
-    AsBefore(Call),
+    AsBefore(HeartbeatCall),
 }
 
 impl Heartbeat {
     /// Returns which it is.
-    pub fn call(&self) -> Call {
+    pub fn call(&self) -> HeartbeatCall {
         match self {
             Self::Full(status) => status.call,
             Self::AsBefore(call) => *call,
@@ -36,7 +36,7 @@ impl Heartbeat {
 
 /// Which heartbeat it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct HeartbeatCall {
     /// The tracker that sends it.
     pub tracker: TrackerId,
     /// Its number, which the reply repeats.
@@ -49,7 +49,7 @@ pub struct Call {
 #[derive(Clone, Debug, Default)]
 pub struct TrackerStatus {
     /// Which heartbeat it is.
-    pub call: Call,
+    pub call: HeartbeatCall,
     /// Whether its process has just started.
     pub restarted: bool,
     /// Whether its node's health script finds the node unfit.
@@ -76,7 +76,7 @@ pub struct FailedFetch {
 
 /// A TaskTracker's report on one attempt.
 ///
-/// Where trackers are [brief](super::Manner::is_brief) the JobTracker does not ask how far attempts are:
+/// Where trackers are [brief](super::HeartbeatManner::is_brief) the JobTracker does not ask how far attempts are:
 /// `progress`, `ran` and `worked` are zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {

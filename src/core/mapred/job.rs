@@ -118,7 +118,7 @@ pub(super) struct Task {
     /// How many maps of the job had ended before this one; of a map that is done.
     pub(super) order: u32,
     /// The tries that have not ended, or whose output is still to be removed.
-    pub(super) tries: Box<[Try]>,
+    pub(super) tries: Box<[KnownAttempt]>,
 }
 
 // No more than a line of the processor's cache.
@@ -140,7 +140,7 @@ pub(super) enum TaskStage {
 
 /// An attempt as the JobTracker sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Try {
+pub(super) struct KnownAttempt {
     pub(super) number: u32,
     /// Where it runs, or ran.
     pub(super) tracker: TrackerId,
@@ -360,7 +360,7 @@ impl Job {
         self.task(id).unwrap_or_else(|| panic!("{id} is no task of its job, or forgotten"))
     }
 
-    pub(super) fn attempt(&self, id: AttemptId) -> Option<&Try> {
+    pub(super) fn attempt(&self, id: AttemptId) -> Option<&KnownAttempt> {
         let task = self.tasks_of(id.task.kind).get(id.task.index as usize)?;
         task.tries.iter().find(|attempt| attempt.number == id.number)
     }
@@ -442,11 +442,11 @@ impl Task {
         self.first < self.next
     }
 
-    pub(super) fn find(&mut self, number: u32) -> Option<&mut Try> {
+    pub(super) fn find(&mut self, number: u32) -> Option<&mut KnownAttempt> {
         self.tries.iter_mut().find(|attempt| attempt.number == number)
     }
 
-    pub(super) fn push(&mut self, attempt: Try) {
+    pub(super) fn push(&mut self, attempt: KnownAttempt) {
         let mut tries = mem::take(&mut self.tries).into_vec();
         // Nearly no task has more than one at a time.
         tries.reserve_exact(1);
@@ -454,7 +454,7 @@ impl Task {
         self.tries = tries.into();
     }
 
-    pub(super) fn remove(&mut self, number: u32) -> Option<Try> {
+    pub(super) fn remove(&mut self, number: u32) -> Option<KnownAttempt> {
         let index = self.tries.iter().position(|attempt| attempt.number == number)?;
         let mut tries = mem::take(&mut self.tries).into_vec();
         let attempt = tries.remove(index);
@@ -463,7 +463,7 @@ impl Task {
     }
 }
 
-impl Try {
+impl KnownAttempt {
     /// Returns whether a tracker has it in hand.
     pub(super) fn is_on(&self, tracker: TrackerId) -> bool {
         self.cleaner.unwrap_or(self.tracker) == tracker

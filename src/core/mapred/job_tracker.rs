@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
 use crate::mapred::event::{Event, Fact, Incident, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
-use crate::mapred::heartbeat::{Call, Heartbeat};
+use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
 use crate::mapred::ledger::Ledger;
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
@@ -26,7 +26,7 @@ use crate::mapred::reason::Reason;
 use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
 use crate::mapred::scheduler::{Orders, Scheduler, View};
 use crate::mapred::speculation::Speculation;
-use mumakil_base::random::mumak::Stories;
+use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// So many jobs that are held back can be named in each heartbeat interval: that takes microseconds, as does
@@ -120,10 +120,10 @@ impl JobTracker {
     /// Lets it draw what traces leave open of attempts, as Mumak does with this seed; without this,
     /// trackers draw it.
     pub fn draw_as_mumak(&mut self, seed: u64) {
-        self.ledger.stories = Some(Stories::new(seed, self.ledger.topology.len()));
+        self.ledger.stories = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
-    /// Lets it keep no answers, if no call is [sent](super::Manner::resends) or comes twice.
+    /// Lets it keep no answers, if no call is [sent](super::HeartbeatManner::resends) or comes twice.
     pub fn forget_answers(&mut self) {
         self.may_hear_twice = false;
     }
@@ -148,7 +148,7 @@ impl JobTracker {
     }
 
     /// Lets it do without being told how far attempts are, if nobody asks for it; returns whether it does.
-    /// Trackers may be [brief](super::Manner::is_brief) then, as long as its process does not forget what
+    /// Trackers may be [brief](super::HeartbeatManner::is_brief) then, as long as its process does not forget what
     /// they have said.
     pub fn forgo_progress(&mut self) -> bool {
         let mut policies = self.successors.iter().chain([&self.scheduler]);
@@ -425,7 +425,7 @@ fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
 
 /// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
 fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
-    let Call { tracker, number, .. } = heartbeat.call();
+    let HeartbeatCall { tracker, number, .. } = heartbeat.call();
     out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
 }
 

@@ -36,13 +36,13 @@ use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId};
-use crate::mapred::job::{Job, JobChange, JobEvent, JobState, Try};
+use crate::mapred::job::{Job, JobChange, JobEvent, JobState, KnownAttempt};
 use crate::mapred::map_cache::RackOrder;
 use crate::mapred::message::{Load, ToTracker};
 use crate::mapred::outbox::Outbox;
 use crate::mapred::refusals::Refusals;
 use crate::mapred::replicas::Replicas;
-use mumakil_base::random::mumak::Stories;
+use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// The JobTracker's books.
@@ -101,7 +101,7 @@ pub(super) struct Ledger {
     /// Whether it says which outputs of maps count, to those who know which can be fetched.
     pub(super) tells_outputs: bool,
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
-    pub(super) stories: Option<Stories>,
+    pub(super) stories: Option<MumakJobs>,
     /// Why jobs got nothing, if that is kept.
     pub(super) refusals: Option<Refusals>,
     /// Whether it is told with each heartbeat how far attempts are. If not, [reports](Tracker::reports) have
@@ -284,17 +284,17 @@ impl Ledger {
 
     /// Returns what is known of an attempt, unless it is off the books: what a tracker reports may
     /// have been given up for lost, and its job forgotten.
-    pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut Try> {
+    pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut KnownAttempt> {
         self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
 
     /// Returns what is known of an attempt that is on the books.
-    fn known_try(&mut self, attempt: AttemptId) -> &mut Try {
+    fn known_try(&mut self, attempt: AttemptId) -> &mut KnownAttempt {
         self.find_try(attempt).unwrap_or_else(|| panic!("{attempt} is off the books"))
     }
 
     /// Returns what is known of an attempt, if a policy speaks of one that is on the books.
-    pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&Try> {
+    pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&KnownAttempt> {
         self.job(attempt.job())?.attempt(attempt)
     }
 

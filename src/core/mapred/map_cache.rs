@@ -18,7 +18,7 @@ use crate::mapred::locality::Locality;
 
 /// How far from its input a map may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum MapReach {
     /// Only on a node that holds it.
     Node,
     /// At most in the rack of such a node.
@@ -84,7 +84,7 @@ struct Lists {
     /// A bit for each place that is not known to have nothing.
     marks: Vec<u64>,
     /// Which places have a list, as many of them together as there are bits in a mark.
-    index: Vec<Indexed>,
+    index: Vec<IndexedPlaces>,
     /// In the order of their places.
     lists: Vec<MapList>,
     /// All lists, one after another.
@@ -95,7 +95,7 @@ struct Lists {
 
 /// Which places of some have a list.
 #[derive(Clone, Copy, Debug, Default)]
-struct Indexed {
+struct IndexedPlaces {
     /// A bit for each.
     places: u64,
     /// How many lists are before theirs.
@@ -172,16 +172,16 @@ impl MapCache {
     pub(super) fn best(
         &mut self,
         node: TrackerId,
-        reach: Reach,
+        reach: MapReach,
         topology: &Topology,
         mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> Option<(u32, Option<Locality>)> {
-        let looks_near = reach != Reach::Beyond;
+        let looks_near = reach != MapReach::Beyond;
         if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
             return Some((map, Some(Locality::Node)));
         }
         // Most who ask end here.
-        if reach == Reach::Node {
+        if reach == MapReach::Node {
             return None;
         }
         let own_rack = topology.rack(node).0;
@@ -189,7 +189,7 @@ impl MapCache {
             if let Some(map) = self.racks.take(own_rack, &mut verdict) {
                 return Some((map, Some(Locality::Rack)));
             }
-            if reach == Reach::Rack {
+            if reach == MapReach::Rack {
                 return None;
             }
         }
@@ -238,7 +238,7 @@ impl Lists {
                 all.lists.push(MapList { next, end: begin, first: 0 });
             }
             all.marks.push(places);
-            all.index.push(Indexed { places, before });
+            all.index.push(IndexedPlaces { places, before });
         }
         for (place, map) in entries {
             let end = &mut ends[*place as usize];
@@ -259,7 +259,7 @@ impl Lists {
     /// Returns where the list of a place stands among all, if it has one.
     fn find(&self, place: u32) -> Option<usize> {
         let (at, bit) = mark(place);
-        let Indexed { places, before } = *self.index.get(at)?;
+        let IndexedPlaces { places, before } = *self.index.get(at)?;
         (places & bit != 0).then(|| (before + (places & (bit - 1)).count_ones()) as usize)
     }
 
@@ -494,7 +494,7 @@ mod tests {
         let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
         let mut cache = MapCache::new(2, locate, &topology, &mut order);
         let take = |cache: &mut MapCache| {
-            cache.best(TrackerId(0), Reach::Any, &topology, |_| MapVerdict::Take).unwrap()
+            cache.best(TrackerId(0), MapReach::Any, &topology, |_| MapVerdict::Take).unwrap()
         };
         assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
         cache.nodes = Lists::default();
@@ -523,7 +523,7 @@ mod tests {
         let far = [(); 3].map(|()| {
             let verdict =
                 |map: u32| if waiting.contains(&map) { MapVerdict::Take } else { MapVerdict::Drop };
-            let (map, _) = cache.best(TrackerId(0), Reach::Any, &topology, verdict).unwrap();
+            let (map, _) = cache.best(TrackerId(0), MapReach::Any, &topology, verdict).unwrap();
             waiting.remove(&map);
             map
         });

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::cluster::{Cut, TrackerId};
+use crate::cluster::{NetworkCut, TrackerId};
 use crate::mapred::event::{Fact, Incident};
 use crate::mapred::heartbeat::{Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId};
@@ -32,7 +32,7 @@ pub struct MapOutputs {
     /// Those of them whose machines or processes are gone.
     dark: BTreeSet<TrackerId>,
     /// The cuts that part machines that are alive.
-    cuts: Vec<Arc<Cut>>,
+    cuts: Vec<Arc<NetworkCut>>,
 }
 
 /// The outputs of a job's maps.
@@ -92,7 +92,7 @@ impl MapOutputs {
 
     /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
     /// from the first that has it to the last.
-    fn cut(&mut self, cut: &Arc<Cut>, out: &mut Outbox) {
+    fn cut(&mut self, cut: &Arc<NetworkCut>, out: &mut Outbox) {
         let begins = cut.holds(out.now);
         let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
         // Each goes by its own message: of those that end at once the last one reconnects.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{Cut, Reread, ResourceUse, Speeds, TrackerId};
+use crate::cluster::{NetworkCut, Reread, ResourceUse, Speeds, TrackerId};
 use crate::mapred::event::Outcome;
 use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId};
@@ -176,11 +176,11 @@ pub enum ToFabric {
 
 /// A message for nature.
 #[derive(Clone, Copy, Debug)]
-pub enum ToNature {
+pub enum ToFaultInjector {
     /// By the world, or by itself: a mishap begins.
-    Begins(Stroke),
+    Begins(MishapStroke),
     /// By the world, or by itself: a mishap is over.
-    Ends(Stroke),
+    Ends(MishapStroke),
 }
 
 /// A message for the NameNode.
@@ -231,7 +231,7 @@ pub enum ToMapOutputs {
     /// a disk.
     Spoilt(Box<AttemptId>),
     /// By the world: nodes are cut off from the others, or are so no more.
-    Cut(Arc<Cut>),
+    Cut(Arc<NetworkCut>),
 }
 
 /// An output that the JobTracker counts from now on.
@@ -247,7 +247,7 @@ pub struct MapOutput {
 
 /// Which mishap it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stroke {
+pub struct MishapStroke {
     /// Its number.
     pub number: u32,
     /// Whether machines or trackers go off or come back with it; else they are only faster or slower.
@@ -266,7 +266,7 @@ pub enum Mail {
     /// For the fabric.
     Fabric(ToFabric),
     /// For nature.
-    Nature(ToNature),
+    FaultInjector(ToFaultInjector),
     /// For the NameNode.
     NameNode(ToNameNode),
     /// For the outputs of maps.
@@ -351,7 +351,7 @@ impl Message for ToFabric {
     }
 }
 
-impl Message for ToNature {
+impl Message for ToFaultInjector {
     fn effect(&self) -> MessageEffect {
         // Slow spells may go on for ever, and what ends later for them ends all the same.
         let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
@@ -390,7 +390,7 @@ impl Mail {
             Self::Injector(msg) => msg.effect(),
             Self::Tracker(_, msg) => msg.effect(),
             Self::Fabric(msg) => msg.effect(),
-            Self::Nature(msg) => msg.effect(),
+            Self::FaultInjector(msg) => msg.effect(),
             Self::NameNode(msg) => msg.effect(),
             Self::MapOutputs(msg) => msg.effect(),
         }
@@ -410,7 +410,7 @@ macro_rules! mail_from {
 mail_from! {
     ToJobTracker is JobTracker,
     ToInjector is Injector,
-    ToNature is Nature,
+    ToFaultInjector is FaultInjector,
     ToNameNode is NameNode,
     ToMapOutputs is MapOutputs,
     ToFabric is Fabric,

@@ -33,7 +33,7 @@ use mumakil_base::units::{Bytes, Rate, SimSpan};
 
 /// How the NameNode goes about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Upkeep {
+pub struct ReplicationUpkeep {
     /// How long a node may be silent.
     pub dead_after: SimSpan,
     /// How fast each node copies.
@@ -45,7 +45,7 @@ pub struct Upkeep {
 pub struct NameNode {
     seed: u64,
     hdfs: Hdfs,
-    upkeep: Upkeep,
+    upkeep: ReplicationUpkeep,
     jobs: Vec<Arc<JobSpec>>,
     nodes: Vec<DataNode>,
     replicas: Replicas,
@@ -56,7 +56,7 @@ pub struct NameNode {
     /// Those for which no target was found.
     stuck: BTreeSet<u32>,
     /// Copies under way, by the number of the message that tells of their end.
-    under_way: BTreeMap<u32, Vec<Copying>>,
+    under_way: BTreeMap<u32, Vec<BlockCopying>>,
     /// How many these are.
     busy: usize,
     /// How many copies have begun, and how many messages there were for them.
@@ -69,7 +69,7 @@ pub struct NameNode {
 
 #[derive(Clone, Debug)]
 struct DataNode {
-    presence: Presence,
+    presence: NodePresence,
     /// How often it has gone off or come back: a time-out from before is stale.
     switches: u32,
     /// Whether it has lost its disks while it was not there, and will say so when it is.
@@ -77,7 +77,7 @@ struct DataNode {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Presence {
+enum NodePresence {
     /// It is not there yet; what it will have can be read all the same.
     Absent,
     On,
@@ -86,7 +86,7 @@ enum Presence {
 
 /// A copy under way.
 #[derive(Clone, Copy, Debug)]
-struct Copying {
+struct BlockCopying {
     place: u32,
     to: TrackerId,
     account: u32,
@@ -128,14 +128,14 @@ impl BlockSum {
 /// All blocks that jobs read.
 #[derive(Debug, Default)]
 struct BlockStore {
-    blocks: Vec<Stored>,
+    blocks: Vec<StoredBlock>,
     /// By node, the places of the blocks that were written there at first, copied there since, or are on
     /// their way there.
     on: Vec<BTreeSet<u32>>,
 }
 
 #[derive(Debug)]
-struct Stored {
+struct StoredBlock {
     block: Block,
     bytes: Bytes,
     /// Where it was written at first; it is to have as many copies.
@@ -178,7 +178,8 @@ impl BlockStore {
                 store.on[node.index()].insert(place);
             }
             let (coming, made, waiting, account, living) = (Vec::new(), 0, 0, 0, 0);
-            let stored = Stored { block, bytes, first, coming, made, waiting, account, living };
+            let stored =
+                StoredBlock { block, bytes, first, coming, made, waiting, account, living };
             store.blocks.push(stored);
         }
         store
@@ -197,7 +198,7 @@ impl BlockStore {
     }
 }
 
-impl Stored {
+impl StoredBlock {
     /// Returns the copies that were made later.
     fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a LaterCopy> {
         replicas.later.get(&self.block).into_iter().flatten()
@@ -218,10 +219,10 @@ impl NameNode {
         seed: u64,
         hdfs: Hdfs,
         trackers: u32,
-        upkeep: Upkeep,
+        upkeep: ReplicationUpkeep,
         jobs: Vec<Arc<JobSpec>>,
     ) -> Self {
-        let node = DataNode { presence: Presence::On, switches: 0, has_news: false };
+        let node = DataNode { presence: NodePresence::On, switches: 0, has_news: false };
         Self {
             seed,
             replicas: Replicas::new(hdfs.clone()),
@@ -244,7 +245,7 @@ impl NameNode {
     /// Leaves nodes alone that are not there yet.
     pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
         for node in absent {
-            self.nodes[node.index()].presence = Presence::Absent;
+            self.nodes[node.index()].presence = NodePresence::Absent;
         }
         self
     }
@@ -253,7 +254,7 @@ impl NameNode {
 
     fn go_off(&mut self, node: TrackerId, out: &mut Outbox) {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
-        *presence = Presence::Off;
+        *presence = NodePresence::Off;
         *switches += 1;
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
@@ -264,7 +265,7 @@ impl NameNode {
 
     fn come_back(&mut self, node: TrackerId, out: &mut Outbox) {
         let known = &mut self.nodes[node.index()];
-        known.presence = Presence::On;
+        known.presence = NodePresence::On;
         known.switches += 1;
         let has_news = std::mem::take(&mut known.has_news);
         self.replicas.off.remove_mut(&node);
@@ -291,7 +292,7 @@ impl NameNode {
 
     fn lose_disk(&mut self, node: TrackerId, out: &mut Outbox) {
         let known = &mut self.nodes[node.index()];
-        if known.presence == Presence::On {
+        if known.presence == NodePresence::On {
             self.replicas.wiped.insert_mut(node);
             self.look_after(node, true, out);
         } else {
@@ -310,7 +311,7 @@ impl NameNode {
         store.get_or_insert_with(|| BlockStore::new(jobs, hdfs, nodes.len()))
     }
 
-    fn stored(&mut self, place: u32) -> &mut Stored {
+    fn stored(&mut self, place: u32) -> &mut StoredBlock {
         &mut self.store().blocks[place as usize]
     }
 
@@ -333,7 +334,7 @@ impl NameNode {
             self.remove(*place, &[node], out);
             self.cancel(*place, out, |to| to == node);
         }
-        if self.nodes[node.index()].presence == Presence::On {
+        if self.nodes[node.index()].presence == NodePresence::On {
             places.extend(&self.stuck);
         }
         for place in places {
@@ -367,7 +368,7 @@ impl NameNode {
             .collect();
         // Those that began last are not needed any more.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
-        let is_on = |to: &TrackerId| nodes[to.index()].presence == Presence::On;
+        let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
         let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
         let kept: Vec<TrackerId> = coming.take(needed).collect();
         let missing = (needed - kept.len()) as u32;
@@ -396,7 +397,7 @@ impl NameNode {
 
     /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
     fn hand_out(&mut self, out: &mut Outbox) {
-        let on = self.nodes.iter().filter(|node| node.presence == Presence::On).count();
+        let on = self.nodes.iter().filter(|node| node.presence == NodePresence::On).count();
         // Those that last alike end with one message.
         let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
         while self.busy < on
@@ -407,7 +408,7 @@ impl NameNode {
             let stored = &mut store.blocks[place as usize];
             let mut holders = stored.holders(replicas);
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
-            let is_fit = |node: TrackerId| nodes[node.index()].presence == Presence::On;
+            let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
@@ -430,7 +431,7 @@ impl NameNode {
             });
             stored.coming.push((to, wave));
             store.on[to.index()].insert(place);
-            self.under_way.entry(wave).or_default().push(Copying { place, to, account });
+            self.under_way.entry(wave).or_default().push(BlockCopying { place, to, account });
             self.busy += 1;
             self.begun += 1;
         }
@@ -441,7 +442,7 @@ impl NameNode {
         // All of them may have come to nothing.
         let Some(copies) = self.under_way.remove(&wave) else { return };
         self.busy -= copies.len();
-        for Copying { place, to, account } in copies {
+        for BlockCopying { place, to, account } in copies {
             let Self { store, replicas, .. } = self;
             let store = store.as_mut().expect("what was copied is stored");
             let stored = &mut store.blocks[place as usize];
@@ -469,7 +470,7 @@ impl NameNode {
         for (to, wave) in vain {
             self.store().drop(place, to);
             let copies = self.under_way.get_mut(&wave).expect("it is under way");
-            let is_it = |copy: &Copying| copy.place == place && copy.to == to;
+            let is_it = |copy: &BlockCopying| copy.place == place && copy.to == to;
             let at = copies.iter().position(is_it).expect("it is under way");
             let account = copies.remove(at).account;
             if copies.is_empty() {
@@ -519,7 +520,7 @@ impl Core for NameNode {
 
     fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
-            ToNameNode::Off(node) if self.nodes[node.index()].presence == Presence::Absent => {}
+            ToNameNode::Off(node) if self.nodes[node.index()].presence == NodePresence::Absent => {}
             ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(node, out),
             ToNameNode::On(node) => self.come_back(node, out),
             ToNameNode::DiskLost(node) => self.lose_disk(node, out),

@@ -1,6 +1,6 @@
-//! Nature: the mishaps of machines, planned or by chance.
+//! FaultInjector: the mishaps of machines, planned or by chance.
 //!
-//! Nature is no machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on for
+//! FaultInjector is no machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on for
 //! a while, or for good, and several may be on at a node: a machine runs while no mishap says that it is off, and
 //! it is as fast as all together leave it. Trackers and the fabric are told how machines are, but not why.
 //!
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::cluster::{Speeds, TrackerId};
 use crate::mapred::event::{Fact, Incident};
 use crate::mapred::message::{
-    Mail, Stroke, ToFabric, ToMapOutputs, ToNameNode, ToNature, ToTracker,
+    Mail, MishapStroke, ToFabric, ToFaultInjector, ToMapOutputs, ToNameNode, ToTracker,
 };
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::random::{ChaCha8Rng, Dist};
@@ -26,14 +26,14 @@ pub struct Mishap {
     /// The nodes.
     pub nodes: Vec<TrackerId>,
     /// The harm.
-    pub harm: Harm,
+    pub harm: MishapHarm,
     /// How it comes again, if it does.
-    pub rhythm: Option<Rhythm>,
+    pub rhythm: Option<MishapRhythm>,
 }
 
 /// The harm that a mishap does to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Harm {
+pub enum MishapHarm {
     /// The machine stops, until somebody starts it.
     Stop,
     /// Somebody starts it, if somebody has stopped it.
@@ -48,23 +48,23 @@ pub enum Harm {
     Slow(Speeds),
 }
 
-impl Harm {
+impl MishapHarm {
     /// Returns what a mishap of this kind is told of by.
-    pub fn stroke(self, number: u32) -> Stroke {
-        Stroke { number, is_power: !matches!(self, Self::Slow(_)) }
+    pub fn stroke(self, number: u32) -> MishapStroke {
+        MishapStroke { number, is_power: !matches!(self, Self::Slow(_)) }
     }
 }
 
 /// How a mishap comes again and again.
 #[derive(Debug)]
-pub struct Rhythm {
+pub struct MishapRhythm {
     every: Dist<SimSpan>,
     /// Without it, it comes once and stays.
     lasts: Option<Dist<SimSpan>>,
     rng: ChaCha8Rng,
 }
 
-impl Rhythm {
+impl MishapRhythm {
     /// Returns a rhythm, and how long it takes to the first time.
     ///
     /// Where each time is as long as the others, the first one is a part of that, drawn: else all
@@ -91,7 +91,7 @@ impl Rhythm {
 
 /// The mishaps of a run, and the machines that they strike.
 #[derive(Debug)]
-pub struct Nature {
+pub struct FaultInjector {
     mishaps: Vec<Mishap>,
     /// By number.
     machines: Vec<Machine>,
@@ -151,7 +151,7 @@ impl Machine {
     }
 }
 
-impl Nature {
+impl FaultInjector {
     /// Returns the nature of a cluster of so many machines, which are all on. Mishaps are known by
     /// their places in the list.
     pub fn new(machines: u32, mishaps: Vec<Mishap>, has_fabric: bool) -> Self {
@@ -171,7 +171,7 @@ impl Nature {
         self
     }
 
-    fn begin(&mut self, stroke: Stroke, out: &mut Outbox) {
+    fn begin(&mut self, stroke: MishapStroke, out: &mut Outbox) {
         let number = stroke.number;
         let may_begin = self.may_begin(number);
         if let Some(rhythm) = &mut self.mishaps[number as usize].rhythm {
@@ -181,7 +181,7 @@ impl Nature {
             }
             self.pauses[number as usize] = pause;
             if let Some(lasts) = lasts {
-                out.plan(lasts, Mail::Nature(ToNature::Ends(stroke)));
+                out.plan(lasts, Mail::FaultInjector(ToFaultInjector::Ends(stroke)));
             }
         }
         self.strike(number, true, out);
@@ -191,7 +191,7 @@ impl Nature {
     fn may_begin(&self, number: u32) -> bool {
         let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
         let is_on = |node: &TrackerId| self.machines[node.index()].state() == MachineState::On;
-        !matches!(harm, Harm::Outage | Harm::TrackerOutage) || nodes.iter().all(is_on)
+        !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage) || nodes.iter().all(is_on)
     }
 
     /// Plans the next time of what was missed and could begin now; all times that have passed
@@ -206,17 +206,17 @@ impl Nature {
             while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
-            let begins = ToNature::Begins(harm.stroke(number));
-            out.plan(next.saturating_since(out.now), Mail::Nature(begins));
+            let begins = ToFaultInjector::Begins(harm.stroke(number));
+            out.plan(next.saturating_since(out.now), Mail::FaultInjector(begins));
         }
     }
 
-    fn end(&mut self, stroke: Stroke, out: &mut Outbox) {
+    fn end(&mut self, stroke: MishapStroke, out: &mut Outbox) {
         let number = stroke.number;
         self.strike(number, false, out);
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
-            out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
+            out.plan(pause, Mail::FaultInjector(ToFaultInjector::Begins(stroke)));
         }
     }
 
@@ -227,13 +227,13 @@ impl Nature {
             let (state, speeds) = (machine.state(), machine.speeds());
             let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
             match *harm {
-                Harm::Stop => machine.is_stopped = begins,
-                Harm::Start => machine.is_stopped = false,
-                Harm::Outage => count(&mut machine.outages),
-                Harm::Absence => count(&mut machine.absences),
-                Harm::TrackerOutage => count(&mut machine.tracker_outages),
-                Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
-                Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
+                MishapHarm::Stop => machine.is_stopped = begins,
+                MishapHarm::Start => machine.is_stopped = false,
+                MishapHarm::Outage => count(&mut machine.outages),
+                MishapHarm::Absence => count(&mut machine.absences),
+                MishapHarm::TrackerOutage => count(&mut machine.tracker_outages),
+                MishapHarm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
+                MishapHarm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
             }
             switch(*node, [state, machine.state()], out);
             if self.has_name_node {
@@ -299,13 +299,13 @@ fn slow_down(node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox
     }
 }
 
-impl Core for Nature {
-    type Msg = ToNature;
+impl Core for FaultInjector {
+    type Msg = ToFaultInjector;
 
-    fn handle(&mut self, msg: &ToNature, out: &mut Outbox) {
+    fn handle(&mut self, msg: &ToFaultInjector, out: &mut Outbox) {
         match *msg {
-            ToNature::Begins(stroke) => self.begin(stroke, out),
-            ToNature::Ends(stroke) => self.end(stroke, out),
+            ToFaultInjector::Begins(stroke) => self.begin(stroke, out),
+            ToFaultInjector::Ends(stroke) => self.end(stroke, out),
         }
     }
 }
@@ -323,20 +323,20 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
-    fn power(number: u32) -> Stroke {
-        Stroke { number, is_power: true }
+    fn power(number: u32) -> MishapStroke {
+        MishapStroke { number, is_power: true }
     }
 
-    fn mishap(harm: Harm) -> Mishap {
+    fn mishap(harm: MishapHarm) -> Mishap {
         Mishap { nodes: vec![NODE], harm, rhythm: None }
     }
 
     /// Returns what a node goes through when these mishaps begin (`true`) and end.
     fn story(mishaps: Vec<Mishap>, steps: &[(u32, bool)]) -> Vec<&'static str> {
-        let mut nature = Nature::new(1, mishaps, false);
+        let mut nature = FaultInjector::new(1, mishaps, false);
         let mut out = Outbox::default();
         for (number, begins) in steps {
-            let step = if *begins { ToNature::Begins } else { ToNature::Ends };
+            let step = if *begins { ToFaultInjector::Begins } else { ToFaultInjector::Ends };
             nature.handle(&step(power(*number)), &mut out);
         }
         let incident = |event: Event| match event.fact {
@@ -348,14 +348,15 @@ mod tests {
 
     #[test]
     fn a_machine_is_off_until_the_last_outage_is_over() {
-        let twice = || vec![mishap(Harm::Outage), mishap(Harm::Outage)];
+        let twice = || vec![mishap(MishapHarm::Outage), mishap(MishapHarm::Outage)];
         let steps = [(0, true), (1, true), (0, false), (1, false)];
         assert_eq!(story(twice(), &steps), ["machine off", "machine on"]);
     }
 
     #[test]
     fn what_was_stopped_by_hand_is_not_repaired_by_itself() {
-        let mishaps = || [Harm::Stop, Harm::Outage, Harm::Start].map(mishap).into();
+        let mishaps =
+            || [MishapHarm::Stop, MishapHarm::Outage, MishapHarm::Start].map(mishap).into();
         let steps = [(0, true), (1, true), (1, false)];
         assert_eq!(story(mishaps(), &steps), ["machine off"]);
         let steps = [(0, true), (1, true), (1, false), (2, true)];
@@ -364,16 +365,20 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_stopped_before_it_joins_is_off_from_when_it_should_be_there() {
-        let mishaps = || [Harm::Absence, Harm::Stop, Harm::Start, Harm::Absence].map(mishap).into();
+        let mishaps = || {
+            [MishapHarm::Absence, MishapHarm::Stop, MishapHarm::Start, MishapHarm::Absence]
+                .map(mishap)
+                .into()
+        };
         assert_eq!(story(mishaps(), &[(0, true), (0, false)]), [""; 0]);
         let steps = [(0, true), (3, true), (1, true), (0, false)];
         assert_eq!(story(mishaps(), &steps), [""; 0], "it is to join later still");
         let steps = [(0, true), (1, true), (0, false), (2, true)];
         assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
-        let mut nature = Nature::new(1, mishaps(), false).tell_name_node();
+        let mut nature = FaultInjector::new(1, mishaps(), false).tell_name_node();
         let mut out = Outbox::default();
         for (number, begins) in steps {
-            let step = if begins { ToNature::Begins } else { ToNature::Ends };
+            let step = if begins { ToFaultInjector::Begins } else { ToFaultInjector::Ends };
             nature.handle(&step(power(number)), &mut out);
         }
         let told = out.letters.iter().filter_map(|letter| match letter.mail {
@@ -387,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_tracker_that_restarts_goes_with_its_machine() {
-        let mishaps = || [Harm::TrackerOutage, Harm::Outage].map(mishap).into();
+        let mishaps = || [MishapHarm::TrackerOutage, MishapHarm::Outage].map(mishap).into();
         assert_eq!(story(mishaps(), &[(0, true), (0, false)]), ["tracker gone", "tracker back"]);
         let steps = [(0, true), (1, true), (1, false), (0, false)];
         // Said again of a machine that is on without it: it may have gone while the machine was off.
@@ -397,14 +402,14 @@ mod tests {
 
     #[test]
     fn what_is_slow_for_two_reasons_is_as_slow_as_both_make_it() {
-        let slow = |cpu| mishap(Harm::Slow(Speeds { cpu, ..Speeds::USUAL }));
-        let mut nature = Nature::new(1, vec![slow(0.5), slow(0.4)], true);
+        let slow = |cpu| mishap(MishapHarm::Slow(Speeds { cpu, ..Speeds::USUAL }));
+        let mut nature = FaultInjector::new(1, vec![slow(0.5), slow(0.4)], true);
         let mut out = Outbox::default();
         for step in [
-            ToNature::Begins(power(0)),
-            ToNature::Begins(power(1)),
-            ToNature::Ends(power(0)),
-            ToNature::Ends(power(1)),
+            ToFaultInjector::Begins(power(0)),
+            ToFaultInjector::Begins(power(1)),
+            ToFaultInjector::Ends(power(0)),
+            ToFaultInjector::Ends(power(1)),
         ] {
             nature.handle(&step, &mut out);
         }
@@ -422,44 +427,51 @@ mod tests {
     fn crashing() -> (Mishap, SimSpan) {
         let secs = |secs| Dist::Constant(SimSpan::from_secs(secs));
         let rng = stream(1, Purpose::Mishap, 0);
-        let (rhythm, first) = Rhythm::begin(secs(10), Some(secs(3)), rng);
-        (Mishap { rhythm: Some(rhythm), ..mishap(Harm::Outage) }, first)
+        let (rhythm, first) = MishapRhythm::begin(secs(10), Some(secs(3)), rng);
+        (Mishap { rhythm: Some(rhythm), ..mishap(MishapHarm::Outage) }, first)
     }
 
     #[test]
     fn what_comes_again_plans_its_next_time_when_it_is_over() {
         let (crashing, first) = crashing();
         assert!(first < SimSpan::from_secs(10), "the first time is a part of the others");
-        let mut nature = Nature::new(1, vec![crashing], false);
+        let mut nature = FaultInjector::new(1, vec![crashing], false);
         let mut hear = |now, msg| {
             let mut out = Outbox::at(now);
             nature.handle(&msg, &mut out);
             let own = |letter: Letter| match letter.mail {
-                Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
-                Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
+                Mail::FaultInjector(ToFaultInjector::Begins(_)) => {
+                    Some((letter.after.as_secs_f64(), "begins"))
+                }
+                Mail::FaultInjector(ToFaultInjector::Ends(_)) => {
+                    Some((letter.after.as_secs_f64(), "ends"))
+                }
                 _ => None,
             };
             out.letters.into_iter().filter_map(own).collect::<Vec<_>>()
         };
-        assert_eq!(hear(at(5), ToNature::Begins(power(0))), [(3.0, "ends")]);
-        assert_eq!(hear(at(8), ToNature::Ends(power(0))), [(10.0, "begins")]);
+        assert_eq!(hear(at(5), ToFaultInjector::Begins(power(0))), [(3.0, "ends")]);
+        assert_eq!(hear(at(8), ToFaultInjector::Ends(power(0))), [(10.0, "begins")]);
     }
 
     #[test]
     fn a_machine_that_is_off_does_not_crash_but_will_another_time() {
-        let mishaps = vec![crashing().0, mishap(Harm::Stop), mishap(Harm::Start)];
-        let mut nature = Nature::new(1, mishaps, false);
+        let mishaps = vec![crashing().0, mishap(MishapHarm::Stop), mishap(MishapHarm::Start)];
+        let mut nature = FaultInjector::new(1, mishaps, false);
         let mut out = Outbox::default();
-        nature.handle(&ToNature::Begins(power(1)), &mut out);
+        nature.handle(&ToFaultInjector::Begins(power(1)), &mut out);
         let before = out.letters.len();
         out.now = at(5);
-        nature.handle(&ToNature::Begins(power(0)), &mut out);
+        nature.handle(&ToFaultInjector::Begins(power(0)), &mut out);
         assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
         // It would have come at 15 and 25 s, and not; it will at 35 s.
         out.now = at(28);
-        nature.handle(&ToNature::Begins(power(2)), &mut out);
+        nature.handle(&ToFaultInjector::Begins(power(2)), &mut out);
         let letter = out.letters.back().expect("the machine is on again");
         assert_eq!(letter.after, SimSpan::from_secs(7));
-        assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));
+        assert!(matches!(
+            letter.mail,
+            Mail::FaultInjector(ToFaultInjector::Begins(MishapStroke { number: 0, .. }))
+        ));
     }
 }

@@ -31,13 +31,13 @@ pub struct Outbox {
     /// Why the run is over, if it is.
     pub stop: Option<StopReason>,
     /// By the JobTracker: that it has nothing to do, as far as it knows.
-    pub calm: Option<Calm>,
+    pub calm: Option<IdleState>,
 }
 
 /// The JobTracker has nothing to do: trackers have told it no news and got no orders, its policy has
 /// refused all that there is for longer than it is patient, and it waits for no time-out of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calm {
+pub struct IdleState {
     /// How many trackers it knows. A machine that runs and is not among them will join.
     pub trackers: u32,
     /// It has heard of every change before this instant, and trackers have obeyed its answers.

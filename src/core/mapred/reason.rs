@@ -2,7 +2,7 @@
 //! decision and turned into words only when somebody reads it.
 //!
 //! A launch, a kill, a suspension, a resumption and a refusal each have one. Tables have the code and
-//! the numbers in columns of their own ([`Weighed`]), people read the sentence ([`Reason`]'s `Display`).
+//! the numbers in columns of their own ([`ReasonNumbers`]), people read the sentence ([`Reason`]'s `Display`).
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum Reason {
     /// The job was passed over for this long, for want of input near the nodes that had a slot.
     Waited(SimSpan),
     /// The job's group, or itself, had less of its share than any other that could use the slot.
-    Share(Holding),
+    Share(SlotStanding),
     /// A task of a sample, whose time tells the job's size.
     Sample,
     /// The job would end first, of those that could use the slot, if all shared equally.
@@ -34,7 +34,7 @@ pub enum Reason {
     /// The tracker was kept for the job.
     Reserved,
     /// The group has its share, and gets what others do not use.
-    Lent(Holding),
+    Lent(SlotStanding),
     /// All users of the queue are at their limits, so that the limits give way.
     LimitsAside,
 
@@ -42,9 +42,9 @@ pub enum Reason {
     /// The slot is needed by another attempt.
     PreemptedFor(AttemptId),
     /// The group of the attempt has more than its share, and another has waited too long for its own.
-    OverShare(Holding),
+    OverShare(SlotStanding),
     /// The queue of the attempt has lent slots, which are claimed back.
-    Reclaimed(Holding),
+    Reclaimed(SlotStanding),
     /// Another attempt of the task was first.
     LostRace(AttemptId),
     /// The attempt's job has ended.
@@ -69,7 +69,7 @@ pub enum Reason {
     /// The tracker has its part of the cluster's work.
     TrackerLoad,
     /// The group has as many slots as it may have.
-    GroupLimit(Holding),
+    GroupLimit(SlotStanding),
     /// The user has as many slots as one may have.
     UserLimit,
     /// The group has as many jobs running as it may have.
@@ -82,14 +82,14 @@ pub enum Reason {
     NotAdmitted,
 
     /// Words of a policy of one's own, and what it weighed.
-    Measured(&'static &'static str, Holding),
+    Measured(&'static &'static str, SlotStanding),
     /// Words of a policy of one's own.
     Other(&'static str),
 }
 
 /// How a group of jobs (a pool, a queue) or a job stands for a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Holding {
+pub struct SlotStanding {
     /// The slots that it has.
     pub held: u32,
     /// Its share, if it is computed.
@@ -116,7 +116,7 @@ impl SlotShare {
     }
 }
 
-impl Holding {
+impl SlotStanding {
     /// Returns how one stands that has so many slots, of which nothing else is known.
     pub const fn of(held: u32) -> Self {
         Self { held, share: None, min_share: 0 }
@@ -125,7 +125,7 @@ impl Holding {
 
 /// The numbers of a reason: those that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Weighed {
+pub struct ReasonNumbers {
     /// The place in the line, from 0.
     pub place: Option<u32>,
     /// How long the job has waited for a node near its input.
@@ -189,26 +189,30 @@ impl Reason {
     }
 
     /// Returns the numbers.
-    pub fn weighed(&self) -> Weighed {
-        let none = Weighed::default();
+    pub fn weighed(&self) -> ReasonNumbers {
+        let none = ReasonNumbers::default();
         match *self {
-            Self::InLine(place) | Self::InLineFar(place) => Weighed { place: Some(place), ..none },
-            Self::Waited(waited) | Self::Delay(waited) => Weighed { waited: Some(waited), ..none },
+            Self::InLine(place) | Self::InLineFar(place) => {
+                ReasonNumbers { place: Some(place), ..none }
+            }
+            Self::Waited(waited) | Self::Delay(waited) => {
+                ReasonNumbers { waited: Some(waited), ..none }
+            }
             Self::Share(holding)
             | Self::Lent(holding)
             | Self::OverShare(holding)
             | Self::Reclaimed(holding)
             | Self::GroupLimit(holding)
-            | Self::Measured(_, holding) => Weighed {
+            | Self::Measured(_, holding) => ReasonNumbers {
                 held: Some(holding.held),
                 share: holding.share.map(SlotShare::slots),
                 min_share: (0 < holding.min_share).then_some(holding.min_share),
                 ..none
             },
             Self::PreemptedFor(by) | Self::LostRace(by) => {
-                Weighed { for_job: Some(by.job()), ..none }
+                ReasonNumbers { for_job: Some(by.job()), ..none }
             }
-            Self::KeptFor(job) => Weighed { for_job: Some(job), ..none },
+            Self::KeptFor(job) => ReasonNumbers { for_job: Some(job), ..none },
             _ => none,
         }
     }
@@ -238,7 +242,7 @@ impl fmt::Display for Reason {
 }
 
 /// As it stands behind a reason: nothing if nothing was computed.
-impl fmt::Display for Holding {
+impl fmt::Display for SlotStanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(share) = self.share else { return Ok(()) };
         write!(f, " ({} of {}", self.held, tell::number(share.slots(), 100.0))?;
@@ -268,10 +272,10 @@ mod tests {
         assert_eq!(longer, "after 64.2 s of waiting for a place near its input");
         let waited = Reason::Waited(SimSpan::from_millis(4_200));
         assert_eq!(waited.to_string(), "after 4.2 s of waiting for a place near its input");
-        let holding = Holding { held: 3, share: Some(SlotShare::of(4.5)), min_share: 2 };
+        let holding = SlotStanding { held: 3, share: Some(SlotShare::of(4.5)), min_share: 2 };
         let words = "furthest below its share (3 of 4.5, 2 promised)";
         assert_eq!(Reason::Share(holding).to_string(), words);
-        let unknown = Reason::Share(Holding::of(3));
+        let unknown = Reason::Share(SlotStanding::of(3));
         assert_eq!(unknown.to_string(), "furthest below its share");
     }
 
@@ -282,7 +286,7 @@ mod tests {
         let (_, table) = guide.split_once("| code of a refusal,").unwrap();
         let (table, _) = table.split_once("\n\n").unwrap();
         use Reason as R;
-        let limits = [R::GroupLimit(Holding::of(1)), R::UserLimit, R::JobLimit];
+        let limits = [R::GroupLimit(SlotStanding::of(1)), R::UserLimit, R::JobLimit];
         let here = [R::LongTasks, R::BadTracker, R::TrackerLoad];
         let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
         for reason in limits.into_iter().chain(here).chain(later) {
@@ -293,12 +297,12 @@ mod tests {
 
     #[test]
     fn what_was_weighed_comes_apart() {
-        let holding = Holding { held: 12, share: Some(SlotShare::of(8.25)), min_share: 0 };
+        let holding = SlotStanding { held: 12, share: Some(SlotShare::of(8.25)), min_share: 0 };
         let weighed = Reason::OverShare(holding).weighed();
         assert_eq!((weighed.held, weighed.share, weighed.min_share), (Some(12), Some(8.25), None));
         let by = TaskId { job: JobId(7), kind: TaskKind::Map, index: 0 }.attempt(0);
         assert_eq!(Reason::PreemptedFor(by).weighed().for_job, Some(JobId(7)));
-        assert_eq!(Reason::JobOver.weighed(), Weighed::default());
+        assert_eq!(Reason::JobOver.weighed(), ReasonNumbers::default());
     }
 
     #[test]

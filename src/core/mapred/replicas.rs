@@ -55,12 +55,12 @@ pub struct Copy {
     /// The node that has it.
     pub node: TrackerId,
     /// Which of the block's copies it is.
-    pub which: Which,
+    pub which: ReplicaChoice,
 }
 
 /// Which of a block's copies it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ReplicaChoice {
     /// The one that was written after so many others.
     First(u32),
     /// The one that was made again after so many others.
@@ -69,7 +69,7 @@ pub enum Which {
 
 /// How a map gets at its input when something has befallen the nodes that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct InputReading {
     /// The copy that it reads; none, if it finds none.
     pub from: Option<Copy>,
     /// How long it has tried before.
@@ -80,7 +80,7 @@ impl Copy {
     /// Returns the copies that were written at first, which these nodes have.
     pub(super) fn written(nodes: &[TrackerId]) -> impl Iterator<Item = Self> {
         let numbered = (0..).zip(nodes);
-        numbered.map(|(number, node)| Self { node: *node, which: Which::First(number) })
+        numbered.map(|(number, node)| Self { node: *node, which: ReplicaChoice::First(number) })
     }
 }
 
@@ -113,7 +113,7 @@ impl Replicas {
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
         for LaterCopy { node, number } in later.into_iter().flatten().copied() {
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
-                listed.push(Copy { node, which: Which::Later(number) });
+                listed.push(Copy { node, which: ReplicaChoice::Later(number) });
             }
         }
         listed
@@ -157,7 +157,7 @@ impl Replicas {
         on: TrackerId,
         topology: &Topology,
         rng: impl FnOnce() -> ChaCha8Rng,
-    ) -> Option<Reading> {
+    ) -> Option<InputReading> {
         let mut first = Vec::new();
         job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
         let block = Block::of(job, map)?;
@@ -173,13 +173,13 @@ impl Replicas {
         let mut waits = SimSpan::ZERO;
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
             if !self.off.contains(&copy.node) {
-                return Some(Reading { from: Some(copy), waits });
+                return Some(InputReading { from: Some(copy), waits });
             }
             left.retain(|other| *other != copy);
             waits += CONNECT_TIMEOUT;
         }
         let waits = waits * (1 + MORE_ROUNDS) + PAUSE * MORE_ROUNDS;
-        Some(Reading { from: None, waits })
+        Some(InputReading { from: None, waits })
     }
 }
 
@@ -217,7 +217,11 @@ mod tests {
     use mumakil_base::units::Bytes;
 
     /// Opens the input of a map on node 0: nodes 1 and 2 are in its rack, and node 3 is in another.
-    fn open(holders: &[u32], number: u32, change: impl FnOnce(&mut Replicas)) -> Option<Reading> {
+    fn open(
+        holders: &[u32],
+        number: u32,
+        change: impl FnOnce(&mut Replicas),
+    ) -> Option<InputReading> {
         let is_known = !holders.is_empty();
         open_as(is_known.then_some(Locality::Rack), holders, number, change)
     }
@@ -228,7 +232,7 @@ mod tests {
         holders: &[u32],
         number: u32,
         change: impl FnOnce(&mut Replicas),
-    ) -> Option<Reading> {
+    ) -> Option<InputReading> {
         let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 1 });
         let topology = Arc::new(Topology::from_nodes([0, 0, 0, 1].map(node).to_vec()));
         let holders = holders.iter().copied().map(TrackerId).collect();
@@ -245,8 +249,8 @@ mod tests {
         |files| files.off = nodes
     }
 
-    fn read(reading: Option<Reading>) -> (Option<u32>, u64) {
-        let Reading { from, waits } = reading.unwrap();
+    fn read(reading: Option<InputReading>) -> (Option<u32>, u64) {
+        let InputReading { from, waits } = reading.unwrap();
         (from.map(|copy| copy.node.0), waits.as_millis() / 1_000)
     }
 
@@ -286,7 +290,7 @@ mod tests {
             let copy = LaterCopy { node: TrackerId(2), number: 3 };
             files.later.insert_mut(Block::OfTrace(JobId(0), 0), vec![copy]);
         });
-        let copy = Copy { node: TrackerId(2), which: Which::Later(3) };
-        assert_eq!(reading, Some(Reading { from: Some(copy), waits: SimSpan::ZERO }));
+        let copy = Copy { node: TrackerId(2), which: ReplicaChoice::Later(3) };
+        assert_eq!(reading, Some(InputReading { from: Some(copy), waits: SimSpan::ZERO }));
     }
 }

@@ -12,7 +12,7 @@ pub mod testing;
 mod wrapper;
 
 use crate::mapred::hadoop::HadoopLine;
-use crate::mapred::spec::Expected;
+use crate::mapred::spec::ExpectedJob;
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::AddAssign;
@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use self::precedence::{By, Precedence};
+pub use self::precedence::{Precedence, PrecedenceBy};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
@@ -33,10 +33,10 @@ use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::job::{Job, JobEvent};
 use crate::mapred::ledger::{LaunchWish, Ledger};
 use crate::mapred::locality::Locality;
-use crate::mapred::map_cache::Reach;
+use crate::mapred::map_cache::MapReach;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::reason::{Holding, Reason};
-use crate::mapred::truth::Truth;
+use crate::mapred::reason::{Reason, SlotStanding};
+use crate::mapred::truth::TrueDurations;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// A scheduling policy at work.
@@ -49,12 +49,12 @@ pub trait Scheduler: Send {
     ///
     /// # Errors
     /// If it cannot work; the run does not begin then.
-    fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+    fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         Ok(None)
     }
 
     /// Hears before the first job how long tasks really take: for oracles.
-    fn foresee(&mut self, _truth: &Truth) {}
+    fn foresee(&mut self, _truth: &TrueDurations) {}
 
     /// Takes over from another policy while jobs run, or from itself when the JobTracker's process begins
     /// anew, and hears which attempts are suspended, and where. Returns whether it will let them go on;
@@ -95,7 +95,13 @@ pub trait Scheduler: Send {
 
     /// Says how its pools or queues stand with slots of this kind. It changes nothing, and is called only
     /// when somebody wishes to know.
-    fn holdings(&self, _view: &View<'_>, _kind: SlotKind, _say: &mut dyn FnMut(&str, Holding)) {}
+    fn holdings(
+        &self,
+        _view: &View<'_>,
+        _kind: SlotKind,
+        _say: &mut dyn FnMut(&str, SlotStanding),
+    ) {
+    }
 
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.
@@ -140,32 +146,32 @@ pub struct Setting<'s> {
     /// The cluster.
     pub topology: &'s Topology,
     /// Passes the policy's words on to people.
-    pub tell: Tell,
+    pub tell: PolicyWords,
     /// Whether it may start other programs.
     pub may_start: bool,
     /// Hears all that the policy and another program say to each other, if somebody listens.
-    pub overhear: Option<Overhear>,
+    pub overhear: Option<PolicyDialogue>,
 }
 
 /// Hears words for people, a line at a time.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+pub type PolicyWords = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Hears questions to another program, each with its answer.
-pub type Overhear = Arc<dyn Fn(&[u8], &[u8]) + Send + Sync>;
+pub type PolicyDialogue = Arc<dyn Fn(&[u8], &[u8]) + Send + Sync>;
 
 /// A function that is called when a run is over.
-pub type Farewell = Box<dyn FnOnce() -> Result<Elsewhere, String> + Send>;
+pub type RunEndHook = Box<dyn FnOnce() -> Result<ExternalWork, String> + Send>;
 
 /// The part of a policy's work that another program did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct ExternalWork {
     /// How many questions it has answered.
     pub questions: u64,
     /// How long they took, in real time, on the way there and back, too.
     pub waited: Duration,
 }
 
-impl Elsewhere {
+impl ExternalWork {
     /// Returns how many questions it would answer in a second, if it answered nothing else.
     pub fn per_second(self) -> f64 {
         (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
@@ -177,7 +183,7 @@ impl Elsewhere {
     }
 }
 
-impl AddAssign for Elsewhere {
+impl AddAssign for ExternalWork {
     fn add_assign(&mut self, other: Self) {
         self.questions += other.questions;
         self.waited += other.waited;
@@ -202,13 +208,13 @@ pub trait Policy: Scheduler + Sized + 'static {
 
     /// Looks at the options where they are to be used, once each of them can be read: puts what
     /// files say in the place of their names, and returns what is wrong or seems so.
-    fn settle(_options: &mut Self::Options, _site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(_options: &mut Self::Options, _site: &PolicySite<'_>) -> Vec<Complaint> {
         Vec::new()
     }
 
     /// Returns which of so many slots these options promise to pools or queues; charts show them.
-    fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> Promised {
-        Promised::new()
+    fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> PromisedSlots {
+        PromisedSlots::new()
     }
 
     /// Returns the policy, ready for an empty cluster.
@@ -216,11 +222,11 @@ pub trait Policy: Scheduler + Sized + 'static {
 }
 
 /// The slots that pools or queues are promised, by the names that jobs give.
-pub type Promised = BTreeMap<String, PerSlot<f64>>;
+pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 
 /// Where a policy is to work.
 #[derive(Clone, Debug)]
-pub struct Site<'s> {
+pub struct PolicySite<'s> {
     /// Where the paths of files begin.
     pub folder: &'s std::path::Path,
     /// The line of Hadoop.
@@ -230,7 +236,7 @@ pub struct Site<'s> {
     /// The slots of the node that has most.
     pub most_slots: PerSlot<u32>,
     /// The jobs known beforehand: those that the scenario lists, and all jobs once files are read.
-    pub jobs: Vec<Expected<'s>>,
+    pub jobs: Vec<ExpectedJob<'s>>,
 }
 
 /// An error in a policy's options, or a doubt about them.
@@ -457,7 +463,7 @@ impl Offer<'_> {
 
     /// Launches the job's best waiting map for this node within reach, if there is one. If there is none
     /// and it may be launched anywhere, a slow map may get a second attempt here.
-    pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<Launched> {
+    pub fn launch_map(&mut self, job: JobId, reach: MapReach, reason: Reason) -> Option<Launched> {
         self.launch_wide_map(job, 1, reach, reason)
     }
 
@@ -466,13 +472,13 @@ impl Offer<'_> {
         &mut self,
         job: JobId,
         slots: u32,
-        reach: Reach,
+        reach: MapReach,
         reason: Reason,
     ) -> Option<Launched> {
         step();
         self.looks += 1;
         // Most jobs that wait for their input have none here.
-        if reach == Reach::Node && self.ledger.has_no_map_on(job, self.tracker) {
+        if reach == MapReach::Node && self.ledger.has_no_map_on(job, self.tracker) {
             return None;
         }
         let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
@@ -481,7 +487,7 @@ impl Offer<'_> {
             None => {
                 // Only a job that may look anywhere is refused because of the tracker; with less reach its maps may
                 // just be farther away.
-                if reach == Reach::Any {
+                if reach == MapReach::Any {
                     self.refuse(job, SlotKind::Map, Reason::BadTracker);
                 }
                 None

@@ -57,7 +57,7 @@ pub struct JobSpec {
 
 /// A job as far as it is known before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Expected<'s> {
+pub struct ExpectedJob<'s> {
     /// Its user.
     pub user: &'s str,
     /// The pool that it names, if it names one.
@@ -66,7 +66,7 @@ pub struct Expected<'s> {
     pub memory: PerSlot<Bytes>,
 }
 
-impl<'s> Expected<'s> {
+impl<'s> ExpectedJob<'s> {
     /// Returns what is known of a job that has tasks of these kinds.
     pub fn new(
         user: &'s str,
@@ -91,9 +91,9 @@ impl JobSpec {
     }
 
     /// Returns what is known of the job before it arrives.
-    pub fn expected(&self) -> Expected<'_> {
+    pub fn expected(&self) -> ExpectedJob<'_> {
         let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };
-        Expected::new(&self.user, self.named_pool(), has_tasks, self.memory)
+        ExpectedJob::new(&self.user, self.named_pool(), has_tasks, self.memory)
     }
 }
 

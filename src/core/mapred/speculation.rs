@@ -9,7 +9,7 @@
 
 mod options;
 
-pub use self::options::{Behind, LateOptions, Rates, Rule, Speculation};
+pub use self::options::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
 use mumakil_base::statistics;
 use mumakil_base::units::{Fraction, SimTime};
 
@@ -20,12 +20,12 @@ pub(super) struct ReportedTasks<'a> {
     /// How far all of them are on average, those that have not begun among them.
     pub(super) average: f64,
     /// Those that have begun, in the order of their numbers.
-    pub(super) begun: &'a [Begun],
+    pub(super) begun: &'a [BegunTask],
 }
 
 /// A task that has begun.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Begun {
+pub(super) struct BegunTask {
     pub(super) index: u32,
     /// How much of it its best attempt does in a second, by its last report.
     pub(super) rate: f64,
@@ -70,12 +70,12 @@ impl Rule {
         };
         let rates = || field.begun.iter().map(|task| task.rate).collect::<Vec<f64>>();
         match self {
-            Self::Hadoop020(Behind { gap, .. }) => {
+            Self::Hadoop020(Hadoop020Options { gap, .. }) => {
                 let is_behind = |alone: &LoneAttempt| gap.get() <= field.average - alone.progress;
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
-            Self::Hadoop021(Rates { slow_task, .. }) => {
+            Self::Hadoop021(Hadoop021Options { slow_task, .. }) => {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
             }
@@ -92,7 +92,7 @@ impl Rule {
         let part = |share: Fraction, of: u32| share.get() * f64::from(of);
         match self {
             Self::Hadoop020(_) => true,
-            Self::Hadoop021(Rates { cap, always, always_of_slots, .. }) => {
+            Self::Hadoop021(Hadoop021Options { cap, always, always_of_slots, .. }) => {
                 of_job < always.get()
                     || f64::from(of_job) < part(always_of_slots, slots)
                     || f64::from(of_job) < part(cap, running)
@@ -102,7 +102,7 @@ impl Rule {
     }
 }
 
-impl Rates {
+impl Hadoop021Options {
     /// Returns whether a node is slow on which tasks took so long on average, beside the means of all
     /// nodes.
     pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
@@ -140,26 +140,26 @@ mod tests {
     use mumakil_base::units::{Count, SimSpan};
 
     /// A task that runs alone since so many seconds and is so far, told just now.
-    fn runs(index: u32, secs: u64, progress: f64) -> Begun {
+    fn runs(index: u32, secs: u64, progress: f64) -> BegunTask {
         let launched = NOW.as_micros() - secs * 1_000_000;
         let alone = LoneAttempt { progress, launched: SimTime::from_micros(launched) };
-        Begun { index, rate: progress / secs as f64, alone: Some(alone) }
+        BegunTask { index, rate: progress / secs as f64, alone: Some(alone) }
     }
 
     /// A task that took so many seconds.
-    fn took(index: u32, secs: f64) -> Begun {
-        Begun { index, rate: 1.0 / secs, alone: None }
+    fn took(index: u32, secs: f64) -> BegunTask {
+        BegunTask { index, rate: 1.0 / secs, alone: None }
     }
 
     const NOW: SimTime = SimTime::from_micros(1_000_000_000);
 
-    fn slow(rule: Rule, average: f64, begun: &[Begun]) -> Vec<u32> {
+    fn slow(rule: Rule, average: f64, begun: &[BegunTask]) -> Vec<u32> {
         rule.slow(ReportedTasks { now: NOW, average, begun })
     }
 
     #[test]
     fn by_0_20_what_is_a_fifth_behind_the_average_is_slow() {
-        let rule = Rule::Hadoop020(Behind::default());
+        let rule = Rule::Hadoop020(Hadoop020Options::default());
         // Of five tasks two are done; the others are at 75 %, 50 % and 25 %: on average at 70 %.
         let begun =
             [took(0, 80.0), took(1, 80.0), runs(2, 90, 0.75), runs(3, 90, 0.5), runs(4, 90, 0.25)];
@@ -167,7 +167,10 @@ mod tests {
         assert_eq!(slow(rule, 0.75, &begun), [3, 4], "in the order of their numbers");
         let young = [runs(2, 59, 0.0), runs(3, 60, 0.0)];
         assert_eq!(slow(rule, 0.7, &young), [3], "a minute must have passed");
-        let rule = Rule::Hadoop020(Behind { gap: Fraction::of(0.5), ..Behind::default() });
+        let rule = Rule::Hadoop020(Hadoop020Options {
+            gap: Fraction::of(0.5),
+            ..Hadoop020Options::default()
+        });
         assert_eq!(slow(rule, 0.75, &begun), [4]);
     }
 
@@ -175,7 +178,7 @@ mod tests {
     fn by_0_21_what_is_a_deviation_below_the_mean_rate_is_slow() {
         let rule = |slow_task| {
             let slow_task = mumakil_base::units::Factor::of(slow_task);
-            Rule::Hadoop021(Rates { slow_task, ..Rates::default() })
+            Rule::Hadoop021(Hadoop021Options { slow_task, ..Hadoop021Options::default() })
         };
         // Rates of 10, 10, 4 and 2 in a thousand: the mean is 6.5, the deviation 3.57. So 4 is 0.7
         // deviations below the mean, and 2 is 1.26.
@@ -190,8 +193,10 @@ mod tests {
 
     #[test]
     fn equal_rates_are_not_slow() {
-        let begun: Vec<Begun> = (0..7).map(|index| runs(index, 90, 0.3)).collect();
-        for rule in [Rule::Hadoop021(Rates::default()), Rule::Late(LateOptions::default())] {
+        let begun: Vec<BegunTask> = (0..7).map(|index| runs(index, 90, 0.3)).collect();
+        for rule in
+            [Rule::Hadoop021(Hadoop021Options::default()), Rule::Late(LateOptions::default())]
+        {
             assert!(slow(rule, 0.3, &begun).is_empty(), "{rule:?}");
         }
     }
@@ -202,7 +207,7 @@ mod tests {
         // Rates of 10 four times, then 5, 4 and 3 in a thousand. The quarter lies at the place 1.5 of
         // seven, between 4 and 5: 4.5. At 4 the task that is at 80 % has 50 s left, at 3 that at 90 %
         // has 33 s left.
-        let mut begun: Vec<Begun> = (0..4).map(|index| took(index, 100.0)).collect();
+        let mut begun: Vec<BegunTask> = (0..4).map(|index| took(index, 100.0)).collect();
         begun.extend([runs(4, 100, 0.5), runs(5, 200, 0.8), runs(6, 300, 0.9)]);
         assert_eq!(slow(rule, 0.0, &begun), [5, 6]);
         let half =
@@ -212,11 +217,11 @@ mod tests {
 
     #[test]
     fn whoever_has_a_rival_or_waits_for_its_commit_is_not_tried_again() {
-        let with_rival = Begun { alone: None, ..runs(1, 500, 0.1) };
+        let with_rival = BegunTask { alone: None, ..runs(1, 500, 0.1) };
         let begun = [took(0, 100.0), took(2, 100.0), took(3, 100.0), with_rival];
         for rule in [
-            Rule::Hadoop020(Behind::default()),
-            Rule::Hadoop021(Rates::default()),
+            Rule::Hadoop020(Hadoop020Options::default()),
+            Rule::Hadoop021(Hadoop021Options::default()),
             Rule::Late(LateOptions::default()),
         ] {
             assert!(slow(rule, 0.9, &begun).is_empty(), "{rule:?}");
@@ -226,17 +231,17 @@ mod tests {
     #[test]
     fn no_more_than_a_part_is_tried_again() {
         let seconds = Seconds { of_job: 10, running: 100, of_all: 10, slots: 90 };
-        assert!(Rule::Hadoop020(Behind::default()).has_room(seconds));
+        assert!(Rule::Hadoop020(Hadoop020Options::default()).has_room(seconds));
         let late = Rule::Late(LateOptions::default());
         assert!(!late.has_room(seconds), "ten are more than a tenth of 90 slots");
         assert!(late.has_room(Seconds { of_all: 8, ..seconds }));
         assert!(late.has_room(Seconds { of_all: 0, slots: 2, ..seconds }), "the first always may");
-        let rates = Rule::Hadoop021(Rates::default());
+        let rates = Rule::Hadoop021(Hadoop021Options::default());
         assert!(!rates.has_room(seconds), "ten are a tenth of the hundred that run");
         assert!(rates.has_room(Seconds { of_job: 9, running: 10, ..seconds }), "nine always may");
         assert!(rates.has_room(Seconds { running: 101, ..seconds }));
         assert!(rates.has_room(Seconds { slots: 1_001, ..seconds }), "a hundredth of the slots");
-        let none = Rates { always: Count::of(0), ..Rates::default() };
+        let none = Hadoop021Options { always: Count::of(0), ..Hadoop021Options::default() };
         assert!(!Rule::Hadoop021(none).has_room(Seconds { of_job: 1, running: 5, ..seconds }));
     }
 
@@ -244,9 +249,9 @@ mod tests {
     fn a_node_is_slow_by_what_tasks_take_there_or_by_what_it_has_done() {
         // The mean of the means is 130 s, their deviation 42.4 s.
         let means = [100.0, 100.0, 190.0];
-        assert!(Rates::default().is_slow_node(190.0, &means));
-        assert!(!Rates::default().is_slow_node(100.0, &means));
-        assert!(!Rates::default().is_slow_node(100.0, &[100.0]), "alone it is like all");
+        assert!(Hadoop021Options::default().is_slow_node(190.0, &means));
+        assert!(!Hadoop021Options::default().is_slow_node(100.0, &means));
+        assert!(!Hadoop021Options::default().is_slow_node(100.0, &[100.0]), "alone it is like all");
         // The lowest quarter of four ends between the first and the second, at 3/4.
         assert_eq!(LateOptions::default().least_work(&[8.0, 2.0, 6.0, 7.0]), 5.0);
         assert_eq!(LateOptions::default().least_work(&[]), 0.0);

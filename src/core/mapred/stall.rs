@@ -1,7 +1,7 @@
 //! A run that cannot go on: the jobs that wait and why, and the jobs that have the slots.
 //!
 //! This is a verdict, not a guess: nothing was due any more that could change a slot or a job. The
-//! JobTracker finds it out together with the clock (see [`Calm`](super::Calm)) and says it once.
+//! JobTracker finds it out together with the clock (see [`IdleState`](super::IdleState)) and says it once.
 
 use crate::cluster::{PerSlot, SlotKind};
 use std::fmt;
@@ -31,16 +31,16 @@ pub struct JobWait {
     /// The job's name.
     pub job: Arc<str>,
     /// The part of it that waits.
-    pub who: Waiter,
+    pub who: WaitingPart,
     /// How many of them.
     pub count: u32,
     /// The reason.
-    pub on: Wait,
+    pub on: WaitCause,
 }
 
 /// The part of a job that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Waiter {
+pub enum WaitingPart {
     /// The job, whose splits are not read.
     Job,
     /// Its setup task.
@@ -57,7 +57,7 @@ pub enum Waiter {
 
 /// The reason why a part of a job waits: the thing that it still lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wait {
+pub enum WaitCause {
     /// A tracker: none may get tasks.
     Trackers,
     /// A tracker with such slots: none has any.
@@ -100,35 +100,37 @@ impl fmt::Display for JobWait {
         let many = |what: &str| counted(u64::from(*count), what);
         let verb = if *count == 1 { "waits" } else { "wait" };
         match who {
-            Waiter::Job => write!(f, "job {job}: {verb} ")?,
-            Waiter::Setup => write!(f, "job {job}: its setup task {verb} ")?,
-            Waiter::Cleanup => write!(f, "job {job}: its cleanup task {verb} ")?,
-            Waiter::Task(kind) => write!(f, "job {job}: {} {verb} ", many(kind.word()))?,
-            Waiter::Attempt(kind) => {
+            WaitingPart::Job => write!(f, "job {job}: {verb} ")?,
+            WaitingPart::Setup => write!(f, "job {job}: its setup task {verb} ")?,
+            WaitingPart::Cleanup => write!(f, "job {job}: its cleanup task {verb} ")?,
+            WaitingPart::Task(kind) => write!(f, "job {job}: {} {verb} ", many(kind.word()))?,
+            WaitingPart::Attempt(kind) => {
                 let attempts = many(&format!("launched {}", kind.word()));
                 write!(f, "job {job}: {attempts} {verb} ")?;
             }
-            Waiter::Output(kind) => {
+            WaitingPart::Output(kind) => {
                 let outputs = many(&format!("ended {} attempt", kind.word()));
                 write!(f, "job {job}: the cleaning up after {outputs} waits ")?;
             }
         }
         match on {
-            Wait::Trackers => f.write_str("for a tracker: none may get tasks"),
-            Wait::SuchSlots => f.write_str("for such a slot: no tracker has any"),
-            Wait::Slot => f.write_str("for a slot: all are taken"),
-            Wait::OtherTracker => {
+            WaitCause::Trackers => f.write_str("for a tracker: none may get tasks"),
+            WaitCause::SuchSlots => f.write_str("for such a slot: no tracker has any"),
+            WaitCause::Slot => f.write_str("for a slot: all are taken"),
+            WaitCause::OtherTracker => {
                 f.write_str("for another tracker: those with a free slot are avoided or too small")
             }
-            Wait::Policy => f.write_str("for the policy, which gives no slot though some are free"),
-            Wait::Maps(left) => {
+            WaitCause::Policy => {
+                f.write_str("for the policy, which gives no slot though some are free")
+            }
+            WaitCause::Maps(left) => {
                 write!(f, "for {} of the job", counted(u64::from(*left), "map"))
             }
-            Wait::SlotThere => f.write_str("for a slot on the tracker"),
-            Wait::Resumption => f.write_str("suspended, to be resumed"),
-            Wait::Orphan => f.write_str("for maps that will not come: the job has ended"),
-            Wait::Setup => f.write_str("for the job's setup"),
-            Wait::End => f.write_str("for an end that does not come"),
+            WaitCause::SlotThere => f.write_str("for a slot on the tracker"),
+            WaitCause::Resumption => f.write_str("suspended, to be resumed"),
+            WaitCause::Orphan => f.write_str("for maps that will not come: the job has ended"),
+            WaitCause::Setup => f.write_str("for the job's setup"),
+            WaitCause::End => f.write_str("for an end that does not come"),
         }
     }
 }

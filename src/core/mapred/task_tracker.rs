@@ -17,11 +17,11 @@ mod tests;
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use self::attempt::{Attempt, Next};
+use self::attempt::{Attempt, AttemptStep};
 use self::memory::Memory;
-use self::pulse::Pulse;
+use self::pulse::HeartbeatState;
 use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
-use crate::mapred::cost::{Costs, Shared};
+use crate::mapred::cost::{ContendedResources, Costs};
 use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};
 use crate::mapred::hadoop::{Behaviour, CommitPending};
 use crate::mapred::heartbeat::{
@@ -40,7 +40,7 @@ const REFUSED: SimSpan = SimSpan::from_secs(1);
 
 /// How the trackers of a run speak with its JobTracker.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct HeartbeatManner {
     /// Whether messages may be lost, so that a heartbeat without a reply is sent again.
     pub resends: bool,
     /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
@@ -55,7 +55,7 @@ pub struct Manner {
 /// processor's cache: a heartbeat without news looks at the first, one with news at the first three.
 #[repr(C, align(64))]
 pub struct TaskTracker {
-    pulse: Pulse,
+    pulse: HeartbeatState,
     costs: Arc<Costs>,
 
     /// In the order in which they were launched.
@@ -63,7 +63,7 @@ pub struct TaskTracker {
     attempts: Vec<Box<Attempt>>,
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
-    clockwork: Clockwork,
+    clockwork: TrackerTimers,
     /// The last whole status, kept to be sent again and to be filled anew.
     status: Arc<TrackerStatus>,
 
@@ -103,7 +103,7 @@ struct AskedReply {
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
 /// earlier one finds nobody.
-struct Clockwork {
+struct TrackerTimers {
     tracker: TrackerId,
     /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
     has_fabric: bool,
@@ -124,16 +124,16 @@ impl TaskTracker {
         node: Node,
         costs: Arc<Costs>,
         phase: SimSpan,
-        manner: Manner,
+        manner: HeartbeatManner,
     ) -> Self {
         let has_fabric = costs.shared.is_some();
-        let has_page_cache = costs.shared.as_ref().is_some_and(Shared::has_page_caches);
+        let has_page_cache = costs.shared.as_ref().is_some_and(ContendedResources::has_page_caches);
         Self {
             id,
             free: node.slots,
             may_wait: false,
             memory: Memory::new(&node),
-            pulse: Pulse::new(id, &costs, manner),
+            pulse: HeartbeatState::new(id, &costs, manner),
             node,
             costs,
             phase,
@@ -146,7 +146,7 @@ impl TaskTracker {
             failed_fetches: Vec::new(),
             attempts: Vec::new(),
             speeds: None,
-            clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
+            clockwork: TrackerTimers { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
             heard_at: SimTime::ZERO,
         }
     }
@@ -574,19 +574,19 @@ impl TaskTracker {
         let attempt = &mut self.attempts[index];
         self.clockwork.end_flow(attempt, true, out);
         match attempt.finish_part(out.now) {
-            Next::Nothing => {}
-            Next::Hangs => {
+            AttemptStep::Nothing => {}
+            AttemptStep::Hangs => {
                 let hangs = Incident::Hangs(attempt.id());
                 self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
                 self.note(hangs, out);
             }
-            Next::Commit => {
+            AttemptStep::Commit => {
                 out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
                 self.hurry(out);
             }
-            Next::Done => self.end(index, AttemptState::Succeeded, out),
-            Next::Broken => self.fail(index, out),
-            next @ (Next::After(_) | Next::Flow) => {
+            AttemptStep::Done => self.end(index, AttemptState::Succeeded, out),
+            AttemptStep::Broken => self.fail(index, out),
+            next @ (AttemptStep::After(_) | AttemptStep::Flow) => {
                 self.clockwork.plan(next, attempt, out);
             }
         }
@@ -687,18 +687,18 @@ impl TaskTracker {
     }
 }
 
-impl Clockwork {
+impl TrackerTimers {
     /// Plans the end of a phase, if it has one, or starts the flow that it is.
-    fn plan(&mut self, next: Next, of: &mut Attempt, out: &mut Outbox) {
+    fn plan(&mut self, next: AttemptStep, of: &mut Attempt, out: &mut Outbox) {
         match next {
-            Next::After(span) => {
+            AttemptStep::After(span) => {
                 self.timer += 1;
                 of.await_timer(self.timer);
                 let is_flow = of.flow().is_some();
                 let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
                 out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
             }
-            Next::Flow => {
+            AttemptStep::Flow => {
                 self.flow += 1;
                 let id = FlowId { tracker: self.tracker, number: self.flow };
                 if self.has_fabric
@@ -707,7 +707,11 @@ impl Clockwork {
                     out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses, reread })));
                 }
             }
-            Next::Nothing | Next::Commit | Next::Done | Next::Hangs | Next::Broken => {}
+            AttemptStep::Nothing
+            | AttemptStep::Commit
+            | AttemptStep::Done
+            | AttemptStep::Hangs
+            | AttemptStep::Broken => {}
         }
     }
 

@@ -213,7 +213,7 @@ impl Cdf {
 mod tests {
     use super::*;
     use crate::mapred::ids::{JobId, TaskId};
-    use mumakil_base::random::mumak::Stories;
+    use mumakil_base::random::mumak::MumakJobs;
     use mumakil_base::random::{Purpose, stream};
 
     fn secs(secs: u64) -> SimSpan {
@@ -312,7 +312,7 @@ mod tests {
         let mut traced = traced();
         traced.map_times[2] = bent();
         traced.reduce_times = bent();
-        let mut stories = Stories::new(42, 0);
+        let mut stories = MumakJobs::new(42, 0);
         let story = stories.of(4, "job_200904211745_0006");
         let attempt = |kind, index| TaskId { job: JobId(4), kind, index }.attempt(0);
         // Of the job's own numbers the first is 0.341: below a half, so it succeeds. Then 0.6917 of the

@@ -13,13 +13,13 @@ use mumakil_base::units::{Factor, SimSpan};
 
 /// How long tasks really take.
 #[derive(Clone, Debug)]
-pub struct Truth {
+pub struct TrueDurations {
     costs: Arc<Costs>,
     /// Where tasks would run: a node of plain speed, with their input on it.
     node: Node,
 }
 
-impl Truth {
+impl TrueDurations {
     /// Returns the truth of a cluster with such nodes.
     pub fn new(costs: Arc<Costs>, node: &Node) -> Self {
         Self { costs, node: Node { speed: Factor::ONE, ..node.clone() } }

@@ -26,7 +26,7 @@ pub struct TraceFile {
 /// The long form.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "TraceFile", deny_unknown_fields)]
-struct Pinned {
+struct TraceFileSpec {
     /// The path.
     path: PathBuf,
     /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
@@ -114,7 +114,7 @@ impl Serialize for TraceFile {
         match &self.sha256 {
             None => self.path.serialize(to),
             Some(_) => {
-                Pinned { path: self.path.clone(), sha256: self.sha256.clone() }.serialize(to)
+                TraceFileSpec { path: self.path.clone(), sha256: self.sha256.clone() }.serialize(to)
             }
         }
     }
@@ -138,7 +138,8 @@ impl<'de> Deserialize<'de> for TraceFile {
                 Ok(TraceFile { path: path.into(), sha256: None })
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
-                let Pinned { path, sha256 } = Pinned::deserialize(MapAccessDeserializer::new(map))?;
+                let TraceFileSpec { path, sha256 } =
+                    TraceFileSpec::deserialize(MapAccessDeserializer::new(map))?;
                 let file = self.visit_str(&path.to_string_lossy())?;
                 Ok(TraceFile { sha256, ..file })
             }
@@ -152,7 +153,7 @@ impl JsonSchema for TraceFile {
         "TraceFile".into()
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let pinned = schemas.subschema_for::<Pinned>();
+        let pinned = schemas.subschema_for::<TraceFileSpec>();
         json_schema!({
             "title": "the path of a file, or {path: …, sha256: …}",
             "anyOf": [{ "type": "string" }, pinned],

@@ -74,11 +74,11 @@ pub(super) struct TraceText {
     /// The place of the next byte.
     at: TextPlace,
     /// The last object.
-    last: Framed,
+    last: FramedObject,
 }
 
 /// Where an object begins, and whether it broke off before its brackets were closed.
-struct Framed {
+struct FramedObject {
     start: TextPlace,
     broke_off: bool,
 }
@@ -119,7 +119,7 @@ impl TraceText {
             damaged: false,
             again: Cursor::default(),
             at: TextPlace::START,
-            last: Framed { start: TextPlace::START, broke_off: false },
+            last: FramedObject { start: TextPlace::START, broke_off: false },
         })
     }
 
@@ -264,7 +264,7 @@ impl TraceText {
             return Err(fault.within(&self.path, place, &[]));
         }
         let start = self.at;
-        self.last = Framed { start, broke_off: false };
+        self.last = FramedObject { start, broke_off: false };
         let mut brackets = Brackets::default();
         let mut broke_off = false;
         while !brackets.closed && !broke_off {

@@ -6,9 +6,9 @@ use super::category::Groups;
 use super::legend::LegendKey;
 use super::palette::{Hatches, colour, outlined};
 use super::published::{self, PublishedMark};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
-use super::text::{At, joined, tip};
+use super::text::{Coordinate, joined, tip};
 
 /// How the bars of a group stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Bars {
         for (.., value) in &published {
             extent = extent.include(&self.y, *value);
         }
-        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
+        let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
         sheet.hatches(0..self.series.len());
@@ -113,9 +113,9 @@ impl Bars {
             ),
         });
         let marks: Vec<PublishedMark> = marks.collect();
-        let floor = At(area.y(y.floor()));
+        let floor = Coordinate(area.y(y.floor()));
         sheet.add(html! {
-            path class="rule c-soft" d={ "M" (At(area.left)) " " (floor) "H" (At(area.right)) } {}
+            path class="rule c-soft" d={ "M" (Coordinate(area.left)) " " (floor) "H" (Coordinate(area.right)) } {}
         });
         sheet.add(published::diamonds(&marks));
         sheet.names(&area, &groups, &self.groups, &self.x);
@@ -182,16 +182,16 @@ impl Bars {
         let (left, width) = (groups.left(group, column), groups.mark());
         let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
         let (top, bottom) = (at(span.0).min(at(span.1)), at(span.0).max(at(span.1)));
-        let middle = At(left + width / 2.0);
+        let middle = Coordinate(left + width / 2.0);
         let whisker = bar.whisker.map(|(low, high)| {
-            let (low, high) = (At(at(low)), At(at(high)));
+            let (low, high) = (Coordinate(at(low)), Coordinate(at(high)));
             let reach = (width / 4.0).min(6.0);
-            let (left, across) = (At(left + width / 2.0 - reach), At(2.0 * reach));
+            let (left, across) = (Coordinate(left + width / 2.0 - reach), Coordinate(2.0 * reach));
             format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")
         });
         html! {
-            rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(At(left)) y=(At(top))
-                width=(At(width)) height=(At(bottom - top)) fill=(hatches.fill(series)) {
+            rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(Coordinate(left)) y=(Coordinate(top))
+                width=(Coordinate(width)) height=(Coordinate(bottom - top)) fill=(hatches.fill(series)) {
                 (tip(&self.told(bar)))
             }
             @if let Some(whisker) = whisker { (outlined(&whisker)) }

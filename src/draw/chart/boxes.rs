@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::category::Groups;
 use super::legend::LegendKey;
 use super::palette::{Hatches, SeriesLook, colour, outlined};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
-use super::text::{At, joined, tip};
+use super::text::{Coordinate, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 
 /// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
@@ -55,7 +55,7 @@ impl Boxes {
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         let placed = self.place(&mut extent);
-        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
+        let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
         sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
@@ -68,9 +68,9 @@ impl Boxes {
         for each in &placed {
             sheet.add(self.plot(each, &groups, &y, &area, hatches));
         }
-        let bottom = At(area.bottom);
+        let bottom = Coordinate(area.bottom);
         sheet.add(html! {
-            path class="rule c-soft" d={ "M" (At(area.left)) " " (bottom) "H" (At(area.right)) } {}
+            path class="rule c-soft" d={ "M" (Coordinate(area.left)) " " (bottom) "H" (Coordinate(area.right)) } {}
         });
         sheet.names(&area, &groups, &self.groups, &self.x);
         if placed.is_empty() {
@@ -123,22 +123,22 @@ impl Boxes {
         let (low, high) =
             (sample.partition_point(|v| *v < p5), sample.partition_point(|v| *v <= p95));
         let beyond = few(&sample[..low]).chain(few(&sample[high..]));
-        let [x0, x1, x] = [left, right, middle].map(At);
+        let [x0, x1, x] = [left, right, middle].map(Coordinate);
         html! {
             g class=(colour(look)) {
                 g class="thin c-ink" {
-                    @for value in beyond { circle cx=(x) cy=(At(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
+                    @for value in beyond { circle cx=(x) cy=(Coordinate(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
                 }
                 path class="rule c-ink" d={
-                    "M" (x) " " (At(at(p5))) "V" (At(at(q1))) "M" (x) " " (At(at(q3))) "V" (At(at(p95)))
+                    "M" (x) " " (Coordinate(at(p5))) "V" (Coordinate(at(q1))) "M" (x) " " (Coordinate(at(q3))) "V" (Coordinate(at(p95)))
                 } {}
-                rect class="edge" x=(x0) width=(At(width)) y=(At(at(q3)))
-                    height=(At(at(q1) - at(q3))) fill=(hatches.fill(look)) {
+                rect class="edge" x=(x0) width=(Coordinate(width)) y=(Coordinate(at(q3)))
+                    height=(Coordinate(at(q1) - at(q3))) fill=(hatches.fill(look)) {
                     (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
                 }
-                (outlined(&format!("M{x0} {}H{x1}", At(at(median)))))
+                (outlined(&format!("M{x0} {}H{x1}", Coordinate(at(median)))))
                 path class="mark c-ink" d="M0-5L5 0L0 5L-5 0Z"
-                    transform={ "translate(" (x) " " (At(at(mean))) ")" } {}
+                    transform={ "translate(" (x) " " (Coordinate(at(mean))) ")" } {}
             }
         }
     }

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::sheet::{ChartSheet, PlotArea};
-use super::text::{At, LEADING, SIZE, fit, shorten, width, wrap};
+use super::text::{Coordinate, LEADING, SIZE, fit, shorten, width, wrap};
 
 /// Slanted labels are cut at this length.
 const LONGEST: f64 = 130.0;
@@ -68,7 +68,7 @@ impl ChartSheet {
         self.below += LEADING;
         let (x, title) = ((area.left + area.right) / 2.0, fit(title, area.width()));
         self.add(html! {
-            text class="c-soft" text-anchor="middle" x=(At(x)) y=(At(self.below)) { (title) }
+            text class="c-soft" text-anchor="middle" x=(Coordinate(x)) y=(Coordinate(self.below)) { (title) }
         });
         self.below += 4.0;
     }
@@ -78,7 +78,7 @@ impl ChartSheet {
         self.add(html! {
             @for (group, lines) in names.iter().enumerate() {
                 @for (line, text) in lines.iter().enumerate() {
-                    text text-anchor="middle" x=(At(groups.middle(group))) y=(At(y(line))) { (text) }
+                    text text-anchor="middle" x=(Coordinate(groups.middle(group))) y=(Coordinate(y(line))) { (text) }
                 }
             }
         });
@@ -98,7 +98,7 @@ impl ChartSheet {
         self.add(html! {
             @for (group, label) in &labels {
                 text text-anchor="end" transform={
-                    "translate(" (At(groups.middle(*group) + 4.0)) " " (At(y)) ") rotate(-40)"
+                    "translate(" (Coordinate(groups.middle(*group) + 4.0)) " " (Coordinate(y)) ") rotate(-40)"
                 } { (label) }
             }
         });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::At;
+use super::text::Coordinate;
 
 /// A place in a drawing.
 pub(super) type Dot = (f64, f64);
@@ -15,7 +15,8 @@ pub(super) fn path(places: &[Dot]) -> String {
     let mut out = String::with_capacity(places.len() * 12);
     for (x, y) in places {
         let command = if out.is_empty() { 'M' } else { 'L' };
-        write!(out, "{command}{} {}", At(*x), At(*y)).expect("a string takes any text");
+        write!(out, "{command}{} {}", Coordinate(*x), Coordinate(*y))
+            .expect("a string takes any text");
     }
     out
 }

@@ -14,7 +14,7 @@ use super::palette::few_colour;
 use super::scale::{ChartAxis, Extent};
 use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::tip;
-use super::timed::Timed;
+use super::timed::WholeTimes;
 use super::unit::AxisUnit;
 
 /// So many intervals; a cell is then a few pixels wide.
@@ -105,7 +105,7 @@ impl Density {
     pub fn draw(&self) -> Drawing {
         let DensityCells { until, shared, begun, .. } = &self.cells;
         let extent = Extent::default().include(&self.x, 0.0).include(&self.x, *until);
-        let timed = Timed::new(&self.x, extent);
+        let timed = WholeTimes::new(&self.x, extent);
         let paths = self.paths(&timed);
         let mut sheet = ChartSheet::new(&self.caption);
         let is_used = |owner: usize| self.cells.busy.iter().any(|by| by.contains_key(&owner));
@@ -157,7 +157,7 @@ impl Density {
     }
 
     /// Returns the cells as paths, by who held most of them and how much was held.
-    fn paths(&self, timed: &Timed) -> BTreeMap<(usize, usize), String> {
+    fn paths(&self, timed: &WholeTimes) -> BTreeMap<(usize, usize), String> {
         let DensityCells { until, shared, busy, .. } = &self.cells;
         let interval = until / COLUMNS as f64;
         let at = |column: usize| timed.whole * column as u64 / COLUMNS as u64;
@@ -171,7 +171,7 @@ impl Density {
                 let to = column + alike.len();
                 if let Some(look) = alike[0] {
                     let (from, to) = (at(column), at(to));
-                    *paths.entry(look).or_default() += &Timed::mark(from, lane, to - from);
+                    *paths.entry(look).or_default() += &WholeTimes::mark(from, lane, to - from);
                 }
                 column = to;
             }
@@ -256,10 +256,12 @@ mod tests {
         for (owner, start, end) in [(0, 0.0, 0.4), (1, 0.4, 1.0), (0, 1.0, 1.4)] {
             chart.add(0, owner, start, end);
         }
-        let timed =
-            Timed::new(&chart.x, Extent::default().include(&chart.x, 0.0).include(&chart.x, 240.0));
+        let timed = WholeTimes::new(
+            &chart.x,
+            Extent::default().include(&chart.x, 0.0).include(&chart.x, 240.0),
+        );
         let paths: Vec<_> = chart.paths(&timed).into_iter().collect();
-        let mark = |from: u64| Timed::mark(from, 0, 1_000);
+        let mark = |from: u64| WholeTimes::mark(from, 0, 1_000);
         assert_eq!(paths, [((0, 0), mark(1_000)), ((1, 2), mark(0))]);
     }
 

@@ -6,7 +6,7 @@ use super::curve::{Dot, VERTICES, path, stairs, thin};
 use super::legend::LegendKey;
 use super::palette::{SeriesLook, colour, marker, stroke};
 use super::published::{self, PublishedMark};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
 use super::unit::AxisUnit;
@@ -50,10 +50,10 @@ impl Ecdf {
         for (value, _) in self.samples.iter().flat_map(|sample| &sample.published) {
             extent.see(&self.x, *value);
         }
-        let x = AxisScale::new(&self.x, extent, Ends::Round, 7);
+        let x = AxisScale::new(&self.x, extent, ScaleEnds::Round, 7);
         let share = ChartAxis::linear(format!("Share of {}", self.of), AxisUnit::Share);
         let whole = Extent::default().include(&share, 0.0).include(&share, 1.0);
-        let y = AxisScale::new(&share, whole, Ends::Round, 5);
+        let y = AxisScale::new(&share, whole, ScaleEnds::Round, 5);
 
         let mut sheet = ChartSheet::new(&self.caption);
         let name = |sample: &EcdfSample| LegendKey::line(&sample.name, sample.look.0, None);

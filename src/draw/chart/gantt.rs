@@ -17,7 +17,7 @@ use super::palette::{SeriesLook, few_colour};
 use super::scale::{ChartAxis, Extent};
 use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::{clean, tip};
-use super::timed::Timed;
+use super::timed::WholeTimes;
 
 /// A bar is drawn at least as wide as this part of the whole time.
 const NARROWEST: u64 = 700;
@@ -107,7 +107,7 @@ impl BarFate {
 
 /// Bars that differ only by where they are: the path, and what is told of each.
 #[derive(Debug, Default)]
-struct Alike {
+struct AlikeBars {
     path: String,
     told: String,
 }
@@ -126,14 +126,14 @@ impl Gantt {
         bars.sort_by(|a, b| {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
         });
-        let timed = Timed::new(&axis, extent);
+        let timed = WholeTimes::new(&axis, extent);
         let mut sheet = ChartSheet::new(&self.caption);
         sheet.legend(&self.keys(&bars));
         let lanes = Lanes { rows: &self.rows, shared: 1 };
         let area = lanes.draw(&mut sheet, &timed.x);
         let alike = Self::alike(&bars, &timed);
         let marks = html! {
-            @for ((owner, fate, name), Alike { path, told }) in &alike {
+            @for ((owner, fate, name), AlikeBars { path, told }) in &alike {
                 @let of = &self.owners[*owner];
                 path class=(fate.class(&few_colour(of.look))) d=(path) data-bars=(told)
                     data-fate=(fate.word()) { (tip(&of.told(name))) }
@@ -152,19 +152,19 @@ impl Gantt {
     /// Returns the bars by owner, fate and name, which is the order in which they are drawn.
     fn alike<'a>(
         bars: &[&'a GanttBar],
-        timed: &Timed,
-    ) -> BTreeMap<(usize, BarFate, &'a str), Alike> {
+        timed: &WholeTimes,
+    ) -> BTreeMap<(usize, BarFate, &'a str), AlikeBars> {
         let narrowest = (timed.whole / NARROWEST).max(1);
-        let mut alike: BTreeMap<(usize, BarFate, &str), Alike> = BTreeMap::new();
+        let mut alike: BTreeMap<(usize, BarFate, &str), AlikeBars> = BTreeMap::new();
         for bar in bars {
             let (from, to) = (timed.at(bar.start), timed.at(bar.end));
-            let Alike { path, told } =
+            let AlikeBars { path, told } =
                 alike.entry((bar.owner, bar.fate, bar.name.as_str())).or_default();
             let length = to - from;
             let drawn = length.max(narrowest);
             // A bar is drawn wider than its time if that is short; move it so that it stays on the sheet.
             let left = from.min(timed.whole.saturating_sub(drawn));
-            path.push_str(&Timed::mark(left, bar.row, drawn));
+            path.push_str(&WholeTimes::mark(left, bar.row, drawn));
             if !told.is_empty() {
                 told.push('|');
             }

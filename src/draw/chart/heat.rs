@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::palette::shade;
-use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::sheet::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
-use super::text::{At, LEADING, SIZE, fit, shorten, tip, width};
+use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
 
 /// Names of rows are cut at this length.
 const LONGEST: f64 = 150.0;
@@ -42,7 +42,7 @@ impl Heat {
                 extent.see(&self.value, *value);
             }
         }
-        let scale = AxisScale::new(&self.value, extent, Ends::Round, 4);
+        let scale = AxisScale::new(&self.value, extent, ScaleEnds::Round, 4);
         let mut sheet = ChartSheet::new(&self.caption);
         self.legend(&mut sheet, &scale);
         let area = self.names(&mut sheet);
@@ -71,13 +71,13 @@ impl Heat {
                     stop offset={ (5 * i) "%" } stop-color=(shade(f64::from(i) / 20.0).0) {}
                 }
             } }
-            text class="c-soft" x=(At(left)) y=(At(top + 12.0)) { (title) }
-            rect x=(At(bar)) y=(At(top)) width=(At(BAR.0)) height=(At(BAR.1))
+            text class="c-soft" x=(Coordinate(left)) y=(Coordinate(top + 12.0)) { (title) }
+            rect x=(Coordinate(bar)) y=(Coordinate(top)) width=(Coordinate(BAR.0)) height=(Coordinate(BAR.1))
                 fill={ "url(#" (id) "-shades)" } {}
             @for (value, label) in ticks() {
-                path class="thin c-soft" d={ "M" (At(place(value))) " " (At(top + BAR.1)) "v4" } {}
-                text class="c-soft" text-anchor="middle" x=(At(place(value)))
-                    y=(At(top + BAR.1 + LEADING)) { (label) }
+                path class="thin c-soft" d={ "M" (Coordinate(place(value))) " " (Coordinate(top + BAR.1)) "v4" } {}
+                text class="c-soft" text-anchor="middle" x=(Coordinate(place(value)))
+                    y=(Coordinate(top + BAR.1 + LEADING)) { (label) }
             }
         });
         sheet.below = top + BAR.1 + LEADING + 10.0;
@@ -100,10 +100,10 @@ impl Heat {
         let area = PlotArea { left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom };
         let title = fit(&self.y, WIDTH - 2.0 * MARGIN);
         sheet.add(html! {
-            text class="c-soft" x=(At(MARGIN)) y=(At(sheet.below + LEADING - 4.0)) { (title) }
+            text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below + LEADING - 4.0)) { (title) }
             @for (row, name) in &names {
-                text text-anchor="end" x=(At(area.left - 8.0))
-                    y=(At(top + (*row as f64 + 0.5) * height + 5.0)) { (name) }
+                text text-anchor="end" x=(Coordinate(area.left - 8.0))
+                    y=(Coordinate(top + (*row as f64 + 0.5) * height + 5.0)) { (name) }
             }
         });
         sheet.below = bottom;
@@ -142,11 +142,11 @@ impl Heat {
         let gap = if wide.min(high) < 8.0 { 0.0 } else { 1.0 };
         let style = if dark { "fill:#000" } else { "fill:#fff" };
         html! {
-            rect x=(At(left)) y=(At(top)) width=(At(wide - gap)) height=(At(high - gap))
+            rect x=(Coordinate(left)) y=(Coordinate(top)) width=(Coordinate(wide - gap)) height=(Coordinate(high - gap))
                 fill=(shade) { (tip(&format!("{told}: {text}"))) }
             @if written {
                 text text-anchor="middle" pointer-events="none" style=(style)
-                    x=(At(left + wide / 2.0)) y=(At(top + high / 2.0 + 5.0)) { (text) }
+                    x=(Coordinate(left + wide / 2.0)) y=(Coordinate(top + high / 2.0 + 5.0)) { (text) }
             }
         }
     }

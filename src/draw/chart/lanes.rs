@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::scale::AxisScale;
 use super::sheet::{ChartSheet, MARGIN, PlotArea, WIDTH};
-use super::text::{At, SIZE, clean, shorten, width};
+use super::text::{Coordinate, SIZE, clean, shorten, width};
 
 /// How high all lanes together are where they are many.
 const HEIGHT: f64 = 540.0;
@@ -83,8 +83,8 @@ impl Lanes<'_> {
         sheet.x_axis(x, &area);
         sheet.add(html! {
             @for (lanes, name) in labels {
-                text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
-                    y=(At(area.top + lanes * lane + 5.0)) { (shorten(&name, LONGEST)) }
+                text class="c-soft" text-anchor="end" x=(Coordinate(area.left - 8.0))
+                    y=(Coordinate(area.top + lanes * lane + 5.0)) { (shorten(&name, LONGEST)) }
             }
         });
         sheet.add(self.groups(&area, lane));
@@ -102,11 +102,11 @@ impl Lanes<'_> {
                 let (top, height) = (area.top + first as f64 * lane, rows.len() as f64 * lane);
                 d += &format!(
                     "M{} {}H{}v{}H{}Z",
-                    At(area.left),
-                    At(top),
-                    At(area.right),
-                    At(height),
-                    At(area.left)
+                    Coordinate(area.left),
+                    Coordinate(top),
+                    Coordinate(area.right),
+                    Coordinate(height),
+                    Coordinate(area.left)
                 );
             }
             first += rows.len();
@@ -140,11 +140,11 @@ impl Lanes<'_> {
         let mut free = f64::NEG_INFINITY;
         let mut texts = Vec::new();
         let mut lines = String::new();
-        let (from, to) = (At(MARGIN), At(area.right));
+        let (from, to) = (Coordinate(MARGIN), Coordinate(area.right));
         for group in self.rows.chunk_by(|a, b| a.group == b.group) {
             let top = area.top + (first / self.shared) as f64 * lane;
             if 0 < first {
-                lines += &format!("M{from} {}H{to}", At(top));
+                lines += &format!("M{from} {}H{to}", Coordinate(top));
             }
             if free <= top {
                 let y = top + lane.min(SIZE) / 2.0 + 6.0;
@@ -155,7 +155,7 @@ impl Lanes<'_> {
         }
         html! {
             path class="thin c-grid" d=(lines) {}
-            @for (y, name) in texts { text x=(At(MARGIN)) y=(At(y)) { (name) } }
+            @for (y, name) in texts { text x=(Coordinate(MARGIN)) y=(Coordinate(y)) { (name) } }
         }
     }
 }

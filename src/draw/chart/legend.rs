@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::palette::{Hatches, colour, marker, stroke};
-use super::text::{At, LEADING, shorten, width};
+use super::text::{Coordinate, LEADING, shorten, width};
 
 /// A sign and what it stands for.
 #[derive(Clone, Debug)]
@@ -66,13 +66,13 @@ pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Marku
     let rows = places.last().map_or(0, |(_, row)| row + 1);
     let markup = html! {
         @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
-            g transform={ "translate(" (At(left + x)) " " (At(y(*row))) ")" } {
+            g transform={ "translate(" (Coordinate(left + x)) " " (Coordinate(y(*row))) ")" } {
                 (key.sign)
-                text x=(At(SIGN.0 + 6.0)) y="5" { (name) }
+                text x=(Coordinate(SIGN.0 + 6.0)) y="5" { (name) }
             }
         }
         @if 0 < left_out {
-            text class="c-soft" x=(At(left + end)) y=(At(y(rows - 1) + 5.0)) {
+            text class="c-soft" x=(Coordinate(left + end)) y=(Coordinate(y(rows - 1) + 5.0)) {
                 "and " (left_out) " more"
             }
         }

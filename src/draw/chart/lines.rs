@@ -6,9 +6,9 @@ use super::curve::{Dot, VERTICES, path, thin};
 use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
 use super::published::{self, PublishedMark};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
-use super::text::{At, tip};
+use super::text::{Coordinate, tip};
 
 /// A marker every so many points at most leaves the line visible.
 const MARKERS: usize = 30;
@@ -89,8 +89,8 @@ impl ValueLines {
         for (_, reference) in &levels {
             extent = extent.include(&self.y, reference.y);
         }
-        let x = AxisScale::new(&self.x, over, Ends::Round, 7);
-        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
+        let x = AxisScale::new(&self.x, over, ScaleEnds::Round, 7);
+        let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
         sheet.legend(&self.keys());
@@ -182,11 +182,11 @@ impl LinePlot<'_> {
     }
 
     fn reference(&self, number: usize, reference: &ReferenceLine) -> Markup {
-        let y = At(self.area.y(self.y.place(reference.y)));
+        let y = Coordinate(self.area.y(self.y.place(reference.y)));
         let value = self.chart.y.unit.text(reference.y);
         html! {
             path class={ "line dots " (colour(number)) }
-                d={ "M" (At(self.area.left)) " " (y) "H" (At(self.area.right)) } {
+                d={ "M" (Coordinate(self.area.left)) " " (y) "H" (Coordinate(self.area.right)) } {
                 (tip(&format!("{}: {value}", reference.name)))
             }
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexSet;
 use maud::{Markup, html};
 
-use super::text::At;
+use super::text::Coordinate;
 
 /// How many series have a colour of their own.
 pub(super) const COLOURS: usize = 8;
@@ -43,7 +43,7 @@ pub struct SeriesLook(pub usize);
 /// class or a run. So a name has one colour on the whole page, and two pages that begin with the
 /// same names give them the same colours.
 #[derive(Clone, Debug, Default)]
-pub struct Looks {
+pub struct SeriesStyles {
     names: IndexSet<String>,
 }
 
@@ -54,7 +54,7 @@ impl SeriesLook {
     }
 }
 
-impl Looks {
+impl SeriesStyles {
     /// Adds names behind those that are there; a name that is there keeps its look.
     pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
         self.names.extend(names.into_iter().map(Into::into));
@@ -124,7 +124,7 @@ fn shape(series: usize) -> usize {
 /// Returns the marker of a series, whose centre is at the place.
 pub(super) fn marker(series: usize, x: f64, y: f64) -> Markup {
     let shape = SHAPES[shape(series)];
-    html! { path transform={ "translate(" (At(x)) " " (At(y)) ")" } d=(shape) {} }
+    html! { path transform={ "translate(" (Coordinate(x)) " " (Coordinate(y)) ")" } d=(shape) {} }
 }
 
 /// Returns a stroke that is seen on paper and on any colour.
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_name_keeps_its_look_whatever_comes_after_it() {
-        let mut looks = Looks::default();
+        let mut looks = SeriesStyles::default();
         looks.add(["ann", "bob"]);
         looks.add(["carl", "ann"]);
         let all = ["ann", "bob", "carl", "dora"].map(|name| looks.of(name));

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::curve::{Dot, VERTICES, path, thin};
 use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
 use mumakil_base::units::tell::significant;
@@ -60,7 +60,7 @@ impl Percentiles {
             last = if *share < 1.0 { last.max(*share) } else { last };
         }
         let x = AxisScale::nines(last);
-        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
+        let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
         let name = |(i, curve): (usize, &Curve)| LegendKey::line(&curve.name, i, None);

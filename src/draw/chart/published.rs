@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::curve::Dot;
 use super::legend::LegendKey;
 use super::palette::{colour, marker};
-use super::text::{At, tip};
+use super::text::{Coordinate, tip};
 
 /// Where a published value stands, and what it says when it is pointed at.
 pub(super) struct PublishedMark {
@@ -49,7 +49,7 @@ pub(super) fn diamonds(marks: &[PublishedMark]) -> Markup {
 
 fn ring(series: usize, x: f64, y: f64) -> Markup {
     html! {
-        g class="ring" transform={ "translate(" (At(x)) " " (At(y)) ") scale(1.7)" } {
+        g class="ring" transform={ "translate(" (Coordinate(x)) " " (Coordinate(y)) ") scale(1.7)" } {
             (marker(series, 0.0, 0.0))
         }
     }
@@ -59,7 +59,7 @@ fn ring(series: usize, x: f64, y: f64) -> Markup {
 fn diamond((x, y): Dot) -> Markup {
     const SHAPE: &str = "M0-6.5L6.5 0L0 6.5L-6.5 0Z";
     html! {
-        g transform={ "translate(" (At(x)) " " (At(y)) ")" } {
+        g transform={ "translate(" (Coordinate(x)) " " (Coordinate(y)) ")" } {
             path class="hollow" d=(SHAPE) {}
             path class="rule c-ink" d=(SHAPE) {}
         }

@@ -11,7 +11,7 @@ use super::legend::LegendKey;
 use super::palette::{colour, marker};
 use super::scale::{AxisScale, ChartAxis, Extent, is_number};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
-use super::text::{At, tip};
+use super::text::{Coordinate, tip};
 use super::unit::AxisUnit;
 
 /// Ratios of pairs, side by side for each of several groups.
@@ -79,9 +79,9 @@ impl Ratios {
         sheet.legend(&self.keys(&marks));
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
-        let one = At(area.y(y.place(1.0)));
+        let one = Coordinate(area.y(y.place(1.0)));
         sheet.add(html! {
-            path class="rule c-ink" d={ "M" (At(area.left)) " " (one) "H" (At(area.right)) } {
+            path class="rule c-ink" d={ "M" (Coordinate(area.left)) " " (one) "H" (Coordinate(area.right)) } {
                 (tip("1: both are the same"))
             }
         });
@@ -140,7 +140,7 @@ impl Ratios {
                     g class="mark" { (marker(series, middle, at(ratio.value))) }
                 } @else {
                     path class="line"
-                        d={ "M" (At(sides.0)) " " (At(at(ratio.value))) "H" (At(sides.1)) } {}
+                        d={ "M" (Coordinate(sides.0)) " " (Coordinate(at(ratio.value))) "H" (Coordinate(sides.1)) } {}
                 }
             }
         }
@@ -160,8 +160,8 @@ fn sane(ratio: &Ratio) -> Option<(f64, f64)> {
 
 /// A band from side to side and end to end: tinted, or an outline of dots.
 fn stroke_of(sides: (f64, f64), ends: (f64, f64), is_full: bool) -> Markup {
-    let [left, width] = [At(sides.0), At(sides.1 - sides.0)];
-    let [top, height] = [At(ends.0), At(ends.1 - ends.0)];
+    let [left, width] = [Coordinate(sides.0), Coordinate(sides.1 - sides.0)];
+    let [top, height] = [Coordinate(ends.0), Coordinate(ends.1 - ends.0)];
     let class = if is_full { "tint" } else { "thin dots" };
     html! { rect class=(class) x=(left) y=(top) width=(width) height=(height) {} }
 }

@@ -100,14 +100,14 @@ impl Extent {
 
 /// How values become lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Warp {
+enum ScaleWarp {
     Linear,
     Log,
     /// A share of the whole, spaced by how many nines it has.
     Nines,
 }
 
-impl Warp {
+impl ScaleWarp {
     fn apply(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
@@ -120,7 +120,7 @@ impl Warp {
 
 /// Whether an axis ends at a tick, or where its values end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(super) enum ScaleEnds {
     Round,
     Exact,
 }
@@ -128,7 +128,7 @@ pub(super) enum Ends {
 /// An axis that knows its ends and its ticks.
 #[derive(Clone, Debug)]
 pub(super) struct AxisScale {
-    warp: Warp,
+    warp: ScaleWarp,
     low: f64,
     high: f64,
     /// The ticks, in order.
@@ -144,34 +144,34 @@ impl AxisScale {
     }
 
     /// Returns an axis with about as many labelled ticks as asked for.
-    pub(super) fn new(axis: &ChartAxis, extent: Extent, ends: Ends, ticks: usize) -> Self {
+    pub(super) fn new(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, ticks: usize) -> Self {
         match axis.spacing {
             Spacing::Linear => Self::linear(axis, extent, ends, ticks),
             Spacing::Log => Self::log(axis, extent, ends, ticks),
         }
     }
 
-    fn linear(axis: &ChartAxis, extent: Extent, ends: Ends, count: usize) -> Self {
+    fn linear(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, count: usize) -> Self {
         let (mut low, mut high) = linear_ends(extent.range.unwrap_or((0.0, 1.0)), ends);
         let step = tick::step(axis.unit, (high - low) / count as f64);
-        if ends == Ends::Round {
+        if ends == ScaleEnds::Round {
             low = (low / step + 1e-9).floor() * step;
             high = (high / step - 1e-9).ceil() * step;
         }
         let ticks = tick::linear(axis.unit, low, high, step);
-        Self::with(Warp::Linear, (low, high), ticks, &axis.title)
+        Self::with(ScaleWarp::Linear, (low, high), ticks, &axis.title)
     }
 
-    fn log(axis: &ChartAxis, extent: Extent, ends: Ends, count: usize) -> Self {
+    fn log(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, count: usize) -> Self {
         let (mut low, mut high) = extent.range.unwrap_or((1.0, 10.0));
         if high < low * 1.1 {
             (low, high) = (low / 2.0, high * 2.0);
         }
-        if ends == Ends::Round {
+        if ends == ScaleEnds::Round {
             (low, high) = tick::round_outwards(axis.unit, low, high);
         }
         let ticks = tick::logarithmic(axis.unit, low, high, count);
-        Self::with(Warp::Log, (low, high), ticks, &axis.title)
+        Self::with(ScaleWarp::Log, (low, high), ticks, &axis.title)
     }
 
     /// Returns a logarithmic axis of ratios: within a factor of three its ticks are even steps, and it
@@ -179,7 +179,7 @@ impl AxisScale {
     pub(super) fn ratios(axis: &ChartAxis, extent: Extent, count: usize) -> Self {
         let (low, high) = extent.range.unwrap_or((0.5, 2.0));
         if low * 3.0 < high {
-            return Self::log(axis, extent, Ends::Round, count);
+            return Self::log(axis, extent, ScaleEnds::Round, count);
         }
         let widen = if high < low * 1.002 { 1.001 } else { 1.0 };
         let (low, high) = (low / widen, high * widen);
@@ -188,7 +188,7 @@ impl AxisScale {
         let low = round((low / step + 1e-9).floor());
         let high = (high / step - 1e-9).ceil() * step;
         let ticks = tick::linear(axis.unit, low, high, step);
-        Self::with(Warp::Log, (low, high), ticks, &axis.title)
+        Self::with(ScaleWarp::Log, (low, high), ticks, &axis.title)
     }
 
     /// Returns the axis of a percentile plot, which ends at the share `last`.
@@ -208,10 +208,10 @@ impl AxisScale {
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
         let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "" };
-        Self::with(Warp::Nines, (0.0, last), ticks, "Percentile")
+        Self::with(ScaleWarp::Nines, (0.0, last), ticks, "Percentile")
     }
 
-    fn with(warp: Warp, (low, high): (f64, f64), ticks: Ticks, title: &str) -> Self {
+    fn with(warp: ScaleWarp, (low, high): (f64, f64), ticks: Ticks, title: &str) -> Self {
         let title = match ticks.unit {
             "" => title.to_owned(),
             unit => format!("{title} ({unit})"),
@@ -227,15 +227,15 @@ impl AxisScale {
 
     /// Returns where bars and areas stand: at zero, or at the low end of a logarithmic axis.
     pub(super) fn floor(&self) -> f64 {
-        if self.warp == Warp::Log { 0.0 } else { self.place(0.0) }
+        if self.warp == ScaleWarp::Log { 0.0 } else { self.place(0.0) }
     }
 }
 
 /// Returns the ends of a linear axis: never equal, and zero is one of them unless the values would
 /// then fill less than half of the axis (or less than nine tenths, if it is to end with them).
-fn linear_ends((low, high): (f64, f64), ends: Ends) -> (f64, f64) {
+fn linear_ends((low, high): (f64, f64), ends: ScaleEnds) -> (f64, f64) {
     let size = high.abs().max(low.abs());
-    let spare = if ends == Ends::Exact { 0.1 } else { 0.5 };
+    let spare = if ends == ScaleEnds::Exact { 0.1 } else { 0.5 };
     if size < 1e-90 {
         (0.0, 1.0)
     } else if high - low <= size * 1e-9 {
@@ -260,7 +260,7 @@ mod tests {
         for value in values {
             extent.see(axis, *value);
         }
-        AxisScale::new(axis, extent, Ends::Round, 6)
+        AxisScale::new(axis, extent, ScaleEnds::Round, 6)
     }
 
     fn linear(values: &[f64]) -> AxisScale {

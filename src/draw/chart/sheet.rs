@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::legend::{self, LegendKey};
 use super::palette::{Hatches, style};
 use super::scale::AxisScale;
-use super::text::{At, LEADING, clean, fit, width, wrap};
+use super::text::{Coordinate, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
 /// The width of every drawing; its height follows from what is on it.
@@ -47,7 +47,7 @@ impl Drawing {
     pub fn svg(&self) -> String {
         let sheet = html! {
             style { (PreEscaped(style())) }
-            rect class="c-paper area" width=(At(WIDTH)) height=(At(self.height)) {}
+            rect class="c-paper area" width=(Coordinate(WIDTH)) height=(Coordinate(self.height)) {}
         };
         self.element(sheet).into_string() + "\n"
     }
@@ -58,7 +58,7 @@ impl Drawing {
     }
 
     fn element(&self, sheet: Markup) -> Markup {
-        let size = [At(WIDTH), At(self.height)];
+        let size = [Coordinate(WIDTH), Coordinate(self.height)];
         html! {
             svg xmlns="http://www.w3.org/2000/svg" class="mk" id=(self.id) role="img"
                 aria-labelledby={ (self.id) "-title " (self.id) "-text" }
@@ -128,13 +128,13 @@ impl ChartSheet {
         for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
             sheet.below += 22.0;
             sheet.add(
-                html! { text class="name" x=(At(MARGIN)) y=(At(sheet.below - 5.0)) { (line) } },
+                html! { text class="name" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below - 5.0)) { (line) } },
             );
         }
         for line in wrap(&caption.beneath, WIDTH - 2.0 * MARGIN, 2) {
             sheet.below += LEADING;
             sheet.add(html! {
-                text class="beneath c-soft" x=(At(MARGIN)) y=(At(sheet.below - 4.0)) { (line) }
+                text class="beneath c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below - 4.0)) { (line) }
             });
         }
         sheet
@@ -214,21 +214,21 @@ impl ChartSheet {
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
         let level = |labelled: bool, to: f64| -> String {
             let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
-            let at = ticks.map(|tick| At(area.y(y.place(tick.value))));
-            at.map(|at| format!("M{} {at}H{}", At(area.left), At(to))).collect()
+            let at = ticks.map(|tick| Coordinate(area.y(y.place(tick.value))));
+            at.map(|at| format!("M{} {at}H{}", Coordinate(area.left), Coordinate(to))).collect()
         };
         let minor = level(false, area.left + 4.0);
         self.add(html! {
-            text class="c-soft" x=(At(MARGIN)) y=(At(self.below + LEADING - 4.0)) { (title) }
+            text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below + LEADING - 4.0)) { (title) }
             path class="thin c-grid" d=(level(true, area.right)) {}
             @if !minor.is_empty() {
                 path class="thin c-soft" d={
-                    "M" (At(area.left)) " " (At(area.top)) "V" (At(area.bottom)) (minor)
+                    "M" (Coordinate(area.left)) " " (Coordinate(area.top)) "V" (Coordinate(area.bottom)) (minor)
                 } {}
             }
             @for (tick, label) in labels(y) {
-                text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
-                    y=(At(area.y(y.place(tick.value)) + 5.0)) { (label) }
+                text class="c-soft" text-anchor="end" x=(Coordinate(area.left - 8.0))
+                    y=(Coordinate(area.y(y.place(tick.value)) + 5.0)) { (label) }
             }
         });
         self.below = area.bottom;
@@ -243,11 +243,11 @@ impl ChartSheet {
             path class="thin c-grid" d=(grid(x, area)) {}
             path class="thin" d=(ticks(x, area)) {}
             @for (tick, label) in apart(x, area) {
-                text text-anchor="middle" x=(At(place(tick)))
-                    y=(At(area.bottom + 6.0 + LEADING)) { (label) }
+                text text-anchor="middle" x=(Coordinate(place(tick)))
+                    y=(Coordinate(area.bottom + 6.0 + LEADING)) { (label) }
             }
-            text text-anchor="middle" x=(At((area.left + area.right) / 2.0))
-                y=(At(area.bottom + 9.0 + 2.0 * LEADING)) { (title) }
+            text text-anchor="middle" x=(Coordinate((area.left + area.right) / 2.0))
+                y=(Coordinate(area.bottom + 9.0 + 2.0 * LEADING)) { (title) }
         } });
         self.below = area.bottom + 15.0 + 2.0 * LEADING;
     }
@@ -256,7 +256,7 @@ impl ChartSheet {
     pub(super) fn nothing(&mut self, area: &PlotArea) {
         let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
         self.add(html! {
-            text class="c-soft" text-anchor="middle" x=(At(x)) y=(At(y)) { "Nothing to show" }
+            text class="c-soft" text-anchor="middle" x=(Coordinate(x)) y=(Coordinate(y)) { "Nothing to show" }
         });
     }
 
@@ -269,7 +269,7 @@ impl ChartSheet {
     pub(super) fn finish(mut self) -> Drawing {
         for line in std::mem::take(&mut self.notes) {
             self.below += LEADING;
-            self.add(html! { text class="c-soft" x=(At(MARGIN)) y=(At(self.below)) { (line) } });
+            self.add(html! { text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below)) { (line) } });
         }
         let Self { id, title, description, below, body, .. } = self;
         Drawing { id, title, description, height: below + MARGIN, body }
@@ -283,9 +283,10 @@ fn labels(scale: &AxisScale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
 
 /// Returns the grid of an x axis.
 fn grid(x: &AxisScale, area: &PlotArea) -> String {
-    let (top, bottom) = (At(area.top), At(area.bottom));
-    let line =
-        |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(area.x(x.place(tick.value))));
+    let (top, bottom) = (Coordinate(area.top), Coordinate(area.bottom));
+    let line = |(tick, _): (&Tick, &str)| {
+        format!("M{} {top}V{bottom}", Coordinate(area.x(x.place(tick.value))))
+    };
     labels(x).map(line).collect()
 }
 
@@ -310,11 +311,11 @@ fn apart<'a>(x: &'a AxisScale, area: &PlotArea) -> Vec<(&'a Tick, &'a str)> {
 
 /// Returns the baseline of an x axis with its ticks, the labelled ones longer.
 fn ticks(x: &AxisScale, area: &PlotArea) -> String {
-    let bottom = At(area.bottom);
-    let mut path = format!("M{} {bottom}H{}", At(area.left), At(area.right));
+    let bottom = Coordinate(area.bottom);
+    let mut path = format!("M{} {bottom}H{}", Coordinate(area.left), Coordinate(area.right));
     for tick in &x.ticks {
         let length = if tick.label.is_some() { 6 } else { 3 };
-        path += &format!("M{} {bottom}v{length}", At(area.x(x.place(tick.value))));
+        path += &format!("M{} {bottom}v{length}", Coordinate(area.x(x.place(tick.value))));
     }
     path
 }

@@ -12,10 +12,10 @@ use maud::{Markup, html};
 use super::curve::{Dot, path, stairs};
 use super::legend::LegendKey;
 use super::palette::{COLOURS, Hatches, SeriesLook, colour};
-use super::scale::{AxisScale, ChartAxis, Ends, Extent, is_number};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::steps::ChartSteps;
-use super::text::{At, tip};
+use super::text::{Coordinate, tip};
 
 /// Up to so many steps are drawn exactly; more are averaged over so many intervals.
 const INTERVALS: usize = 500;
@@ -102,8 +102,8 @@ impl Stack {
             let highest = line.iter().flatten().copied().fold(0.0, f64::max);
             extent = extent.include(&self.y, highest);
         }
-        let x = AxisScale::new(&self.x, time, Ends::Exact, 8);
-        let y = AxisScale::new(&self.y, extent, Ends::Round, 6);
+        let x = AxisScale::new(&self.x, time, ScaleEnds::Exact, 8);
+        let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         sheet.hatches(self.layers.iter().map(|layer| layer.look.0));
         let line = capacity.as_ref().map(|(name, _)| {
@@ -190,7 +190,7 @@ impl Stack {
         for total in totals {
             extent = extent.include(axis, total);
         }
-        Some((axis, AxisScale::new(axis, extent, Ends::Round, 2)))
+        Some((axis, AxisScale::new(axis, extent, ScaleEnds::Round, 2)))
     }
 
     /// Returns the layers in their order; beyond eight the smallest are merged on top.
@@ -297,9 +297,9 @@ impl StackPlot<'_> {
             let [from, to] = [interval[0], interval[1]].map(|time| self.area.x(self.x.place(time)));
             let y = self.area.y(self.y.place(*level));
             let _ = match before {
-                Some(last) if f64::abs(y - last) < 0.05 => write!(d, "H{}", At(to)),
+                Some(last) if f64::abs(y - last) < 0.05 => write!(d, "H{}", Coordinate(to)),
                 // Not joined: what goes up and down is the foot, not the promise.
-                _ => write!(d, "M{} {}H{}", At(from), At(y), At(to)),
+                _ => write!(d, "M{} {}H{}", Coordinate(from), Coordinate(y), Coordinate(to)),
             };
             before = Some(y);
         }

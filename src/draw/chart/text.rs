@@ -97,9 +97,9 @@ pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
 /// A length or a place in a drawing, printed with at most one decimal: the bytes of a drawing are
 /// the same on every machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At(pub(super) f64);
+pub(super) struct Coordinate(pub(super) f64);
 
-impl fmt::Display for At {
+impl fmt::Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round() as i64;
         let sign = if tenths < 0 { "-" } else { "" };
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn places_have_at_most_one_decimal() {
-        let places = [1.0, 2.25, -0.04, -3.51, 300.0].map(|place| At(place).to_string());
+        let places = [1.0, 2.25, -0.04, -3.51, 300.0].map(|place| Coordinate(place).to_string());
         assert_eq!(places.join(" "), "1 2.3 0 -3.5 300");
     }
 

@@ -4,9 +4,9 @@
 use maud::{Markup, html};
 
 use super::lanes::Lanes;
-use super::scale::{AxisScale, ChartAxis, Ends, Extent};
+use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::sheet::PlotArea;
-use super::text::At;
+use super::text::Coordinate;
 
 /// Milliseconds, unless the times are too far apart.
 const PER_SECOND: f64 = 1_000.0;
@@ -16,7 +16,7 @@ const MOST: f64 = 1e9;
 
 /// Times as whole units from the first one on.
 #[derive(Clone, Debug)]
-pub(super) struct Timed {
+pub(super) struct WholeTimes {
     pub(super) x: AxisScale,
     first: f64,
     per_second: f64,
@@ -24,9 +24,9 @@ pub(super) struct Timed {
     pub(super) whole: u64,
 }
 
-impl Timed {
+impl WholeTimes {
     pub(super) fn new(axis: &ChartAxis, extent: Extent) -> Self {
-        let x = AxisScale::new(axis, extent, Ends::Exact, 8);
+        let x = AxisScale::new(axis, extent, ScaleEnds::Exact, 8);
         let (first, last) = x.ends();
         let per_second = PER_SECOND.min(MOST / (last - first));
         Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
@@ -46,8 +46,8 @@ impl Timed {
     /// Returns the plot with these marks, of which each lane is one high.
     pub(super) fn plot(&self, area: &PlotArea, lanes: &Lanes<'_>, marks: Markup) -> Markup {
         html! {
-            svg class="time" x=(At(area.left)) y=(At(area.top)) width=(At(area.width()))
-                height=(At(area.height())) preserveAspectRatio="none"
+            svg class="time" x=(Coordinate(area.left)) y=(Coordinate(area.top)) width=(Coordinate(area.width()))
+                height=(Coordinate(area.height())) preserveAspectRatio="none"
                 viewBox={ "0 0 " (self.whole) " " (lanes.count()) }
                 data-first=(self.first) data-per-second=(self.per_second)
                 data-lanes=(lanes.told()) {
@@ -64,11 +64,11 @@ mod tests {
     use super::super::unit::AxisUnit;
     use super::*;
 
-    fn timed(times: [f64; 2]) -> Timed {
+    fn timed(times: [f64; 2]) -> WholeTimes {
         let axis = ChartAxis::linear("Time", AxisUnit::Seconds);
         let mut extent = Extent::default();
         times.iter().for_each(|time| _ = extent.see(&axis, *time));
-        Timed::new(&axis, extent)
+        WholeTimes::new(&axis, extent)
     }
 
     #[test]

@@ -11,15 +11,16 @@ use parking_lot::Mutex;
 use super::options::ExternalOptions;
 use super::process::Process;
 use super::protocol::{
-    Answer, Cluster, Coded, Counts, Deed, Heard, Held, Hello, News, Own, Question, Said, Submitted,
-    VERSION, Want, Why, WireAttempt, WireLaunched, Wishes,
+    Answer, Cluster, Counts, Hello, Question, Submitted, VERSION, Want, WireAction, WireAttempt,
+    WireFromPolicy, WireHello, WireLaunched, WireNews, WireOwnReason, WireReason, WireStanding,
+    WireToPolicy, WireWhy,
 };
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Complaint, Elsewhere, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState,
-    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting,
-    Site, SlotKind, SlotShare, TrackerId, Truth, View,
+    AttemptId, Complaint, ExternalWork, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer,
+    Orders, PerSlot, Policy, PolicyDialogue, PolicyFailed, PolicySite, Reason, RunEndHook,
+    Scheduler, Setting, SlotKind, SlotShare, SlotStanding, TrackerId, TrueDurations, View,
 };
 
 /// The reason that stands for an order for which the policy gave none.
@@ -31,12 +32,12 @@ pub struct External {
     options: ExternalOptions,
     /// Nothing before it has begun.
     process: Option<Arc<Mutex<Process>>>,
-    wishes: Wishes,
-    truth: Option<Truth>,
+    wishes: WireHello,
+    truth: Option<TrueDurations>,
     /// How many questions it was asked.
     asked: u64,
     /// News that go out with the next question.
-    news: Vec<(u64, News)>,
+    news: Vec<(u64, WireNews)>,
     /// The jobs as the policy was last told them, by number: it is told changes only.
     told: Vec<ToldCounts>,
     /// The jobs of which something may have changed, each once.
@@ -46,11 +47,11 @@ pub struct External {
     cluster: Cluster,
     line: Vec<u8>,
     /// Gets a copy of each line that is exchanged, if somebody listens.
-    overhear: Option<Overhear>,
+    overhear: Option<PolicyDialogue>,
 }
 
 /// A job with its maps near a tracker: how many on it, and how many on it or in its rack.
-type Near = (u32, u32, u32);
+type NearMaps = (u32, u32, u32);
 
 /// The state of a job as the policy was last told it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +67,7 @@ impl Policy for External {
     type Options = ExternalOptions;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut ExternalOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut ExternalOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         options.settle(site.folder)
     }
 
@@ -76,7 +77,7 @@ impl Policy for External {
 }
 
 impl Scheduler for External {
-    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         let name = self.options.called();
         let blame = |words: String| format!("`{name}`: {words}");
         let tell = {
@@ -105,8 +106,8 @@ impl Scheduler for External {
             options: self.options.options.clone(),
         };
         self.overhear = setting.overhear.clone();
-        let heard = self.say(&mut process, &Said::Hello(hello)).map_err(blame)?;
-        let Heard::Hello(wishes) = heard else {
+        let heard = self.say(&mut process, &WireToPolicy::Hello(hello)).map_err(blame)?;
+        let WireFromPolicy::Hello(wishes) = heard else {
             return Err(blame(
                 "it did not answer `hello` with `hello`".to_owned() + &process.told(),
             ));
@@ -125,14 +126,14 @@ impl Scheduler for External {
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
             let mut line = Vec::new();
-            write(&mut line, &Said::End {})?;
+            write(&mut line, &WireToPolicy::End {})?;
             let mut process = process.lock();
             process.end(&line).map_err(|words| format!("`{name}`: {words}"))?;
             Ok(process.done)
         })))
     }
 
-    fn foresee(&mut self, truth: &Truth) {
+    fn foresee(&mut self, truth: &TrueDurations) {
         if self.wants(Want::Truth) {
             self.truth = Some(truth.clone());
         }
@@ -140,8 +141,8 @@ impl Scheduler for External {
 
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
         let all = suspended.iter().map(|(attempt, tracker)| ((*attempt).into(), tracker.0));
-        match self.exchange(None, &Said::Inherit(all.collect())) {
-            Heard::Inherit(takes) => takes,
+        match self.exchange(None, &WireToPolicy::Inherit(all.collect())) {
+            WireFromPolicy::Inherit(takes) => takes,
             _ => self.fail(None, "it did not answer `inherit` with `inherit`"),
         }
     }
@@ -152,19 +153,19 @@ impl Scheduler for External {
         match change {
             JobChange::Submitted => {
                 let Some(job) = view.job(id) else { return };
-                self.news.push((at, News::Submitted(self.submitted(job))));
+                self.news.push((at, WireNews::Submitted(self.submitted(job))));
             }
-            JobChange::Initialised => self.news.push((at, News::Initialised { job: id.0 })),
-            JobChange::Running => self.news.push((at, News::Running { job: id.0 })),
+            JobChange::Initialised => self.news.push((at, WireNews::Initialised { job: id.0 })),
+            JobChange::Running => self.news.push((at, WireNews::Running { job: id.0 })),
             JobChange::Attempt(attempt, state) if self.wants(Want::Attempts) => {
                 self.news.push((
                     at,
-                    News::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
+                    WireNews::Attempt { job: id.0, attempt: attempt.into(), state: state.into() },
                 ));
             }
             JobChange::Attempt(..) | JobChange::SlowTasks => {}
             JobChange::Ended(outcome) => {
-                self.news.push((at, News::Ended { job: id.0, outcome: outcome.into() }));
+                self.news.push((at, WireNews::Ended { job: id.0, outcome: outcome.into() }));
                 self.forget(id);
                 return;
             }
@@ -196,7 +197,7 @@ impl Scheduler for External {
         let now = orders.view().now();
         self.look(&orders.view());
         let question = self.question(&orders.view());
-        for deed in self.ask(now, Said::Tick(question)) {
+        for deed in self.ask(now, WireToPolicy::Tick(question)) {
             if let Some(deed) = self.order(orders, deed) {
                 let words = format!("nothing can be launched with time alone: {deed:?}");
                 self.fail(Some(now), &words);
@@ -247,10 +248,10 @@ impl External {
         let tracker = Some(offer.tracker().0);
         let question = self.question(&offer.view());
         let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
-        let mut deeds = self.ask(now, Said::Offer(question)).into_iter();
+        let mut deeds = self.ask(now, WireToPolicy::Offer(question)).into_iter();
         let in_vain = deeds.find_map(|deed| self.play(offer, deed));
         for deed in deeds {
-            if let Deed::Map { job, .. } | Deed::Reduce { job, .. } = deed {
+            if let WireAction::Map { job, .. } | WireAction::Reduce { job, .. } = deed {
                 let job = self.known(&offer.view(), now, job);
                 self.tell_anew(job);
             }
@@ -269,7 +270,7 @@ impl External {
 
     fn submitted(&self, job: &Job) -> Submitted {
         let spec = job.spec();
-        let times = |truth: &Truth, kind: SlotKind| {
+        let times = |truth: &TrueDurations, kind: SlotKind| {
             let all = 0..job.tasks(kind).total();
             all.map(|index| truth.task(job, kind, index).as_micros()).collect()
         };
@@ -320,7 +321,7 @@ impl External {
             }
             let told = self.told[id.index()].counts.replace(counts);
             if told.unwrap_or(Counts { job: id.0, ..Counts::default() }) != counts {
-                self.news.push((view.now().as_micros(), News::Counts(counts)));
+                self.news.push((view.now().as_micros(), WireNews::Counts(counts)));
             }
         }
     }
@@ -332,7 +333,7 @@ impl External {
         offer: &mut Offer<'_>,
         free: [u32; 2],
         in_vain: &PerSlot<Vec<u32>>,
-    ) -> (Vec<Near>, [Vec<u32>; 2], bool) {
+    ) -> (Vec<NearMaps>, [Vec<u32>; 2], bool) {
         let (mut near, mut not_here, mut has_some) = (Vec::new(), in_vain.clone(), false);
         for (kind, free) in SlotKind::BOTH.into_iter().zip(free).filter(|(_, free)| 0 < *free) {
             for &job in self.waiting[kind].iter().filter(|job| !in_vain[kind].contains(&job.0)) {
@@ -371,47 +372,51 @@ impl External {
 
     // ---- what it answers ----
 
-    fn ask(&mut self, now: SimTime, question: Said) -> Vec<Deed> {
+    fn ask(&mut self, now: SimTime, question: WireToPolicy) -> Vec<WireAction> {
         match self.exchange(Some(now), &question) {
-            Heard::Answer(Answer { number, deeds }) if number == self.asked => deeds,
-            Heard::Answer(Answer { number, .. }) => {
+            WireFromPolicy::Answer(Answer { number, deeds }) if number == self.asked => deeds,
+            WireFromPolicy::Answer(Answer { number, .. }) => {
                 let words = format!("it answered question {number}, and was asked {}", self.asked);
                 self.fail(Some(now), &words)
             }
-            Heard::Hello(_) | Heard::Inherit(_) => {
+            WireFromPolicy::Hello(_) | WireFromPolicy::Inherit(_) => {
                 self.fail(Some(now), "it did not answer a question with `answer`")
             }
         }
     }
 
-    fn exchange(&mut self, now: Option<SimTime>, what: &Said) -> Heard {
+    fn exchange(&mut self, now: Option<SimTime>, what: &WireToPolicy) -> WireFromPolicy {
         let Some(process) = self.process.clone() else { self.fail(now, "it has not begun") };
         let heard = self.say(&mut process.lock(), what);
         heard.unwrap_or_else(|words| self.give_up(now, &words))
     }
 
     /// Says something and returns what is heard.
-    fn say(&mut self, process: &mut Process, what: &Said) -> Result<Heard, String> {
+    fn say(
+        &mut self,
+        process: &mut Process,
+        what: &WireToPolicy,
+    ) -> Result<WireFromPolicy, String> {
         write(&mut self.line, what)?;
         let (heard, waited) = process.ask(&self.line)?;
         if let Some(overhear) = &self.overhear {
             overhear(&self.line, heard);
         }
-        let parsed: Result<Heard, _> = serde_json::from_slice(heard);
+        let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
         // To begin, or to take over, is to answer no question of the run's.
-        if let Said::Offer(_) | Said::Tick(_) = what {
-            process.done += Elsewhere { questions: 1, waited };
+        if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
+            process.done += ExternalWork { questions: 1, waited };
         }
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
     /// Does what it wants at an offer; returns of which job and kind a launch gives nothing.
-    fn play(&mut self, offer: &mut Offer<'_>, deed: Deed) -> Option<(JobId, SlotKind)> {
+    fn play(&mut self, offer: &mut Offer<'_>, deed: WireAction) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
-            Deed::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
-            Deed::Reduce { job, why } => (job, SlotKind::Reduce, Reach::Any, why),
-            Deed::Refuse { job, kind, why } => {
+            WireAction::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
+            WireAction::Reduce { job, why } => (job, SlotKind::Reduce, MapReach::Any, why),
+            WireAction::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
                 offer.refuse(id, kind.into(), reason(Some(why)));
                 return None;
@@ -449,7 +454,7 @@ impl External {
         if self.wants(Want::Attempts) {
             self.news.push((
                 now.as_micros(),
-                News::Launched(WireLaunched {
+                WireNews::Launched(WireLaunched {
                     job: id.0,
                     attempt: launched.attempt.into(),
                     tracker: offer.tracker().0,
@@ -461,20 +466,20 @@ impl External {
     }
 
     /// Does what it wants with attempts; returns what is something else.
-    fn order(&mut self, orders: &mut Orders<'_>, deed: Deed) -> Option<Deed> {
+    fn order(&mut self, orders: &mut Orders<'_>, deed: WireAction) -> Option<WireAction> {
         let now = orders.view().now();
-        let (Deed::Kill { attempt, .. }
-        | Deed::Suspend { attempt, .. }
-        | Deed::Resume { attempt, .. }) = &deed
+        let (WireAction::Kill { attempt, .. }
+        | WireAction::Suspend { attempt, .. }
+        | WireAction::Resume { attempt, .. }) = &deed
         else {
             return Some(deed);
         };
         // It may name what has ended since it was told.
         self.known(&orders.view(), now, attempt.0);
         match deed {
-            Deed::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
-            Deed::Suspend { attempt, why } => orders.suspend(attempt.into(), reason(why)),
-            Deed::Resume { attempt, why } => orders.resume(attempt.into(), reason(why)),
+            WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
+            WireAction::Suspend { attempt, why } => orders.suspend(attempt.into(), reason(why)),
+            WireAction::Resume { attempt, why } => orders.resume(attempt.into(), reason(why)),
             other => return Some(other),
         }
         None
@@ -506,7 +511,7 @@ impl External {
     }
 }
 
-fn write(line: &mut Vec<u8>, what: &Said) -> Result<(), String> {
+fn write(line: &mut Vec<u8>, what: &WireToPolicy) -> Result<(), String> {
     line.clear();
     serde_json::to_writer(&mut *line, what).map_err(|error| error.to_string())?;
     line.push(b'\n');
@@ -530,27 +535,27 @@ fn progress(offer: &Offer<'_>) -> Vec<(WireAttempt, f32)> {
     reports.map(|report| (report.attempt.into(), report.progress)).collect()
 }
 
-fn reason(why: Option<Why>) -> Reason {
-    let holding = |Held { held, share, min_share }: Held| Holding {
+fn reason(why: Option<WireWhy>) -> Reason {
+    let holding = |WireStanding { held, share, min_share }: WireStanding| SlotStanding {
         held,
         share: share.map(SlotShare::of),
         min_share,
     };
     match why {
         None => UNSAID,
-        Some(Why::Words(words)) => Reason::Other(kept(&words)),
-        Some(Why::Coded(why)) => match why {
-            Coded::InLine { place } => Reason::InLine(place),
-            Coded::InLineFar { place } => Reason::InLineFar(place),
-            Coded::Waited { waited_us } => Reason::Waited(SimSpan::from_micros(waited_us)),
-            Coded::Share(held) => Reason::Share(holding(held)),
-            Coded::Sample {} => Reason::Sample,
-            Coded::EndsFirst {} => Reason::EndsFirst,
-            Coded::Delay { waited_us } => Reason::Delay(SimSpan::from_micros(waited_us)),
-            Coded::GroupLimit(held) => Reason::GroupLimit(holding(held)),
-            Coded::OverShare(held) => Reason::OverShare(holding(held)),
-            Coded::Other(Own { words, held, share, min_share }) => {
-                Reason::Measured(kept(&words), holding(Held { held, share, min_share }))
+        Some(WireWhy::Words(words)) => Reason::Other(kept(&words)),
+        Some(WireWhy::Coded(why)) => match why {
+            WireReason::InLine { place } => Reason::InLine(place),
+            WireReason::InLineFar { place } => Reason::InLineFar(place),
+            WireReason::Waited { waited_us } => Reason::Waited(SimSpan::from_micros(waited_us)),
+            WireReason::Share(held) => Reason::Share(holding(held)),
+            WireReason::Sample {} => Reason::Sample,
+            WireReason::EndsFirst {} => Reason::EndsFirst,
+            WireReason::Delay { waited_us } => Reason::Delay(SimSpan::from_micros(waited_us)),
+            WireReason::GroupLimit(held) => Reason::GroupLimit(holding(held)),
+            WireReason::OverShare(held) => Reason::OverShare(holding(held)),
+            WireReason::Other(WireOwnReason { words, held, share, min_share }) => {
+                Reason::Measured(kept(&words), holding(WireStanding { held, share, min_share }))
             }
         },
     }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use mumakil_core::mapred::{Elsewhere, Tell};
+use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
 /// A line has so many bytes at most.
 const LONGEST: usize = 16 << 20;
@@ -62,7 +62,7 @@ pub(super) struct Process {
     taken: usize,
     timeout: Duration,
     /// Which questions of the run it has answered.
-    pub(super) done: Elsewhere,
+    pub(super) done: ExternalWork,
     /// The beginnings of the last questions and answers.
     recent: VecDeque<(Vec<u8>, Vec<u8>)>,
     /// Hears when it says nothing more of itself.
@@ -76,7 +76,7 @@ impl Process {
         folder: &Path,
         environment: &[String],
         timeout: Duration,
-        tell: Tell,
+        tell: PolicyWords,
     ) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("there is no command")?;
         let mut start = Command::new(program);
@@ -121,7 +121,7 @@ impl Process {
             filled: 0,
             taken: 0,
             timeout,
-            done: Elsewhere::default(),
+            done: ExternalWork::default(),
             recent: VecDeque::with_capacity(RECENT),
             silent,
         };
@@ -287,7 +287,7 @@ impl Drop for Process {
 }
 
 /// Passes on what a process says of itself, so much of it.
-fn listen(stderr: ChildStderr, tell: &Tell) {
+fn listen(stderr: ChildStderr, tell: &PolicyWords) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     for number in 0.. {

@@ -1,6 +1,6 @@
 //! The lines between Mumakil and a policy that is another process: one JSON object a line.
 //!
-//! Mumakil begins with [`Hello`] and hears [`Wishes`]. From then on it asks [`Question`]s, each of which
+//! Mumakil begins with [`Hello`] and hears [`WireHello`]. From then on it asks [`Question`]s, each of which
 //! is [`Answer`]ed before anything else is asked. Instants and spans are whole microseconds of the
 //! run. Jobs and trackers are numbers from 0; two numbers side by side are of maps and reduces.
 //!
@@ -21,7 +21,8 @@ pub const VERSION: u32 = 1;
 /// A line from Mumakil to the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Said {
+#[schemars(rename = "Said")]
+pub enum WireToPolicy {
     /// The first line; to be answered with `hello`.
     Hello(Hello),
     /// A tracker may get tasks; to be answered.
@@ -55,7 +56,8 @@ pub struct Hello {
 /// The policy's wishes. Each but the version may be left out and then has its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Wishes {
+#[schemars(rename = "Wishes")]
+pub struct WireHello {
     /// The version of the protocol that it speaks.
     pub protocol: u32,
     /// The information that it wants beside the usual.
@@ -97,7 +99,7 @@ pub struct Question {
     pub cluster: Option<Cluster>,
     /// The news since the last question, in the order of time, each with its instant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub news: Vec<(u64, News)>,
+    pub news: Vec<(u64, WireNews)>,
     /// The tracker that makes an offer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracker: Option<u32>,
@@ -136,7 +138,8 @@ pub struct Cluster {
 /// Something that has happened.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum News {
+#[schemars(rename = "News")]
+pub enum WireNews {
     /// A job has arrived.
     Submitted(Submitted),
     /// Its splits are read.
@@ -299,9 +302,10 @@ fn is_nobody(jobs: &[Vec<u32>; 2]) -> bool {
 /// A line from the policy to Mumakil.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Heard {
+#[schemars(rename = "Heard")]
+pub enum WireFromPolicy {
     /// The answer to `hello`.
-    Hello(Wishes),
+    Hello(WireHello),
     /// The answer to a question.
     Answer(Answer),
     /// The answer to `inherit`.
@@ -316,13 +320,14 @@ pub struct Answer {
     pub number: u64,
     /// The orders of the policy; Mumakil carries them out one after the other.
     #[serde(default, rename = "do")]
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<WireAction>,
 }
 
 /// Something that the policy wants done.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Deed {
+#[schemars(rename = "Deed")]
+pub enum WireAction {
     /// The job's best map for the tracker that makes the offer is launched there. If none is within
     /// reach, nothing is.
     Map {
@@ -333,7 +338,7 @@ pub enum Deed {
         reach: WireReach,
         /// Why.
         #[serde(default)]
-        why: Option<Why>,
+        why: Option<WireWhy>,
     },
     /// The job's next reduce is launched there.
     Reduce {
@@ -341,7 +346,7 @@ pub enum Deed {
         job: u32,
         /// Why.
         #[serde(default)]
-        why: Option<Why>,
+        why: Option<WireWhy>,
     },
     /// An attempt is killed, at its tracker's next heartbeat.
     Kill {
@@ -349,7 +354,7 @@ pub enum Deed {
         attempt: WireAttempt,
         /// Why.
         #[serde(default)]
-        why: Option<Why>,
+        why: Option<WireWhy>,
     },
     /// A running attempt is stopped, and keeps its memory and its work.
     Suspend {
@@ -357,7 +362,7 @@ pub enum Deed {
         attempt: WireAttempt,
         /// Why.
         #[serde(default)]
-        why: Option<Why>,
+        why: Option<WireWhy>,
     },
     /// A suspended attempt goes on.
     Resume {
@@ -365,7 +370,7 @@ pub enum Deed {
         attempt: WireAttempt,
         /// Why.
         #[serde(default)]
-        why: Option<Why>,
+        why: Option<WireWhy>,
     },
     /// A job gets nothing of a kind here, for the record of decisions.
     Refuse {
@@ -374,7 +379,7 @@ pub enum Deed {
         /// The kind of slot.
         kind: Slot,
         /// Why.
-        why: Why,
+        why: WireWhy,
     },
 }
 
@@ -405,17 +410,19 @@ pub enum Slot {
 /// Why something is done: words, or one of Mumakil's own reasons with its numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Why {
+#[schemars(rename = "Why")]
+pub enum WireWhy {
     /// Words, up to 120 characters.
     Words(String),
     /// A reason with a code.
-    Coded(Coded),
+    Coded(WireReason),
 }
 
 /// A reason with a code and the numbers that were weighed, which tables have in columns of their own.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Coded {
+#[schemars(rename = "Coded")]
+pub enum WireReason {
     /// The job stood at this place of the line, from 0.
     InLine {
         /// The place.
@@ -432,7 +439,7 @@ pub enum Coded {
         waited_us: u64,
     },
     /// The job or its group had less of its share than others.
-    Share(Held),
+    Share(WireStanding),
     /// A task of a sample, whose time tells the job's size.
     Sample {},
     /// The job would end first.
@@ -443,17 +450,18 @@ pub enum Coded {
         waited_us: u64,
     },
     /// The job's group has as many slots as it may have.
-    GroupLimit(Held),
+    GroupLimit(WireStanding),
     /// The group of the attempt has more than its share.
-    OverShare(Held),
+    OverShare(WireStanding),
     /// Words of the policy's own, with numbers.
-    Other(Own),
+    Other(WireOwnReason),
 }
 
 /// Words of a policy's own, and how the job or its group stands.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Own {
+#[schemars(rename = "Own")]
+pub struct WireOwnReason {
     /// The words, up to 120 characters.
     pub words: String,
     /// The slots that it has.
@@ -470,7 +478,8 @@ pub struct Own {
 /// How a job or a group stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Held {
+#[schemars(rename = "Held")]
+pub struct WireStanding {
     /// The slots that it has.
     pub held: u32,
     /// Its share of them.
@@ -483,8 +492,9 @@ pub struct Held {
 pub fn schema() -> Value {
     let lines = SchemaSettings::draft07();
     // A line that is written may lack what is empty.
-    let said = lines.clone().for_serialize().into_generator().into_root_schema_for::<Said>();
-    let heard = lines.into_generator().into_root_schema_for::<Heard>();
+    let said =
+        lines.clone().for_serialize().into_generator().into_root_schema_for::<WireToPolicy>();
+    let heard = lines.into_generator().into_root_schema_for::<WireFromPolicy>();
     serde_json::json!({ "said": said, "heard": heard })
 }
 
@@ -553,7 +563,7 @@ impl From<mapred::Locality> for WireLocality {
     }
 }
 
-impl From<WireReach> for mapred::Reach {
+impl From<WireReach> for mapred::MapReach {
     fn from(reach: WireReach) -> Self {
         match reach {
             WireReach::Node => Self::Node,
@@ -581,17 +591,17 @@ mod tests {
         let question = Question {
             number: 1,
             now_us: 7,
-            news: vec![(5, News::Running { job: 0 })],
+            news: vec![(5, WireNews::Running { job: 0 })],
             tracker: Some(1),
             free: Some([2, 0]),
             near: vec![(0, 1, 2)],
             ..Question::default()
         };
         assert_eq!(
-            serde_json::to_string(&Said::Offer(question)).unwrap(),
+            serde_json::to_string(&WireToPolicy::Offer(question)).unwrap(),
             r#"{"offer":{"number":1,"now_us":7,"news":[[5,{"running":{"job":0}}]],"tracker":1,"free":[2,0],"near":[[0,1,2]]}}"#
         );
-        assert_eq!(serde_json::to_string(&Said::End {}).unwrap(), r#"{"end":{}}"#);
+        assert_eq!(serde_json::to_string(&WireToPolicy::End {}).unwrap(), r#"{"end":{}}"#);
     }
 
     #[test]
@@ -599,16 +609,16 @@ mod tests {
         let line = r#"{"answer":{"number":3,"do":[{"map":{"job":2,"reach":"node","why":"near"}},
             {"reduce":{"job":1}},{"kill":{"attempt":[0,"map",4,1],
             "why":{"code":"over-share","held":3,"share":1.5}}},{"map":{"job":0,"why":{"code":"in-line","place":2}}}]}}"#;
-        let Heard::Answer(answer) = serde_json::from_str(line).unwrap() else { panic!() };
-        let why = Some(Why::Words("near".to_owned()));
-        assert_eq!(answer.deeds[0], Deed::Map { job: 2, reach: WireReach::Node, why });
-        assert_eq!(answer.deeds[1], Deed::Reduce { job: 1, why: None });
-        let held = Held { held: 3, share: Some(1.5), min_share: 0 };
-        let why = Some(Why::Coded(Coded::OverShare(held)));
+        let WireFromPolicy::Answer(answer) = serde_json::from_str(line).unwrap() else { panic!() };
+        let why = Some(WireWhy::Words("near".to_owned()));
+        assert_eq!(answer.deeds[0], WireAction::Map { job: 2, reach: WireReach::Node, why });
+        assert_eq!(answer.deeds[1], WireAction::Reduce { job: 1, why: None });
+        let held = WireStanding { held: 3, share: Some(1.5), min_share: 0 };
+        let why = Some(WireWhy::Coded(WireReason::OverShare(held)));
         let attempt = WireAttempt(0, WireKind::Map, 4, 1);
-        assert_eq!(answer.deeds[2], Deed::Kill { attempt, why });
-        let why = Some(Why::Coded(Coded::InLine { place: 2 }));
-        assert_eq!(answer.deeds[3], Deed::Map { job: 0, reach: WireReach::Any, why });
+        assert_eq!(answer.deeds[2], WireAction::Kill { attempt, why });
+        let why = Some(WireWhy::Coded(WireReason::InLine { place: 2 }));
+        assert_eq!(answer.deeds[3], WireAction::Map { job: 0, reach: WireReach::Any, why });
     }
 
     #[test]
@@ -621,7 +631,7 @@ mod tests {
             r#"{"answer":{"number":1,"do":[{"kill":{"attempt":[0,"map",0]}}]}}"#,
             r#"{"answer":{"number":1,"do":[{"map":{"job":0,"why":{"code":"share","hold":1}}}]}}"#,
         ] {
-            assert!(serde_json::from_str::<Heard>(line).is_err(), "{line}");
+            assert!(serde_json::from_str::<WireFromPolicy>(line).is_err(), "{line}");
         }
     }
 

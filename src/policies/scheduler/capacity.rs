@@ -23,7 +23,7 @@ mod tests;
 mod tree;
 
 use self::admission::Admission;
-use self::lines::Walk;
+use self::lines::QueueWalk;
 use self::node::{LineOf, QueueId, QueueNode, trunc};
 pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
@@ -35,8 +35,9 @@ use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    Precedence, Promised, Reach, Reason, Scheduler, Site, SlotKind, View,
+    Complaint, JobChange, JobEvent, JobId, Launched, MapReach, Offer, Orders, PerSlot, Policy,
+    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding,
+    View,
 };
 
 /// The capacity scheduler.
@@ -64,16 +65,16 @@ impl Policy for Capacity {
     type Options = WithReduces<CapacityOptions>;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         options.own.settle(site)
     }
 
-    fn promised(options: &Self::Options, slots: PerSlot<u64>) -> Promised {
+    fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         let queues = allocations.given();
         // Those of users are no queues that jobs name, and a queue by itself shares with none.
         if *queue_by == QueueBy::User || queues.queues.is_empty() {
-            return Promised::new();
+            return PromisedSlots::new();
         }
         let tree = QueueTree::new(&queues, *rules, Reduces::default());
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
@@ -112,7 +113,7 @@ impl Policy for Capacity {
 
 impl Scheduler for Capacity {
     fn precedence(&self) -> Precedence {
-        Precedence { groups: By::Share, jobs: By::Line }
+        Precedence { groups: PrecedenceBy::Share, jobs: PrecedenceBy::Line }
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -178,7 +179,7 @@ impl Scheduler for Capacity {
         }
     }
 
-    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         for queue in self.tree.ids().filter(|id| *id != QueueId::ROOT) {
             let node = self.tree.node(queue);
             say(&node.name, node.standing(kind));
@@ -246,16 +247,16 @@ enum Answer {
 }
 
 /// How far a pass over the jobs of a queue is.
-struct Turns<'j> {
+struct QueuePass<'j> {
     limits_users: bool,
-    walk: Walk<LineOf>,
+    walk: QueueWalk<LineOf>,
     /// The jobs that are left, if their order is not that of the queue.
     sorted: Option<std::slice::Iter<'j, JobId>>,
 }
 
-impl<'j> Turns<'j> {
+impl<'j> QueuePass<'j> {
     fn new(sorted: Option<&'j [JobId]>, limits_users: bool) -> Self {
-        Self { limits_users, walk: Walk::default(), sorted: sorted.map(<[JobId]>::iter) }
+        Self { limits_users, walk: QueueWalk::default(), sorted: sorted.map(<[JobId]>::iter) }
     }
 }
 
@@ -319,7 +320,7 @@ impl Capacity {
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
         let by_srt = self.by_srt(&offer.view(), leaf, kind);
         for limits_users in self.passes() {
-            let mut turns = Turns::new(by_srt.as_deref(), *limits_users);
+            let mut turns = QueuePass::new(by_srt.as_deref(), *limits_users);
             while let Some(job) = self.next(&mut turns, leaf, kind) {
                 match self.ask(offer, job, kind, *limits_users) {
                     Answer::No => {}
@@ -336,7 +337,7 @@ impl Capacity {
     }
 
     /// Returns the job of a queue whose turn it is.
-    fn next(&self, turns: &mut Turns<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
+    fn next(&self, turns: &mut QueuePass<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
         let (tree, node) = (&self.tree, self.tree.node(leaf));
         let limits_users = turns.limits_users;
         let may = |user: &str, width| !limits_users || node.may_have(self.rules, kind, user, width);
@@ -421,7 +422,7 @@ impl Capacity {
         let slots = self.tree.member(job)?.width[kind];
         let launched = match (kind, &mut self.delay) {
             (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
-            (SlotKind::Map, None) => offer.launch_wide_map(job, slots, Reach::Any, why),
+            (SlotKind::Map, None) => offer.launch_wide_map(job, slots, MapReach::Any, why),
             (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
         }?;
         if let Some(reclaim) = &mut self.reclaim {

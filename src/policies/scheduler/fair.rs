@@ -43,8 +43,9 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
-    Policy, Precedence, Promised, Reason, Scheduler, Site, SlotKind, SlotShare, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
+    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotShare,
+    SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -81,7 +82,7 @@ pub struct FairOptions {
     /// How often tasks are killed for such pools. Which pools these are is determined with each
     /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     #[schemars(extend("x-only-if" = {"preemption": true}))]
-    pub preemption_interval: Auto,
+    pub preemption_interval: AutoSpan,
     /// How often shares and demands are computed.
     #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": true}))]
     pub update_interval: SimSpan,
@@ -104,13 +105,13 @@ impl Default for FairOptions {
             variant: Variant::Hadoop,
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
-            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
             size_based_weight: false,
             assign_multiple: true,
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
             preemption: false,
-            preemption_interval: Auto::Auto,
+            preemption_interval: AutoSpan::Auto,
             update_interval: SimSpan::from_millis(500),
         }
     }
@@ -151,7 +152,7 @@ impl Policy for Fair {
     type Options = WithReduces<FairOptions>;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
@@ -160,7 +161,7 @@ impl Policy for Fair {
         complaints
     }
 
-    fn promised(options: &Self::Options, _: PerSlot<u64>) -> Promised {
+    fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(options.own.pool_by)
     }
 
@@ -182,7 +183,7 @@ impl Policy for Fair {
 impl Scheduler for Fair {
     fn precedence(&self) -> Precedence {
         let order = self.options.allocations.given().order;
-        Precedence { groups: By::Share, jobs: order.precedence() }
+        Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -222,13 +223,13 @@ impl Scheduler for Fair {
         self.tree.withheld(say);
     }
 
-    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         let capacity = f64::from(view.capacity(kind));
         let shares = fair_shares(&self.tree, kind, capacity, self.options.variant);
         let pools = self.tree.pools();
         for pool in pools.ids().filter(|id| *id != PoolId::ROOT) {
             let share = Some(SlotShare::of(shares[pool.index()]));
-            say(&pools.pool(pool).name, Holding { share, ..self.tree.standing(pool, kind) });
+            say(&pools.pool(pool).name, SlotStanding { share, ..self.tree.standing(pool, kind) });
         }
     }
 

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::allocations::{Allocations, PoolBy, no_nested};
-use super::part::line::Line;
+use super::part::line::JobQueue;
 use super::part::load::{TrackerLoad, room};
 use super::part::pool_tree::{PoolId, PoolTree};
 use super::part::reduces::{Reduces, WithReduces};
@@ -32,9 +32,9 @@ use super::part::share::weight;
 use super::part::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    By, Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy,
-    Precedence, Priority, Promised, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View,
-    step,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, Orders, PerSlot, Policy,
+    PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, Reason, Scheduler, SlotKind,
+    SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `fair-deficit`.
@@ -78,8 +78,8 @@ impl Default for FairDeficitOptions {
 pub struct FairDeficit {
     options: FairDeficitOptions,
     pools: PoolTree,
-    line: Line,
-    jobs: BTreeMap<JobId, Info>,
+    line: JobQueue,
+    jobs: BTreeMap<JobId, DeficitJob>,
     /// The jobs that have ended since the last update, which count until the next.
     ended: Vec<JobId>,
     reduces: Reduces,
@@ -88,18 +88,18 @@ pub struct FairDeficit {
 
 /// A job as the policy knows it.
 #[derive(Debug)]
-struct Info {
+struct DeficitJob {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
     /// From when on it may run, if it may.
     runnable_since: Option<SimTime>,
-    of: PerSlot<Part>,
+    of: PerSlot<SlotDeficit>,
 }
 
 /// A job's numbers for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct SlotDeficit {
     /// Slots that it lacked, times milliseconds.
     deficit: i64,
     share: f64,
@@ -118,7 +118,7 @@ impl Policy for FairDeficit {
     type Options = WithReduces<FairDeficitOptions>;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
@@ -126,7 +126,7 @@ impl Policy for FairDeficit {
         complaints
     }
 
-    fn promised(options: &Self::Options, _: PerSlot<u64>) -> Promised {
+    fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(options.own.pool_by)
     }
 
@@ -135,7 +135,7 @@ impl Policy for FairDeficit {
         let pools = options.allocations.given();
         Self {
             pools: PoolTree::new(&pools),
-            line: Line::new(&pools),
+            line: JobQueue::new(&pools),
             jobs: BTreeMap::new(),
             ended: Vec::new(),
             reduces: Reduces::new(&reduces),
@@ -147,7 +147,7 @@ impl Policy for FairDeficit {
 
 impl Scheduler for FairDeficit {
     fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Share)
+        Precedence::of_jobs(PrecedenceBy::Share)
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -168,7 +168,7 @@ impl Scheduler for FairDeficit {
         }
     }
 
-    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         let mut sums: BTreeMap<PoolId, (u32, f64)> = BTreeMap::new();
         for job in self.jobs.values() {
             let (held, share) = sums.entry(job.pool).or_default();
@@ -178,7 +178,7 @@ impl Scheduler for FairDeficit {
         for (pool, (held, share)) in sums {
             let pool = self.pools.pool(pool);
             let share = Some(SlotShare::of(share));
-            say(&pool.name, Holding { held, share, min_share: pool.min[kind] });
+            say(&pool.name, SlotStanding { held, share, min_share: pool.min[kind] });
         }
     }
 
@@ -224,7 +224,7 @@ impl FairDeficit {
     fn enter(&mut self, job: &Job) {
         let pool = self.pools.place(self.options.pool_by.of(job.spec()));
         self.line.enter(job, pool);
-        let info = Info {
+        let info = DeficitJob {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
@@ -246,14 +246,14 @@ impl FairDeficit {
         let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
             let part = &self.jobs[&id].of[kind];
-            Reason::Share(Holding {
+            Reason::Share(SlotStanding {
                 held: part.running,
                 share: Some(SlotShare::of(part.share)),
                 min_share: part.min_slots,
             })
         };
         let launched = match kind {
-            SlotKind::Map => line.find_map(|id| offer.launch_map(id, Reach::Any, reason(id))),
+            SlotKind::Map => line.find_map(|id| offer.launch_map(id, MapReach::Any, reason(id))),
             SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
         };
         let Some(launched) = launched else { return false };
@@ -268,7 +268,7 @@ impl FairDeficit {
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
         // One that has ended since the last update gives none, nor one whose reduces wait for Hadoop's slow start.
         let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
-        let needs = |(id, job): (&JobId, &Info)| {
+        let needs = |(id, job): (&JobId, &DeficitJob)| {
             let part = job.of[kind];
             let is_fed = !is_below(part, view, *id, kind);
             let needs = 0 < part.needed && gives(*id);
@@ -400,11 +400,11 @@ fn may_start_reduces(job: &Job) -> bool {
 }
 
 /// Returns whether a job is below its minimum share: here alone what runs is counted at once.
-fn is_below(part: Part, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
+fn is_below(part: SlotDeficit, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
     view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
 }
 
-impl Part {
+impl SlotDeficit {
     /// Returns how many tasks run or could.
     fn runnable(&self) -> u32 {
         self.running + self.needed
@@ -420,7 +420,7 @@ impl Part {
 
 /// Deals a pool's minimum share to its jobs: whole parts by weight, again and again; what is left
 /// then goes to the heaviest, of equals to those that have lacked most.
-fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut Part)>) {
+fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
     let mut left = slots;
     loop {
         jobs.retain(|(_, part)| 0.0 < part.weight && part.min_slots < part.runnable());
@@ -465,7 +465,7 @@ mod tests {
     fn of<T, const N: usize>(
         bench: &Bench<FairDeficit>,
         jobs: [JobId; N],
-        what: impl Fn(Part) -> T,
+        what: impl Fn(SlotDeficit) -> T,
     ) -> [T; N] {
         jobs.map(|job| what(bench.policy.jobs[&job].of[SlotKind::Map]))
     }

@@ -24,8 +24,8 @@ use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptState, By, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, Priority,
-    Reach, Reason, Scheduler, SlotKind, View,
+    AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, Precedence,
+    PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
 };
 
 /// The options of `fifo`.
@@ -80,7 +80,7 @@ impl Policy for Fifo {
 
 impl Scheduler for Fifo {
     fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Line)
+        Precedence::of_jobs(PrecedenceBy::Line)
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
@@ -188,11 +188,11 @@ impl Fifo {
             let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
-            let near = offer.launch_map(job, Reach::Rack, Reason::InLine(place as u32));
+            let near = offer.launch_map(job, MapReach::Rack, Reason::InLine(place as u32));
             if near.is_some() {
                 return true;
             }
-            if offer.launch_map(job, Reach::Beyond, Reason::InLineFar(place as u32)).is_some() {
+            if offer.launch_map(job, MapReach::Beyond, Reason::InLineFar(place as u32)).is_some() {
                 return false;
             }
         }

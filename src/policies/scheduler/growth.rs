@@ -10,7 +10,7 @@ use mumakil_core::mapred::{JobSpec, Outcome, PerSlot, Policy, SlotKind};
 
 /// The number that grows from one measurement to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
+enum GrowthAxis {
     /// Jobs at once, of one user, in one pool.
     Jobs,
     /// Users with a job each, in one pool.
@@ -25,7 +25,14 @@ enum Of {
     Sites,
 }
 
-const ALL: [Of; 6] = [Of::Jobs, Of::Users, Of::Pools, Of::Tasks, Of::Nodes, Of::Sites];
+const ALL: [GrowthAxis; 6] = [
+    GrowthAxis::Jobs,
+    GrowthAxis::Users,
+    GrowthAxis::Pools,
+    GrowthAxis::Tasks,
+    GrowthAxis::Nodes,
+    GrowthAxis::Sites,
+];
 
 /// The steps of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -40,20 +47,20 @@ const BEATS: u32 = 16;
 /// So many there are at first.
 const FEW: u32 = 128;
 
-fn steps<P: Policy>(options: &str, of: Of, count: u32) -> Steps {
+fn steps<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Steps {
     let options = serde_yaml::from_str(options).unwrap();
-    let many = |those: &[Of], few: u32| if those.contains(&of) { count } else { few };
+    let many = |those: &[GrowthAxis], few: u32| if those.contains(&of) { count } else { few };
     let (nodes, jobs) = (
-        many(&[Of::Nodes, Of::Sites], BEATS),
-        many(&[Of::Jobs, Of::Users, Of::Pools, Of::Sites], BEATS),
+        many(&[GrowthAxis::Nodes, GrowthAxis::Sites], BEATS),
+        many(&[GrowthAxis::Jobs, GrowthAxis::Users, GrowthAxis::Pools, GrowthAxis::Sites], BEATS),
     );
     // So many that nobody runs out of them.
-    let maps = many(&[Of::Tasks], 0) + if of == Of::Nodes { count } else { 6 };
+    let maps = many(&[GrowthAxis::Tasks], 0) + if of == GrowthAxis::Nodes { count } else { 6 };
     let name = |varies: bool, job: u32| if varies { format!("n{job}") } else { "one".to_owned() };
     let tell = |job: u32| {
         move |spec: &mut JobSpec| {
-            spec.user = name(of == Of::Users, job).into();
-            spec.pool = name(of == Of::Pools, job).into();
+            spec.user = name(of == GrowthAxis::Users, job).into();
+            spec.pool = name(of == GrowthAxis::Pools, job).into();
         }
     };
     let mut bench = Bench::new(P::new(options), nodes, PerSlot { map: 2, reduce: 1 });
@@ -82,7 +89,7 @@ fn steps<P: Policy>(options: &str, of: Of, count: u32) -> Steps {
 const MOST: u64 = 16;
 
 /// Returns where a policy's work grows faster; of what comes, these are looked at.
-fn too_fast<P: Policy>(options: &str, coming: &[Of]) -> Vec<String> {
+fn too_fast<P: Policy>(options: &str, coming: &[GrowthAxis]) -> Vec<String> {
     let mut found = Vec::new();
     for of in ALL {
         let [few, many] = [FEW, 8 * FEW].map(|count| steps::<P>(options, of, count));
@@ -108,7 +115,7 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<Fair>("{}", &ALL),
         too_fast::<Fair>("{variant: paper}", &ALL),
         // As in Hadoop's code, all jobs are looked at when one comes.
-        too_fast::<FairDeficit>("{}", &[Of::Tasks, Of::Nodes]),
+        too_fast::<FairDeficit>("{}", &[GrowthAxis::Tasks, GrowthAxis::Nodes]),
         too_fast::<Capacity>("{}", &ALL),
         too_fast::<ModifiedFair>("{}", &ALL),
         too_fast::<Hfsp>("{}", &ALL),

@@ -29,17 +29,18 @@ use std::collections::BTreeSet;
 
 use self::options::HfspRules;
 pub use self::options::{
-    Confidence, Discount, HfspOptions, HfspOrder, Means, ReduceArrival, Sampled, Spared,
-    SuspendedSpec, Variant, Victims, VirtualSlots, Weights,
+    Confidence, Discount, HfspOptions, HfspOrder, ReduceArrival, SampledTasks, SlotTaking,
+    SparedAttempts, SuspendedSpec, Variant, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
-use self::ranking::{Giver, Rank, RankedPlace};
+use self::ranking::{Rank, RankedPlace, SlotGiver};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, By, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
-    Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, Scheduler, SlotKind,
+    TrackerId, TrueDurations, View,
 };
 
 /// The Hadoop Fair Sojourn Protocol.
@@ -55,9 +56,9 @@ pub struct Hfsp {
 
 /// An attempt on the tracker of an offer that could give up its slot.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct VictimCandidate {
     attempt: AttemptId,
-    giver: Giver,
+    giver: SlotGiver,
     /// How large its job is thought to be.
     size: Rank,
     ran: SimSpan,
@@ -69,7 +70,7 @@ impl Policy for Hfsp {
         "by size: first the job that would end first under equal sharing, with preemption";
     type Options = HfspOptions;
 
-    fn settle(options: &mut HfspOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
         complaints
@@ -88,7 +89,7 @@ impl Policy for Hfsp {
 }
 
 impl Hfsp {
-    fn means(&self, kind: SlotKind) -> Means {
+    fn means(&self, kind: SlotKind) -> SlotTaking {
         match kind {
             SlotKind::Map => self.rules.map_preemption,
             SlotKind::Reduce => self.rules.preemption,
@@ -109,9 +110,9 @@ impl Hfsp {
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let how = match self.means(kind) {
-            Means::Wait => return,
-            Means::Kill => Preemption::Kill,
-            Means::Eager => Preemption::Suspend,
+            SlotTaking::Wait => return,
+            SlotTaking::Kill => Preemption::Kill,
+            SlotTaking::Eager => Preemption::Suspend,
         };
         while self.may_preempt(offer, how) && self.make_room(offer, kind, how) {}
     }
@@ -173,7 +174,12 @@ impl Hfsp {
     }
 
     /// Returns the attempts on a tracker that could give their slots up.
-    fn candidates(&mut self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Candidate> {
+    fn candidates(
+        &mut self,
+        offer: &Offer<'_>,
+        kind: SlotKind,
+        how: Preemption,
+    ) -> Vec<VictimCandidate> {
         let view = offer.view();
         let phase = &self.phases[kind];
         let is_free = |attempt: AttemptId| {
@@ -201,9 +207,9 @@ impl Hfsp {
         let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
-        let candidate = |giver: Giver| {
+        let candidate = |giver: SlotGiver| {
             let own = placed.iter().filter(move |(place, _)| *place == giver.place);
-            own.map(move |(_, Report { attempt, ran, .. })| Candidate {
+            own.map(move |(_, Report { attempt, ran, .. })| VictimCandidate {
                 attempt: *attempt,
                 giver,
                 size: phase.size_of(giver.place.1),
@@ -261,7 +267,7 @@ fn begin(
 /// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
 fn takers(
     claims: impl Iterator<Item = SlotClaim>,
-    candidates: &[Candidate],
+    candidates: &[VictimCandidate],
     spare: u32,
     rule: Victims,
 ) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
@@ -287,12 +293,12 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
 /// Returns which of the candidates gives its slot up to one before them, of the jobs that have too
 /// many if so many are lacking.
 fn victim(
-    candidates: &[Candidate],
+    candidates: &[VictimCandidate],
     claimant: RankedPlace,
     lacking: u32,
     rule: Victims,
 ) -> Option<AttemptId> {
-    let able = candidates.iter().filter(|Candidate { giver, .. }| {
+    let able = candidates.iter().filter(|VictimCandidate { giver, .. }| {
         claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
     });
     let chosen = match rule {
@@ -307,7 +313,7 @@ fn victim(
 
 impl Scheduler for Hfsp {
     fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Size)
+        Precedence::of_jobs(PrecedenceBy::Size)
     }
 
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
@@ -315,7 +321,7 @@ impl Scheduler for Hfsp {
         true
     }
 
-    fn foresee(&mut self, truth: &Truth) {
+    fn foresee(&mut self, truth: &TrueDurations) {
         for kind in SlotKind::BOTH {
             self.phases[kind].foresee(truth);
         }
@@ -356,7 +362,8 @@ impl Scheduler for Hfsp {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        let phases = SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != Means::Wait);
+        let phases =
+            SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
         // Jobs change places as they age, and who comes to the front takes slots.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
@@ -364,7 +371,7 @@ impl Scheduler for Hfsp {
 
     /// To take slots there, or to measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
-        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait);
+        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
         makes_room || self.rules.reduce_time_out.is_some()
     }
 
@@ -404,11 +411,11 @@ mod tests {
 
     /// A reduce of a job of this rank and size, which has run for so many seconds; so many slots are
     /// given by those behind it before it.
-    fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> Candidate {
+    fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> VictimCandidate {
         let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
-        Candidate {
+        VictimCandidate {
             attempt: task.attempt(0),
-            giver: Giver { place: (Rank(rank), JobId(job)), own: 2, behind },
+            giver: SlotGiver { place: (Rank(rank), JobId(job)), own: 2, behind },
             size: Rank(size),
             ran: SimSpan::from_secs(ran),
         }

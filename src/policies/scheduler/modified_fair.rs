@@ -41,8 +41,9 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    Auto, By, Complaint, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
-    Policy, Precedence, Promised, Reason, Scheduler, Site, SlotKind, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
+    PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding,
+    View,
 };
 
 /// The options of `modified-fair`.
@@ -91,7 +92,7 @@ impl Default for ModifiedFairOptions {
         Self {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
-            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
             classification: true,
             pool_allocation: true,
             maximum: Maximum::Cap,
@@ -122,7 +123,7 @@ impl Policy for ModifiedFair {
     type Options = WithReduces<ModifiedFairOptions>;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
@@ -131,7 +132,7 @@ impl Policy for ModifiedFair {
         complaints
     }
 
-    fn promised(options: &Self::Options, _: PerSlot<u64>) -> Promised {
+    fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(options.own.pool_by)
     }
 
@@ -149,7 +150,7 @@ impl Policy for ModifiedFair {
 impl Scheduler for ModifiedFair {
     fn precedence(&self) -> Precedence {
         let order = self.options.allocations.given().order;
-        Precedence { groups: By::Share, jobs: order.precedence() }
+        Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -172,7 +173,7 @@ impl Scheduler for ModifiedFair {
         self.standings.withheld(say);
     }
 
-    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         self.standings.holdings(kind, say);
     }
 

@@ -17,8 +17,8 @@ use super::part::places::move_in;
 use super::part::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    By, Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, Reason, Scheduler,
-    SlotKind, View,
+    JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason, Scheduler,
+    SlotKind, SlotStanding, View,
 };
 
 /// Jobs by how many tasks they run, the fewest first; the options say which of the policies it is.
@@ -61,7 +61,7 @@ impl<O> FewestFirst<O> {
         let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
         let held = |offer: &Offer<'_>, job| {
             let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
-            Reason::Share(Holding::of(running))
+            Reason::Share(SlotStanding::of(running))
         };
         match kind {
             SlotKind::Map => line.find_map(|job| {
@@ -75,7 +75,7 @@ impl<O> FewestFirst<O> {
 
 impl<O> Scheduler for FewestFirst<O> {
     fn precedence(&self) -> Precedence {
-        Precedence::of_jobs(By::Share)
+        Precedence::of_jobs(PrecedenceBy::Share)
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
@@ -134,19 +134,19 @@ pub type FairSkip = FewestFirst<FairSkipOptions>;
 #[serde(default, deny_unknown_fields)]
 pub struct FairSkipOptions {
     /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
-    pub skips: Skips,
+    pub skips: SkipRule,
     /// How often it is passed over after that before it may launch anywhere: `D2`.
-    pub rack_skips: Skips,
+    pub rack_skips: SkipRule,
 }
 
 /// How often a job is passed over.
-type Skips = Count<0, 1_000_000_000>;
+type SkipRule = Count<0, 1_000_000_000>;
 
 /// For 100 nodes, what the paper's rule gives for 95 % of locality in jobs of 20 maps (`mumakil
 /// theory`).
 impl Default for FairSkipOptions {
     fn default() -> Self {
-        Self { skips: Skips::of(24), rack_skips: Skips::of(0) }
+        Self { skips: SkipRule::of(24), rack_skips: SkipRule::of(0) }
     }
 }
 

@@ -15,9 +15,9 @@ const TRACKERS: u32 = 6;
 const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, Priority::VeryLow];
 
 /// Something that happens, with three numbers that say more.
-type Happening = (u8, u32, u32, u32);
+type TimelineEvent = (u8, u32, u32, u32);
 
-fn tell(spec: &mut JobSpec, (_, a, b, c): Happening) {
+fn tell(spec: &mut JobSpec, (_, a, b, c): TimelineEvent) {
     spec.user = format!("u{}", b % 3).into();
     spec.pool = format!("p{}", c % 3).into();
     spec.priority = PRIORITIES[(a % 3) as usize];
@@ -31,7 +31,7 @@ fn tell(spec: &mut JobSpec, (_, a, b, c): Happening) {
 }
 
 /// Lets all this happen to a policy.
-fn play<P: Policy>(options: &str, happenings: &[Happening]) {
+fn play<P: Policy>(options: &str, happenings: &[TimelineEvent]) {
     let options = serde_yaml::from_str(options).unwrap();
     let racks: Vec<u32> = (0..TRACKERS).map(|tracker| tracker / 2).collect();
     let mut bench = Bench::with_racks(P::new(options), &racks, PerSlot { map: 2, reduce: 2 });
@@ -131,7 +131,7 @@ fn policies_tell_how_pools_stand() {
 
 proptest! {
     #[test]
-    fn jobs_that_are_held_back_get_nothing(happenings in vec(any::<Happening>(), 1..90)) {
+    fn jobs_that_are_held_back_get_nothing(happenings in vec(any::<TimelineEvent>(), 1..90)) {
             let delay = "delay: {w1: 2s, w2: 3s}";
             play::<Fifo>("{}", &happenings);
             play::<Fifo>(&format!("{{padding: 50 %, {delay}}}"), &happenings);

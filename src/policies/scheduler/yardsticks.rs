@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hfsp::{
-    Hfsp, HfspOptions, HfspOrder, Means, SuspendedSpec, Variant, Victims, VirtualSlots,
+    Hfsp, HfspOptions, HfspOrder, SlotTaking, SuspendedSpec, Variant, Victims, VirtualSlots,
 };
 use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
 use mumakil_base::units::{Count, Fraction};
-use mumakil_core::mapred::{Complaint, Policy, Scheduler, Site, Wrapper};
+use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
 
 /// Processor sharing by counting tasks.
 pub type Ps = FewestFirst<()>;
@@ -84,7 +84,7 @@ impl Discipline for ShortestRemaining {
 #[serde(default, deny_unknown_fields)]
 pub struct YardstickOptions {
     /// How a job that should be served gets slots that others hold.
-    pub preemption: Means,
+    pub preemption: SlotTaking,
     /// How many attempts may be suspended on one tracker.
     #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
     pub suspended: SuspendedSpec,
@@ -95,7 +95,7 @@ pub struct YardstickOptions {
 impl Default for YardstickOptions {
     fn default() -> Self {
         Self {
-            preemption: Means::Wait,
+            preemption: SlotTaking::Wait,
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
             delay: DelaySpec::NONE,
         }
@@ -126,7 +126,7 @@ impl<D: Discipline> Policy for BySize<D> {
     type Options = YardstickOptions;
     const HEEDS_BYTES: bool = false;
 
-    fn settle(options: &mut YardstickOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         Hfsp::settle(&mut options.in_order(D::ORDER), site)
     }
 

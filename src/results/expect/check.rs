@@ -9,7 +9,7 @@ mod call;
 mod select;
 
 use super::ExprComplaint;
-use super::plan::{Element, Pick, Term, TermKind, Type};
+use super::plan::{AxisPick, Element, Term, TermKind, TermType};
 use super::quantity::{NamedQuantity, QUANTITIES, QuantityShape};
 use super::space::Space;
 use super::syntax::{ComparisonSign, ExprSetting, Literal, Operator, Spanned, Syntax, SyntaxNode};
@@ -73,7 +73,7 @@ struct Outer {
 
 type CheckResult<T = Term> = Result<T, ExprComplaint>;
 
-impl Type {
+impl TermType {
     pub(super) const fn number(shape: QuantityShape, unit: Unit) -> Self {
         Self { shape, truth: false, unit }
     }
@@ -87,7 +87,7 @@ impl ExprChecker<'_> {
     fn term(&mut self, node: &SyntaxNode) -> CheckResult {
         let (kind, of) = match &node.item {
             Syntax::Literal(Literal { value, unit, .. }) => {
-                (TermKind::Constant(*value), Type::number(QuantityShape::One, *unit))
+                (TermKind::Constant(*value), TermType::number(QuantityShape::One, *unit))
             }
             Syntax::Name { name, filters } => self.name(node, name, filters)?,
             Syntax::Call { name, arguments, settings } => {
@@ -95,7 +95,7 @@ impl ExprChecker<'_> {
             }
             Syntax::Negate(part) => {
                 let parts = vec![self.number(part)?];
-                let of = Type::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
+                let of = TermType::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
                 (TermKind::Apply(Element::Negate, parts), of)
             }
             Syntax::Not(part) => {
@@ -105,7 +105,7 @@ impl ExprChecker<'_> {
             }
             Syntax::Binary(left, operator @ (Operator::And | Operator::Or), right) => {
                 let parts = vec![self.truth(left)?, self.truth(right)?];
-                let of = Type::truth(shared_shape(&[left, right], &parts)?);
+                let of = TermType::truth(shared_shape(&[left, right], &parts)?);
                 (TermKind::Apply(Element::Binary(*operator), parts), of)
             }
             Syntax::Binary(left, operator, right) => self.arithmetic(left, *operator, right)?,
@@ -120,10 +120,10 @@ impl ExprChecker<'_> {
         node: &SyntaxNode,
         name: &str,
         filters: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         if let Some(quantity) = NamedQuantity::find(name) {
             let selection = self.select(node, quantity, filters)?;
-            let of = Type::number(quantity.shape, quantity.unit);
+            let of = TermType::number(quantity.shape, quantity.unit);
             return Ok((TermKind::Quantity(quantity, selection), of));
         }
         let Some(axis) = self.axis(node.span.clone(), name)? else {
@@ -144,9 +144,9 @@ impl ExprChecker<'_> {
         })?;
         let pick = self.pick(axis)?;
         self.must_be_one(node, axis, &pick)?;
-        let of = Type::number(QuantityShape::One, unit);
+        let of = TermType::number(QuantityShape::One, unit);
         Ok(match pick {
-            Pick::Fixed(place) => {
+            AxisPick::Fixed(place) => {
                 let number = self.space.axes[axis].values[place].number;
                 (TermKind::Constant(number.map_or(f64::NAN, |(number, _)| number)), of)
             }
@@ -178,7 +178,7 @@ impl ExprChecker<'_> {
         left: &SyntaxNode,
         operator: Operator,
         right: &SyntaxNode,
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let shape = shared_shape(&[left, right], &parts)?;
         let (a, b) = (parts[0].of.unit, parts[1].of.unit);
@@ -188,14 +188,14 @@ impl ExprChecker<'_> {
             Operator::Power => power(&parts, right)?,
             _ => shared_unit(operator.sign(), (left, &parts[0]), (right, &parts[1]))?,
         };
-        Ok((TermKind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
+        Ok((TermKind::Apply(Element::Binary(operator), parts), TermType::number(shape, unit)))
     }
 
     fn comparison(
         &mut self,
         first: &SyntaxNode,
         rest: &[(ComparisonSign, SyntaxNode)],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let nodes: Vec<&SyntaxNode> =
             std::iter::once(first).chain(rest.iter().map(|(_, node)| node)).collect();
         let parts: Vec<Term> =
@@ -204,7 +204,7 @@ impl ExprChecker<'_> {
             let (a, b) = (&parts[place], &parts[place + 1]);
             shared_unit(comparison.sign(), (nodes[place], a), (right, b))?;
         }
-        let of = Type::truth(shared_shape(&nodes, &parts)?);
+        let of = TermType::truth(shared_shape(&nodes, &parts)?);
         let signs = rest.iter().map(|(comparison, _)| *comparison).collect();
         Ok((TermKind::Apply(Element::Compare(signs), parts), of))
     }
@@ -214,7 +214,7 @@ impl ExprChecker<'_> {
         left: &SyntaxNode,
         band: &Spanned<Literal>,
         right: &SyntaxNode,
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
@@ -233,7 +233,7 @@ impl ExprChecker<'_> {
             );
             return Err(ExprComplaint::new(band.span.clone(), message));
         }
-        let of = Type::truth(shared_shape(&[left, right], &parts)?);
+        let of = TermType::truth(shared_shape(&[left, right], &parts)?);
         Ok((TermKind::Apply(Element::Within { band: value, relative: percent }, parts), of))
     }
 }

@@ -12,7 +12,7 @@ use crate::tables::{
 
 /// The kind of a term's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Type {
+pub(super) struct TermType {
     pub(super) shape: QuantityShape,
     /// Whether it holds or not, which is told by 1 and 0.
     pub(super) truth: bool,
@@ -22,7 +22,7 @@ pub(super) struct Type {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Term {
     pub(super) kind: TermKind,
-    pub(super) of: Type,
+    pub(super) of: TermType,
     /// Its name in a verdict.
     pub(super) label: String,
 }
@@ -31,7 +31,7 @@ pub(super) struct Term {
 pub(super) enum TermKind {
     Constant(f64),
     /// The number of the cell's value on an axis.
-    Axis(usize, Pick),
+    Axis(usize, AxisPick),
     Quantity(&'static NamedQuantity, Selection),
     Aggregate {
         how: Aggregate,
@@ -63,7 +63,7 @@ pub(super) struct CurvePoint {
 
 /// Which values of an axis a quantity is of.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Pick {
+pub(super) enum AxisPick {
     /// That of the cell at hand.
     Free,
     /// That of the cell at hand, which must be among these.
@@ -75,7 +75,7 @@ pub(super) enum Pick {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
     /// For each axis.
-    pub(super) cell: Vec<Pick>,
+    pub(super) cell: Vec<AxisPick>,
     pub(super) rows: Vec<Filter>,
 }
 
@@ -83,11 +83,11 @@ pub(super) struct Selection {
 pub(super) struct Filter {
     pub(super) key: &'static RowKey,
     /// One of these must fit.
-    pub(super) tests: Vec<Test>,
+    pub(super) tests: Vec<FilterTest>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Test {
+pub(super) enum FilterTest {
     Is(String),
     /// Both ends belong to it.
     Within(f64, f64),
@@ -136,9 +136,11 @@ impl Filter {
     pub(super) fn fits(&self, cell: CellValue<'_>) -> bool {
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
-            (Test::Is(word), CellValue::Text(text)) => word == text,
-            (Test::Is(word), _) => cell.number().is_some_and(|number| word.parse() == Ok(number)),
-            (Test::Within(low, high), _) => {
+            (FilterTest::Is(word), CellValue::Text(text)) => word == text,
+            (FilterTest::Is(word), _) => {
+                cell.number().is_some_and(|number| word.parse() == Ok(number))
+            }
+            (FilterTest::Within(low, high), _) => {
                 cell.number().is_some_and(|number| (*low..=*high).contains(&(number * scale)))
             }
         })
@@ -147,7 +149,7 @@ impl Filter {
     /// Returns the interval that it chooses, if it is one.
     pub(super) fn window(&self) -> Option<(f64, f64)> {
         match self.tests[..] {
-            [Test::Within(low, high)] => Some((low, high)),
+            [FilterTest::Within(low, high)] => Some((low, high)),
             _ => None,
         }
     }
@@ -167,9 +169,9 @@ pub(super) enum Scatter {
 impl Selection {
     /// Returns the cell whose runs are read when it is asked for in a cell.
     pub(super) fn of(&self, cell: &[usize]) -> Vec<usize> {
-        let place = |(own, pick): (&usize, &Pick)| match pick {
-            Pick::Fixed(place) => *place,
-            Pick::Free | Pick::Among(_) => *own,
+        let place = |(own, pick): (&usize, &AxisPick)| match pick {
+            AxisPick::Fixed(place) => *place,
+            AxisPick::Free | AxisPick::Among(_) => *own,
         };
         cell.iter().zip(&self.cell).map(place).collect()
     }
@@ -226,7 +228,7 @@ impl Term {
         self.leaves(&mut |leaf| match leaf {
             TermKind::Quantity(_, selection) => {
                 for (axis, pick) in selection.cell.iter().enumerate() {
-                    let is_fixed = matches!(pick, Pick::Fixed(_));
+                    let is_fixed = matches!(pick, AxisPick::Fixed(_));
                     fixed[axis] |= is_fixed;
                     free[axis] |= !is_fixed;
                 }
@@ -262,7 +264,7 @@ impl Term {
 
     /// Returns whether it is of several cells at once.
     pub(super) fn spans_cells(&self) -> bool {
-        let mut seen: Option<&[Pick]> = None;
+        let mut seen: Option<&[AxisPick]> = None;
         let mut spans = false;
         self.leaves(&mut |leaf| {
             if let TermKind::Quantity(_, selection) = leaf {
@@ -297,8 +299,8 @@ impl Term {
                 selection.rows.iter().filter(|row| row.key.file == JobRow::FILE)
             {
                 words.extend(tests.iter().filter_map(|test| match test {
-                    Test::Is(word) => Some((key.name, word.as_str())),
-                    Test::Within(..) => None,
+                    FilterTest::Is(word) => Some((key.name, word.as_str())),
+                    FilterTest::Within(..) => None,
                 }));
             }
         });

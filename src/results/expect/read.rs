@@ -7,8 +7,8 @@ use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, Val
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, ChainRow, Column, JobRow, ReadError, Results,
-    SlotsRow, TableRow, Text, WasteRow,
+    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, JobRow, ReadError,
+    Results, SlotsRow, TableRow, WasteRow,
 };
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::PerSlot;
@@ -81,7 +81,7 @@ impl<'a> QuantityReader<'a> {
     fn jobs(&mut self) -> Result<Vec<ChosenJob>, ReadError> {
         let warm_up = self.run.warm_up()?;
         let filters = self.filters::<JobRow>();
-        let mut names: FxHashSet<Text> = FxHashSet::default();
+        let mut names: FxHashSet<CellText> = FxHashSet::default();
         let mut repeated = false;
         let mut jobs = Vec::new();
         self.run.rows(|row: JobRow| {

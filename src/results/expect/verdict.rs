@@ -5,7 +5,7 @@
 //! is the 95 % interval of the difference of the pairs, for the reader to judge.
 
 use super::eval::Evaluator;
-use super::plan::{Element, Pick, Scatter, Term, TermKind};
+use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
 use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
@@ -124,11 +124,11 @@ pub(super) fn judge(
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
 pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut free: Vec<Option<Vec<usize>>> = vec![None; space.axes.len()];
-    let mut note = |axis: usize, pick: &Pick| {
+    let mut note = |axis: usize, pick: &AxisPick| {
         let places = match pick {
-            Pick::Fixed(_) => return,
-            Pick::Free => (0..space.axes[axis].values.len()).collect(),
-            Pick::Among(places) => places.clone(),
+            AxisPick::Fixed(_) => return,
+            AxisPick::Free => (0..space.axes[axis].values.len()).collect(),
+            AxisPick::Among(places) => places.clone(),
         };
         match &mut free[axis] {
             Some(known) => known.retain(|place| places.contains(place)),

@@ -1,16 +1,19 @@
 //! Stretches, cut where the JobTracker was not there: what a job waited for meanwhile is that it comes back.
 
 use super::part::SojournPart;
-use super::story::Stretch;
+use super::story::StoryPart;
 
 /// Returns the stretches, with those that lie in the JobTracker's absences as such; `spans` are these, in
 /// the order of time. Work that went on without it, such as tasks under way, keeps its part.
-pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)]) -> Vec<Stretch> {
+pub(super) fn without_job_tracker(
+    stretches: Vec<StoryPart>,
+    spans: &[(u64, u64)],
+) -> Vec<StoryPart> {
     if spans.is_empty() {
         return stretches;
     }
-    let absences = spans.iter().map(|span| Stretch::of(SojournPart::JobTrackerAway, *span));
-    let cut = |stretch: Stretch| match stretch.part.is_idle() {
+    let absences = spans.iter().map(|span| StoryPart::of(SojournPart::JobTrackerAway, *span));
+    let cut = |stretch: StoryPart| match stretch.part.is_idle() {
         true => stretch.cut(absences.clone()),
         false => vec![stretch],
     };
@@ -24,8 +27,8 @@ mod tests {
 
     #[test]
     fn what_waits_meanwhile_waits_for_the_job_tracker_and_what_works_goes_on() {
-        let of = |part, from, to| Stretch { part, from, to, rule: None };
-        let ruled = |from, to| Stretch {
+        let of = |part, from, to| StoryPart { part, from, to, rule: None };
+        let ruled = |from, to| StoryPart {
             rule: Some(WaitRule::Share),
             ..of(SojournPart::MapWait, from, to)
         };

@@ -40,13 +40,13 @@ pub struct SlotHolders(PerSlot<OfKind>);
 #[derive(Debug, Default)]
 struct OfKind {
     all: HeldCurve,
-    jobs: Many,
-    groups: Many,
+    jobs: CurveTree,
+    groups: CurveTree,
 }
 
 /// Curves by the first instants at which they are not level, and a tree above them.
 #[derive(Debug, Default)]
-struct Many {
+struct CurveTree {
     curves: Vec<(u32, HeldCurve)>,
     /// The place of each in that list.
     places: BTreeMap<u32, usize>,
@@ -82,7 +82,7 @@ impl SlotHolders {
         for kind in SlotKind::BOTH {
             let [mut all, jobs, groups] = std::mem::take(&mut changes[kind]);
             let all = HeldCurve::new(all.remove(&0).unwrap_or_default());
-            held[kind] = OfKind { all, jobs: Many::new(jobs), groups: Many::new(groups) };
+            held[kind] = OfKind { all, jobs: CurveTree::new(jobs), groups: CurveTree::new(groups) };
         }
         Self(held)
     }
@@ -130,7 +130,7 @@ impl SlotHolders {
 /// At an instant so many more, or fewer.
 type Change = (u64, i64);
 
-impl Many {
+impl CurveTree {
     fn new(changes: BTreeMap<u32, Vec<Change>>) -> Self {
         let mut curves: Vec<(u32, HeldCurve)> =
             changes.into_iter().map(|(key, changes)| (key, HeldCurve::new(changes))).collect();

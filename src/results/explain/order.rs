@@ -1,7 +1,7 @@
 //! Waits, each with the rule by which those came first who held the slots.
 
 use super::part::{SojournPart, WaitRule};
-use super::story::Stretch;
+use super::story::StoryPart;
 use super::{SlotHolders, ToldJob, ToldRun};
 
 /// Returns the stretches, neighbours of one part and rule as one, with those waits that nobody refused
@@ -9,13 +9,13 @@ use super::{SlotHolders, ToldJob, ToldRun};
 /// held by the job's own group, else that among groups. Where its own tasks held two thirds or more, it
 /// waited for none but these; and where most slots were free, for none of all that.
 pub(super) fn ordered(
-    stretches: Vec<Stretch>,
+    stretches: Vec<StoryPart>,
     job: &ToldJob,
     told: &ToldRun,
     holders: &SlotHolders,
-) -> Vec<Stretch> {
+) -> Vec<StoryPart> {
     let in_orders = stretches.into_iter().flat_map(|stretch| by_order(stretch, told));
-    let mut row: Vec<(Stretch, Option<usize>)> = Vec::new();
+    let mut row: Vec<(StoryPart, Option<usize>)> = Vec::new();
     for (next, order) in in_orders {
         match row.last_mut() {
             Some((last, of)) if (last.part, last.rule, *of) == (next.part, next.rule, order) => {
@@ -24,17 +24,19 @@ pub(super) fn ordered(
             _ => row.push((next, order)),
         }
     }
-    let ruled = |(stretch, order): (Stretch, Option<usize>)| match order {
-        Some(order) => Stretch { rule: Some(rule(&stretch, order, job, told, holders)), ..stretch },
+    let ruled = |(stretch, order): (StoryPart, Option<usize>)| match order {
+        Some(order) => {
+            StoryPart { rule: Some(rule(&stretch, order, job, told, holders)), ..stretch }
+        }
         None => stretch,
     };
     row.into_iter().map(ruled).collect()
 }
 
 /// Returns the pieces of a stretch, each with the place of the order that held then if it waited for that.
-fn by_order(stretch: Stretch, told: &ToldRun) -> Vec<(Stretch, Option<usize>)> {
+fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>)> {
     if stretch.rule == Some(WaitRule::NextHeartbeat) {
-        return vec![(Stretch { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
+        return vec![(StoryPart { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
@@ -42,13 +44,13 @@ fn by_order(stretch: Stretch, told: &ToldRun) -> Vec<(Stretch, Option<usize>)> {
     let ends = told.orders.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
     let pieces = told.orders.iter().zip(ends).enumerate().map(|(place, ((from, _), to))| {
         let (from, to) = (stretch.from.max(*from), stretch.to.min(to));
-        (Stretch { from, to, ..stretch }, Some(place))
+        (StoryPart { from, to, ..stretch }, Some(place))
     });
     pieces.filter(|(piece, _)| piece.from < piece.to).collect()
 }
 
 fn rule(
-    wait: &Stretch,
+    wait: &StoryPart,
     order: usize,
     job: &ToldJob,
     told: &ToldRun,
@@ -79,7 +81,7 @@ mod tests {
     use crate::explain::AttemptHold;
     use crate::tables::JobRow;
     use mumakil_core::cluster::{PerSlot, SlotKind};
-    use mumakil_core::mapred::{By, Precedence};
+    use mumakil_core::mapred::{Precedence, PrecedenceBy};
 
     fn job(id: u32, group: u32) -> ToldJob {
         ToldJob {
@@ -105,13 +107,14 @@ mod tests {
         }
     }
 
-    fn wait(from: u64, to: u64, rule: Option<WaitRule>) -> Stretch {
-        Stretch { part: SojournPart::MapWait, from, to, rule }
+    fn wait(from: u64, to: u64, rule: Option<WaitRule>) -> StoryPart {
+        StoryPart { part: SojournPart::MapWait, from, to, rule }
     }
 
     #[test]
     fn the_rule_is_that_of_those_who_held_most() {
-        let orders = vec![(0, Precedence { groups: By::Share, jobs: By::Line })];
+        let orders =
+            vec![(0, Precedence { groups: PrecedenceBy::Share, jobs: PrecedenceBy::Line })];
         let rule = |slots| {
             let told = told(slots, orders.clone());
             let waits = vec![wait(0, 40, None), wait(40, 100, None)];
@@ -128,7 +131,10 @@ mod tests {
 
     #[test]
     fn a_wait_is_cut_where_another_policy_takes_over_and_one_for_a_heartbeat_is_told_as_that() {
-        let orders = vec![(0, Precedence::of_jobs(By::Line)), (30, Precedence::of_jobs(By::Size))];
+        let orders = vec![
+            (0, Precedence::of_jobs(PrecedenceBy::Line)),
+            (30, Precedence::of_jobs(PrecedenceBy::Size)),
+        ];
         let told = told([0, 5, 5], orders);
         let refused = wait(60, 80, Some(WaitRule::Limit));
         let waits = vec![wait(10, 60, None), refused, wait(80, 100, Some(WaitRule::NextHeartbeat))];
@@ -136,7 +142,7 @@ mod tests {
             wait(10, 30, Some(WaitRule::HeadOfLine)),
             wait(30, 60, Some(WaitRule::Size)),
             refused,
-            Stretch { part: SojournPart::Heartbeats, ..wait(80, 100, None) },
+            StoryPart { part: SojournPart::Heartbeats, ..wait(80, 100, None) },
         ];
         assert_eq!(ordered(waits, &told.jobs[0], &told, &told.holders()), expected);
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::worded;
 use mumakil_core::cluster::SlotKind;
-use mumakil_core::mapred::By;
+use mumakil_core::mapred::PrecedenceBy;
 
 worded! {
     /// The cause of a stretch of a job's time.
@@ -111,12 +111,12 @@ worded! {
 
 impl WaitRule {
     /// Returns the rule by which those go first that come first by this.
-    pub const fn of_order(by: By) -> Self {
+    pub const fn of_order(by: PrecedenceBy) -> Self {
         match by {
-            By::Line => Self::HeadOfLine,
-            By::Share => Self::Share,
-            By::Size => Self::Size,
-            By::Own => Self::Order,
+            PrecedenceBy::Line => Self::HeadOfLine,
+            PrecedenceBy::Share => Self::Share,
+            PrecedenceBy::Size => Self::Size,
+            PrecedenceBy::Own => Self::Order,
         }
     }
 

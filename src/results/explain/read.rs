@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 
 use super::free::{SlotsByNode, TrackerSlots};
 use super::holders::{AttemptHold, SlotHolders};
-use super::refused::Refused;
+use super::refused::RefusedTime;
 use super::story::JobAttempt;
 use crate::tables::{
     AttemptEnd, AttemptRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError, Results,
@@ -20,11 +20,11 @@ const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
 /// When nodes went, by their names.
-type Went = BTreeMap<String, Vec<u64>>;
+type NodesGone = BTreeMap<String, Vec<u64>>;
 
 /// When the outputs of maps were known to be lost, and when their nodes had gone, if that is known: by
 /// job, task and attempt.
-type Losses = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
+type LostOutputs = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
 /// A run as its files tell it.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ pub struct ToldJob {
     /// Its attempts.
     pub tries: Vec<JobAttempt>,
     /// The refusals that it met, if these were recorded.
-    pub refusals: Vec<Refused>,
+    pub refusals: Vec<RefusedTime>,
 }
 
 /// Reads what a run has left, whose policies put jobs in these orders.
@@ -111,8 +111,8 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
 }
 
 /// Reads when the JobTracker's process was not there, and when nodes went.
-fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Went, ReadError> {
-    let (mut went, mut since) = (Went::new(), None);
+fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<NodesGone, ReadError> {
+    let (mut went, mut since) = (NodesGone::new(), None);
     results.rows_if_any(|row: FaultRow| {
         let (at, what) = (row.at_ms, &*row.what);
         if row.node == Incident::OF_JOBTRACKER {
@@ -135,11 +135,11 @@ fn tasks(
     results: &dyn Results,
     ended: u64,
     heartbeat: u64,
-    went: &Went,
+    went: &NodesGone,
     told: &mut ToldRun,
 ) -> Result<(), ReadError> {
     let ToldRun { jobs, holds, .. } = told;
-    let mut losses = Losses::new();
+    let mut losses = LostOutputs::new();
     let mut trackers = SlotsByNode::new();
     // On which tracker each attempt was, in the order of the table.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
@@ -205,9 +205,9 @@ fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
 }
 
 /// Returns what a row refuses, if it does.
-fn refused(row: &DecisionRow) -> Option<Refused> {
-    let rule = Refused::rule(&row.code).filter(|_| row.what == Decided::Refuse)?;
-    Some(Refused { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
+fn refused(row: &DecisionRow) -> Option<RefusedTime> {
+    let rule = RefusedTime::rule(&row.code).filter(|_| row.what == Decided::Refuse)?;
+    Some(RefusedTime { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
 /// Adds a row of the attempts to its job, and to what was held.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::part::WaitRule;
-use super::story::Stretch;
+use super::story::StoryPart;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
 /// For how long a job was refused slots of a kind, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedTime {
     /// The kind of slot.
     pub kind: SlotKind,
     /// From the first time.
@@ -19,7 +19,7 @@ pub struct Refused {
     pub rule: WaitRule,
 }
 
-impl Refused {
+impl RefusedTime {
     /// Returns the rule of a refusal with this code; none if it is no policy's own.
     pub fn rule(code: &str) -> Option<WaitRule> {
         match code {
@@ -46,7 +46,7 @@ impl Refused {
 
 /// Returns the stretches, with the waits cut at the refusals of a job and each piece with the rule that
 /// explains most. Costs a sort of the refusals, and a look at each for each kind of slot.
-pub fn ruled(stretches: Vec<Stretch>, refusals: &[Refused]) -> Vec<Stretch> {
+pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPart> {
     if refusals.is_empty() {
         return stretches;
     }
@@ -54,7 +54,7 @@ pub fn ruled(stretches: Vec<Stretch>, refusals: &[Refused]) -> Vec<Stretch> {
     for kind in SlotKind::BOTH {
         most[kind] = explaining_most(refusals.iter().filter(|one| one.kind == kind));
     }
-    let cut = |stretch: Stretch| match stretch.part.slot() {
+    let cut = |stretch: StoryPart| match stretch.part.slot() {
         Some(kind) => cut(stretch, &most[kind]),
         None => vec![stretch],
     };
@@ -62,16 +62,16 @@ pub fn ruled(stretches: Vec<Stretch>, refusals: &[Refused]) -> Vec<Stretch> {
 }
 
 /// From when to when which rule explains most, in the order of time, one after the other.
-type Most = Vec<(u64, u64, WaitRule)>;
+type RefusalSpans = Vec<(u64, u64, WaitRule)>;
 
-fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
+fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> RefusalSpans {
     let mut changes: Vec<(u64, bool, u8, WaitRule)> = Vec::new();
     for one in refusals.filter(|one| one.from < one.to) {
         changes.push((one.from, true, one.weight(), one.rule));
         changes.push((one.to, false, one.weight(), one.rule));
     }
     changes.sort_unstable();
-    let mut most = Most::new();
+    let mut most = RefusalSpans::new();
     // How many refusals there are at the moment by each rule.
     let mut current: BTreeMap<(u8, WaitRule), u32> = BTreeMap::new();
     let mut since = 0;
@@ -96,10 +96,10 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
     most
 }
 
-fn cut(stretch: Stretch, most: &Most) -> Vec<Stretch> {
+fn cut(stretch: StoryPart, most: &RefusalSpans) -> Vec<StoryPart> {
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
     let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
-    let ruled = |(from, to, rule): &(u64, u64, WaitRule)| Stretch {
+    let ruled = |(from, to, rule): &(u64, u64, WaitRule)| StoryPart {
         from: *from,
         to: *to,
         rule: Some(*rule),
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::explain::SojournPart;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::{Holding, JobId, Reason};
+    use mumakil_core::mapred::{JobId, Reason, SlotStanding};
 
     /// Tables have the codes as texts: one that is spelt otherwise here would be overlooked.
     #[test]
@@ -123,29 +123,29 @@ mod tests {
             Reason::LongTasks,
             Reason::BadTracker,
             Reason::TrackerLoad,
-            Reason::GroupLimit(Holding::of(1)),
+            Reason::GroupLimit(SlotStanding::of(1)),
             Reason::UserLimit,
             Reason::JobLimit,
             Reason::KeptFor(JobId(0)),
         ];
         for reason in refusals {
-            assert!(Refused::rule(reason.code()).is_some(), "{reason:?}");
+            assert!(RefusedTime::rule(reason.code()).is_some(), "{reason:?}");
         }
-        assert_eq!(Refused::rule(Reason::JobOver.code()), None);
+        assert_eq!(RefusedTime::rule(Reason::JobOver.code()), None);
     }
 
     #[test]
     fn a_wait_is_cut_where_the_reason_changes() {
         let wait =
-            |from, to, rule| Stretch { part: SojournPart::MapWait, from, to, rule: Some(rule) };
-        let refused = |from, to, rule| Refused { kind: SlotKind::Map, from, to, rule };
+            |from, to, rule| StoryPart { part: SojournPart::MapWait, from, to, rule: Some(rule) };
+        let refused = |from, to, rule| RefusedTime { kind: SlotKind::Map, from, to, rule };
         let refusals = [
             refused(0, 30, WaitRule::BadTracker),
             refused(20, 40, WaitRule::Limit),
-            Refused { kind: SlotKind::Reduce, ..refused(0, 99, WaitRule::Limit) },
+            RefusedTime { kind: SlotKind::Reduce, ..refused(0, 99, WaitRule::Limit) },
             refused(70, 90, WaitRule::LocalityDelay),
         ];
-        let work = Stretch { part: SojournPart::Mapping, from: 50, to: 80, rule: None };
+        let work = StoryPart { part: SojournPart::Mapping, from: 50, to: 80, rule: None };
         let cut = ruled(
             vec![wait(10, 50, WaitRule::Share), work, wait(80, 85, WaitRule::Share)],
             &refusals,

@@ -63,7 +63,7 @@ pub struct JobAttempt {
 
 /// A part of a job's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct StoryPart {
     /// Its cause.
     pub part: SojournPart,
     /// From when.
@@ -74,7 +74,7 @@ pub struct Stretch {
     pub rule: Option<WaitRule>,
 }
 
-impl Stretch {
+impl StoryPart {
     /// Returns one that no rule is known of.
     pub(super) const fn of(part: SojournPart, (from, to): (u64, u64)) -> Self {
         Self { part, from, to, rule: None }
@@ -106,7 +106,7 @@ impl Stretch {
 
 /// Returns what a job's time went into, from its arrival to its end, or to that of the run. Of a wait for a
 /// slot it says by which rule only where it is known of the launch.
-pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<Stretch> {
+pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
@@ -159,7 +159,7 @@ struct BackwardWalk<'t> {
     /// The instant at which it is.
     at: u64,
     /// The stretches that it has passed, the last first.
-    back: Vec<Stretch>,
+    back: Vec<StoryPart>,
 }
 
 impl<'t> BackwardWalk<'t> {
@@ -309,8 +309,8 @@ impl<'t> BackwardWalk<'t> {
         self.to(floored(one.started), fetching);
         self.to(floored(one.launched), SojournPart::Heartbeats);
         let told = self.back.split_off(first);
-        let stops = one.stops.iter().map(|stop| Stretch::of(SojournPart::Suspended, *stop));
-        let in_pieces = |stretch: Stretch| stretch.cut(stops.clone()).into_iter().rev();
+        let stops = one.stops.iter().map(|stop| StoryPart::of(SojournPart::Suspended, *stop));
+        let in_pieces = |stretch: StoryPart| stretch.cut(stops.clone()).into_iter().rev();
         self.back.extend(told.into_iter().flat_map(in_pieces));
     }
 
@@ -354,7 +354,7 @@ impl<'t> BackwardWalk<'t> {
     fn stretch(&mut self, from: u64, part: SojournPart, rule: Option<WaitRule>) {
         let from = from.max(self.job.submit_ms);
         if from < self.at {
-            self.back.push(Stretch { part, from, to: self.at, rule });
+            self.back.push(StoryPart { part, from, to: self.at, rule });
             self.at = from;
         }
     }
@@ -476,7 +476,7 @@ mod tests {
         one(TaskKind::Setup, 0, 2, 4)
     }
 
-    fn whole_story(job: &JobRow, tries: &[JobAttempt]) -> Vec<Stretch> {
+    fn whole_story(job: &JobRow, tries: &[JobAttempt]) -> Vec<StoryPart> {
         story(job, job.finish_ms.unwrap(), tries)
     }
 
@@ -494,7 +494,7 @@ mod tests {
         parts.into_iter().map(|(part, ms)| (part, ms / 1_000)).collect()
     }
 
-    fn assert_whole(job: &JobRow, stretches: &[Stretch]) {
+    fn assert_whole(job: &JobRow, stretches: &[StoryPart]) {
         let ends = stretches.iter().fold(job.submit_ms, |at, stretch| {
             assert!(stretch.from == at && at < stretch.to, "{stretches:?}");
             stretch.to

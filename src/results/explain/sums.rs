@@ -6,12 +6,12 @@ use super::away::without_job_tracker;
 use super::holders::Span;
 use super::order::ordered;
 use super::part::{SojournPart, WaitRule};
-use super::story::Stretch;
+use super::story::StoryPart;
 use super::{HolderTime, SlotHolders, ToldJob, ToldRun, ruled, story};
 
 /// A job's time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
+pub struct ExplainedJob {
     /// Its place among the jobs of the run.
     pub place: usize,
     /// From its arrival to its end, or to that of the run.
@@ -22,7 +22,7 @@ pub struct Explained {
     /// Its sojourn by parts, in the order in which these follow one another.
     pub sums: Vec<PartSum>,
     /// In the order of time.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<StoryPart>,
 }
 
 /// A part of a job's time, or of that of all jobs, by one rule.
@@ -42,7 +42,7 @@ pub struct PartSum {
     pub jobs: Vec<HolderTime>,
 }
 
-impl Explained {
+impl ExplainedJob {
     /// Explains a job; costs as much as it has attempts and refusals, sorted.
     pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
@@ -59,7 +59,7 @@ impl Explained {
         let ms = |sum: &PartSum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
         Self {
             place,
-            sojourn_ms: stretches.iter().map(Stretch::ms).sum(),
+            sojourn_ms: stretches.iter().map(StoryPart::ms).sum(),
             undelayed_ms: sums.iter().map(ms).sum(),
             sums,
             stretches,
@@ -78,7 +78,7 @@ impl Explained {
 
     /// Returns the groups that held most of the slots for which the job waited in such a sum.
     pub fn groups(&self, sum: &PartSum, holders: &SlotHolders) -> Vec<HolderTime> {
-        let is_meant = |one: &&Stretch| (one.part, one.rule) == (sum.part, sum.rule);
+        let is_meant = |one: &&StoryPart| (one.part, one.rule) == (sum.part, sum.rule);
         let spans = self.stretches.iter().filter(is_meant).map(|one| (one.from, one.to));
         let spans: Vec<Span> = spans.collect();
         sum.part.slot().map(|kind| holders.groups(kind, &spans)).unwrap_or_default()
@@ -89,7 +89,7 @@ impl Explained {
     pub fn is_whole(&self, job: &ToldJob) -> bool {
         let submitted = job.row.submit_ms;
         let mut at = submitted;
-        let follows = |stretch: &Stretch| {
+        let follows = |stretch: &StoryPart| {
             let follows = stretch.from == at && stretch.from < stretch.to;
             at = stretch.to;
             follows
@@ -150,7 +150,9 @@ impl PartSum {
 /// The key by which stretches are added up.
 type StretchKey = (SojournPart, Option<WaitRule>);
 
-fn by_key<'s>(stretches: impl IntoIterator<Item = &'s Stretch>) -> BTreeMap<StretchKey, Vec<Span>> {
+fn by_key<'s>(
+    stretches: impl IntoIterator<Item = &'s StoryPart>,
+) -> BTreeMap<StretchKey, Vec<Span>> {
     let mut spans: BTreeMap<StretchKey, Vec<Span>> = BTreeMap::new();
     for one in stretches {
         spans.entry((one.part, one.rule)).or_default().push((one.from, one.to));

@@ -1,6 +1,6 @@
 //! `alone.csv`.
 
-use super::cell::Text;
+use super::cell::CellText;
 use crate::table;
 
 table! {
@@ -9,7 +9,7 @@ table! {
         /// Its number among the jobs of that run.
         job: u32,
         /// Its name.
-        name: Text,
+        name: CellText,
         /// How long it takes; empty if it did not end.
         alone_ms: Option<u64>,
     }

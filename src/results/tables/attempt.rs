@@ -1,6 +1,6 @@
 //! `tasks.csv`.
 
-use super::cell::{Text, words};
+use super::cell::{CellText, words};
 use crate::{table, worded};
 use mumakil_core::mapred::{Locality, Outcome, SlotKind, TaskKind};
 
@@ -20,10 +20,10 @@ table! {
         attempt: u32,
         /// The node on which it ran.
         #[key = "node"]
-        node: Text,
+        node: CellText,
         /// The rack of the node.
         #[key = "rack"]
-        rack: Text,
+        rack: CellText,
         /// How far its input was; empty if it had none.
         #[key = "locality"]
         locality: Option<Locality>,
@@ -57,7 +57,7 @@ table! {
         /// Whether it is a second attempt of a task that ran already.
         speculative: Option<bool>,
         /// The code of the reason for which it was launched.
-        code: Text,
+        code: CellText,
         /// The place of its job among those that the policy ranked.
         place: Option<u32>,
         /// How long its job had waited for locality.
@@ -69,7 +69,7 @@ table! {
         /// The minimum share, where that decided.
         min_share: Option<u32>,
         /// The code of the reason for which it was killed.
-        killed_code: Text,
+        killed_code: CellText,
         /// The job for which it was killed.
         killed_for_job: Option<u32>,
         /// The slots that its own pool, queue or job held when it was killed.
@@ -78,9 +78,9 @@ table! {
         killed_share: Option<f64>,
         /// Why it was launched, in words.
         #[key = "reason"]
-        reason: Text,
+        reason: CellText,
         /// From when to when it was suspended: `3000-4500 7000-`.
-        suspensions: Text,
+        suspensions: CellText,
     }
 }
 

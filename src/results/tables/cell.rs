@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use mumakil_core::mapred::{Locality, SlotKind};
 
 /// A text; a short one costs no allocation.
-pub type Text = SmolStr;
+pub type CellText = SmolStr;
 
 /// The type of a column.
 pub trait TableCell: Sized {
@@ -144,7 +144,7 @@ impl TableCell for bool {
     }
 }
 
-impl TableCell for Text {
+impl TableCell for CellText {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
 

@@ -1,6 +1,6 @@
 //! `chains.csv`.
 
-use super::cell::Text;
+use super::cell::CellText;
 use crate::table;
 
 table! {
@@ -9,7 +9,7 @@ table! {
         /// The number of the first job.
         job: u32,
         /// Its name.
-        name: Text,
+        name: CellText,
         /// How many jobs the chain has.
         jobs: u32,
         /// The first arrival of its jobs.

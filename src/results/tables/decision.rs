@@ -1,7 +1,7 @@
 //! `decisions.csv`.
 
 use super::attempt::AttemptKind;
-use super::cell::{Text, words};
+use super::cell::{CellText, words};
 use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
@@ -27,7 +27,7 @@ table! {
         /// How often in this time.
         times: u32,
         /// The code of the reason.
-        code: Text,
+        code: CellText,
         /// How long the job had waited.
         waited_ms: Option<u64>,
         /// The slots that its pool, queue or job held.
@@ -39,9 +39,9 @@ table! {
         /// The job for which it was done.
         for_job: Option<u32>,
         /// The jobs that held most slots of the kind: `3:12 7:4`.
-        held_by: Text,
+        held_by: CellText,
         /// The reason in words.
-        reason: Text,
+        reason: CellText,
     }
 }
 

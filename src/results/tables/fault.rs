@@ -1,6 +1,6 @@
 //! `faults.csv`.
 
-use super::cell::Text;
+use super::cell::CellText;
 use crate::table;
 
 table! {
@@ -10,11 +10,11 @@ table! {
         /// When.
         at_ms: u64,
         /// The node, or the JobTracker.
-        node: Text,
+        node: CellText,
         /// The rack of the node.
-        rack: Text,
+        rack: CellText,
         /// What happened.
-        what: Text,
+        what: CellText,
         /// The speed of the processor from then on, of what it usually is.
         cpu: Option<f64>,
         /// The speed of the disks.
@@ -22,7 +22,7 @@ table! {
         /// The speed of the network.
         network: Option<f64>,
         /// The attempt that hangs.
-        attempt: Text,
+        attempt: CellText,
         /// How many blocks are copied again because of the node.
         blocks: Option<u32>,
         /// How many bytes.

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::cell::{Text, words};
+use super::cell::{CellText, words};
 use super::read::{ReadError, Results};
 use crate::{table, worded};
 use mumakil_base::units::SimTime;
@@ -17,18 +17,18 @@ table! {
         job: u32,
         /// Its name.
         #[key = "name"]
-        name: Text,
+        name: CellText,
         /// Its user.
         #[key = "user"]
-        user: Text,
+        user: CellText,
         /// Its pool, or queue; may be empty.
         #[key = "pool"]
-        pool: Text,
+        pool: CellText,
         /// Its class; may be empty.
         #[key = "class"]
-        class: Text,
+        class: CellText,
         /// Its priority.
-        priority: Text,
+        priority: CellText,
         /// Its maps.
         #[quantity = "maps"]
         #[key = "maps"]

@@ -1,6 +1,6 @@
 //! `timeline.csv`.
 
-use super::cell::Text;
+use super::cell::CellText;
 use crate::table;
 use mumakil_core::cluster::SlotKind;
 
@@ -16,7 +16,7 @@ table! {
         /// The number of the job.
         job: u32,
         /// Its pool, or queue; may be empty.
-        pool: Text,
+        pool: CellText,
         /// Running tasks, as the JobTracker counts them.
         #[quantity = "running"]
         running: u32,

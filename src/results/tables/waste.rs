@@ -1,6 +1,6 @@
 //! `waste.csv`.
 
-use super::cell::{SlotMillis, Text};
+use super::cell::{CellText, SlotMillis};
 use crate::table;
 
 table! {
@@ -10,7 +10,7 @@ table! {
         /// The number of the job.
         job: u32,
         /// Its name.
-        name: Text,
+        name: CellText,
         /// The slot time of its attempts.
         #[quantity = "held"]
         held_ms: SlotMillis,

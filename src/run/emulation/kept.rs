@@ -11,12 +11,12 @@ use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
-use mumakil_scenario::workload::{Submission, Way};
+use mumakil_scenario::workload::{Submission, SubmissionWay};
 use mumakil_scenario::{ClockSpec, Registry, SchedulerChoice};
 
 /// A run whose results are in a folder.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptRun {
     /// The run's end, beside its files.
     pub emulated: Emulated,
     /// The name of its files' bytes.
@@ -29,7 +29,7 @@ pub struct Kept {
     pub real: Duration,
 }
 
-impl Kept {
+impl KeptRun {
     /// Returns why it is not known of all jobs how long they take alone, if that was asked and is so.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
@@ -55,7 +55,7 @@ impl Prepared {
         folder: &RunFolder,
         registry: &Registry,
         options: Options,
-    ) -> Result<Kept, EmulationError> {
+    ) -> Result<KeptRun, EmulationError> {
         let began = now();
         let (transport, limit) = (options.transport, options.time_limit);
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
@@ -82,7 +82,7 @@ impl Prepared {
         }
         let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
         write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
-        Ok(Kept { emulated, digest, alone, verdicts, real })
+        Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
 
     /// Judges the expectations by what is in the folder, and writes what became of them.
@@ -142,7 +142,7 @@ impl Prepared {
         scenario.later.retain(|later| later.submit.is_some());
         let mut alone = Self::new(scenario, registry)?;
         for arrival in &mut alone.workload.arrivals {
-            arrival.way = Way::Paced;
+            arrival.way = SubmissionWay::Paced;
         }
         Ok(alone)
     }

@@ -11,9 +11,9 @@ use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use mumakil_core::mapred;
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_scenario::fault::FaultContext;
-use mumakil_scenario::workload::format::{Contents, HostFile, other};
+use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite};
-use mumakil_scenario::{Later, Registry, Scenario};
+use mumakil_scenario::{LaterChange, Registry, Scenario};
 
 /// A scenario that is ready to run: every file that it names has been read.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ fn hosts_of(
 ) -> Result<(RackedHosts, Option<RackedHosts>), TraceError> {
     let path = file.find(folder);
     let format = formats.recognise(&path)?;
-    let Contents::Hosts(read) = format.contents() else {
+    let FormatContents::Hosts(read) = format.contents() else {
         return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
     };
     let HostFile { hosts, is_of_mumak, place, sha256 } = read(&path)?;
@@ -108,7 +108,7 @@ impl Prepared {
             class_of: &class_of,
         };
         let mut workload = Workload::new(&mut spec, &site)?;
-        workload.add_later(Later::jobs(&scenario.later), &site);
+        workload.add_later(LaterChange::jobs(&scenario.later), &site);
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
         prepared.check()?;
@@ -161,7 +161,7 @@ impl Prepared {
         let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
         let slots = self.topology.slots();
-        let site = mapred::Site {
+        let site = mapred::PolicySite {
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),

@@ -28,7 +28,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The old files that a new one may replace.
 #[derive(Clone, Copy, Debug)]
-pub enum Over {
+pub enum ReplacedFiles {
     /// Nothing.
     Nothing,
     /// Those that this check does not refuse to lose.
@@ -39,9 +39,9 @@ pub enum Over {
 
 /// Something in the making, which is hidden as an `H`.
 #[derive(Debug)]
-pub struct Aside<H> {
+pub struct HiddenOutput<H> {
     target: PathBuf,
-    over: Over,
+    over: ReplacedFiles,
     /// Removed when dropped, with what is in it.
     hidden: H,
     /// Says to other processes that it is ours.
@@ -50,16 +50,16 @@ pub struct Aside<H> {
 }
 
 /// A file in the making.
-pub type AsideFile = Aside<NamedTempFile<File>>;
+pub type AsideFile = HiddenOutput<NamedTempFile<File>>;
 
 /// A folder in the making.
-pub type AsideFolder = Aside<TempDir>;
+pub type AsideFolder = HiddenOutput<TempDir>;
 
 /// A line in the list of what is unfinished, until it is dropped.
 #[derive(Debug)]
 struct UnfinishedLine(PathBuf);
 
-impl<H: AsRef<Path>> Aside<H> {
+impl<H: AsRef<Path>> HiddenOutput<H> {
     /// Returns where it will be.
     pub fn target(&self) -> &Path {
         &self.target
@@ -68,7 +68,7 @@ impl<H: AsRef<Path>> Aside<H> {
     /// Begins it with what `make` makes in a folder.
     fn begin(
         target: &Path,
-        over: Over,
+        over: ReplacedFiles,
         make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<H>,
     ) -> Result<Self, OutputError> {
         over.check(target)?;
@@ -96,7 +96,7 @@ impl AsideFile {
     ///
     /// # Errors
     /// If something is there that may not be replaced, or if nothing can be written beside it.
-    pub fn create(target: &Path, over: Over) -> Result<Self, OutputError> {
+    pub fn create(target: &Path, over: ReplacedFiles) -> Result<Self, OutputError> {
         Self::begin(target, over, |aside, parent| {
             aside.make_in(parent, |path| {
                 File::open(path, fs::File::options().write(true).create_new(true))
@@ -146,8 +146,8 @@ impl AsideFile {
         over.check(&target)?;
         let placed = disk::change(&target, || {
             let placed = match over {
-                Over::Nothing => hidden.persist_noclobber(&target),
-                Over::Checked(_) | Over::Anything => hidden.persist(&target),
+                ReplacedFiles::Nothing => hidden.persist_noclobber(&target),
+                ReplacedFiles::Checked(_) | ReplacedFiles::Anything => hidden.persist(&target),
             };
             placed.map_err(|error| error.error)
         });
@@ -169,7 +169,7 @@ impl AsideFolder {
     ///
     /// # Errors
     /// If something is there that may not be replaced, or if nothing can be written beside it.
-    pub fn create(target: &Path, over: Over) -> Result<Self, OutputError> {
+    pub fn create(target: &Path, over: ReplacedFiles) -> Result<Self, OutputError> {
         Self::begin(target, over, |aside, parent| disk::change(parent, || make_dir(aside, parent)))
     }
 
@@ -215,7 +215,7 @@ fn make_dir(aside: &Builder<'_, '_>, parent: &Path) -> io::Result<TempDir> {
     aside.tempdir_in(parent)
 }
 
-impl Over {
+impl ReplacedFiles {
     fn check(self, target: &Path) -> Result<(), OutputError> {
         // A link that leads nowhere exists, too.
         if fs::symlink_metadata(target).is_err() {
@@ -248,7 +248,7 @@ impl Drop for UnfinishedLine {
 /// If it cannot be written.
 pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
     let target = folder.join(name);
-    let mut aside = AsideFile::create(&target, Over::Anything)?;
+    let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
     let error = |source| OutputError::Write { path: target, source };
     aside.file().write_all(content).map_err(error)?;
     aside.put().map(drop)
@@ -262,7 +262,7 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     let unread = |source| OutputError::Read { path: from.to_owned(), source };
     let unwritten = |source| OutputError::Write { path: to.to_owned(), source };
     let mut file = fs::File::open(from).map_err(unread)?;
-    let mut aside = AsideFile::create(to, Over::Anything)?;
+    let mut aside = AsideFile::create(to, ReplacedFiles::Anything)?;
     io::copy(&mut file, aside.file()).map_err(unwritten)?;
     aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
     aside.put().map(drop)
@@ -322,8 +322,8 @@ mod tests {
     #[test]
     fn what_is_dropped_leaves_nothing_and_is_no_longer_unfinished() {
         let room = TempDir::new().unwrap();
-        let file = AsideFile::create(&room.path().join("a.csv"), Over::Nothing).unwrap();
-        let folder = AsideFolder::create(&room.path().join("a"), Over::Nothing).unwrap();
+        let file = AsideFile::create(&room.path().join("a.csv"), ReplacedFiles::Nothing).unwrap();
+        let folder = AsideFolder::create(&room.path().join("a"), ReplacedFiles::Nothing).unwrap();
         let is_listed = || UNFINISHED.lock().iter().any(|path| path.starts_with(room.path()));
         assert!(names(room.path()).len() == 2 && is_listed());
         drop((file, folder));
@@ -334,7 +334,7 @@ mod tests {
     fn what_appears_meanwhile_is_not_replaced() {
         let room = TempDir::new().unwrap();
         let target = room.path().join("a.csv");
-        let file = AsideFile::create(&target, Over::Nothing).unwrap();
+        let file = AsideFile::create(&target, ReplacedFiles::Nothing).unwrap();
         fs::write(&target, "somebody's").unwrap();
         assert!(matches!(file.put(), Err(OutputError::Exists { .. })));
         assert_eq!(fs::read_to_string(&target).unwrap(), "somebody's");
@@ -366,7 +366,10 @@ mod tests {
         fs::write(room.path().join("usual"), "").unwrap();
         fs::create_dir(room.path().join("folder")).unwrap();
         write_file(room.path(), "ours", b"").unwrap();
-        AsideFolder::create(&room.path().join("run"), Over::Nothing).unwrap().put().unwrap();
+        AsideFolder::create(&room.path().join("run"), ReplacedFiles::Nothing)
+            .unwrap()
+            .put()
+            .unwrap();
         assert_eq!((mode("ours"), mode("run")), (mode("usual"), mode("folder")));
     }
 }

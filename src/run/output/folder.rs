@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::aside::{AsideFolder, Over};
+use super::aside::{AsideFolder, ReplacedFiles};
 use super::{OutputError, json};
 use mumakil_base::disk;
 use mumakil_base::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
@@ -26,7 +26,7 @@ impl RunFolder {
     /// # Errors
     /// If the target exists and may not be replaced, or if nothing can be written beside it.
     pub fn create(target: &Path, force: bool) -> Result<Self, OutputError> {
-        let over = if force { Over::Checked(check_run) } else { Over::Nothing };
+        let over = if force { ReplacedFiles::Checked(check_run) } else { ReplacedFiles::Nothing };
         AsideFolder::create(target, over).map(Self)
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{OutputError, RunFolder};
 use mumakil_base::files::PERF;
-use mumakil_core::mapred::Elsewhere;
+use mumakil_core::mapred::ExternalWork;
 
 /// Writes what a run cost that ends now, in this process: the wall's time, the messages, how long decisions
 /// took in nanoseconds, and what of that was another program's time.
@@ -20,7 +20,7 @@ pub fn write_perf(
     wall: Duration,
     messages: u64,
     decisions: &Histogram<u64>,
-    elsewhere: Option<Elsewhere>,
+    elsewhere: Option<ExternalWork>,
 ) -> Result<(), OutputError> {
     let mut perf = cost(wall, messages, decisions);
     if let Some(elsewhere) = elsewhere {
@@ -52,7 +52,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
 }
 
 /// Returns what was spent on a policy that is another program: its thinking, and the way there and back.
-fn cost_elsewhere(wall: Duration, elsewhere: Elsewhere) -> Value {
+fn cost_elsewhere(wall: Duration, elsewhere: ExternalWork) -> Value {
     json!({
         "questions": elsewhere.questions,
         "seconds": elsewhere.waited.as_secs_f64(),
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_time_of_another_program_is_told_apart() {
-        let elsewhere = Elsewhere { questions: 100, waited: Duration::from_secs(2) };
+        let elsewhere = ExternalWork { questions: 100, waited: Duration::from_secs(2) };
         assert_eq!(
             cost_elsewhere(Duration::from_secs(8), elsewhere),
             json!({"questions": 100, "seconds": 2.0, "questions_per_s": 50.0, "share": 0.25})

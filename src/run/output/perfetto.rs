@@ -37,7 +37,7 @@ use self::counters::Counters;
 use self::event::{JOB_TRACKER, TraceEvents, TraceTrack, check_trace};
 use self::parts::parts;
 use super::OutputError;
-use super::aside::{AsideFile, Over};
+use super::aside::{AsideFile, ReplacedFiles};
 use crate::record::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Speeds;
@@ -88,7 +88,7 @@ struct MapSlice {
 /// # Errors
 /// If the target exists and may not be replaced, or if nothing can be written beside it.
 pub fn create(target: &Path, force: bool) -> Result<AsideFile, OutputError> {
-    let over = if force { Over::Checked(check_trace) } else { Over::Nothing };
+    let over = if force { ReplacedFiles::Checked(check_trace) } else { ReplacedFiles::Nothing };
     AsideFile::create(target, over)
 }
 

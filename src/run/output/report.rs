@@ -39,7 +39,7 @@ use mumakil_results::tables::{ReadError, RunJobs};
 use mumakil_scenario::{Registry, Scenario};
 
 pub use locality::{SIZES, locality_by_size};
-pub use parties::Parties;
+pub use parties::JobGroups;
 pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
@@ -50,7 +50,7 @@ struct ReportSource<'a> {
     /// The run's jobs.
     jobs: RunJobs,
     /// How the page tells them apart and colours them.
-    parties: Parties,
+    parties: JobGroups,
 }
 
 /// Blocks of the page; none if what they would show was not recorded.
@@ -104,7 +104,7 @@ impl RunReport<'_> {
     pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
-        let parties = Parties::of([&jobs.all[..]]).with_classes(&jobs.all);
+        let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
         let source = ReportSource { run: self, jobs, parties };
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {

@@ -1,7 +1,7 @@
 //! The files of a run, read back.
 //!
 //! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
-//! kept once it has been read, of a study's runs for the last ones only ([`Recent`]). Histograms are
+//! kept once it has been read, of a study's runs for the last ones only ([`RecentSummaries`]). Histograms are
 //! not: those of one run take a megabyte, and a study has thousands of runs.
 
 mod log;
@@ -31,13 +31,13 @@ pub struct RunResults {
     place: RunPlace,
     /// Its number among the runs whose summaries are kept together.
     number: usize,
-    recent: Rc<Recent>,
+    recent: Rc<RecentSummaries>,
 }
 
 /// The summaries that were read last, so that those of a hundred thousand runs need not be in memory
 /// at once.
 #[derive(Debug)]
-pub struct Recent {
+pub struct RecentSummaries {
     most: usize,
     /// By the numbers of their runs, the oldest first.
     kept: RefCell<IndexMap<usize, Rc<Value>>>,
@@ -46,11 +46,11 @@ pub struct Recent {
 impl RunResults {
     /// Returns the results in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self::of(RunPlace::Folder(folder.into()), 0, Recent::new(1))
+        Self::of(RunPlace::Folder(folder.into()), 0, RecentSummaries::new(1))
     }
 
     /// Returns the results of one of many runs.
-    pub fn of(place: RunPlace, number: usize, recent: Rc<Recent>) -> Self {
+    pub fn of(place: RunPlace, number: usize, recent: Rc<RecentSummaries>) -> Self {
         Self { place, number, recent }
     }
 
@@ -131,7 +131,7 @@ impl RunResults {
     }
 }
 
-impl Recent {
+impl RecentSummaries {
     /// Keeps so many.
     pub fn new(most: usize) -> Rc<Self> {
         Rc::new(Self { most, kept: RefCell::default() })

@@ -16,7 +16,7 @@ const AT_ONCE: u64 = 8_192;
 
 /// Heartbeats that were alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beats {
+pub struct AlikeHeartbeats {
     /// How many.
     pub count: u64,
     /// How long each took to be answered.
@@ -29,9 +29,9 @@ pub struct Beats {
 #[derive(Debug)]
 pub(super) struct Counter {
     /// Each kind has one place, which it may share with others: the last one has it.
-    places: Box<[Beats; PLACES]>,
+    places: Box<[AlikeHeartbeats; PLACES]>,
     /// Kinds that lost their place to another one, with their counts.
-    displaced: Vec<Beats>,
+    displaced: Vec<AlikeHeartbeats>,
     heard: u64,
     /// When the last one was.
     now: SimTime,
@@ -39,7 +39,7 @@ pub(super) struct Counter {
 
 impl Default for Counter {
     fn default() -> Self {
-        let places = Box::new([Beats::default(); PLACES]);
+        let places = Box::new([AlikeHeartbeats::default(); PLACES]);
         Self { places, displaced: Vec::new(), heard: 0, now: SimTime::ZERO }
     }
 }
@@ -52,7 +52,7 @@ impl Counter {
         };
         let place = &mut self.places[place(rtt, queued)];
         if (place.rtt, place.queued) != (rtt, queued) || place.count == 0 {
-            let before = mem::replace(place, Beats { count: 0, rtt, queued });
+            let before = mem::replace(place, AlikeHeartbeats { count: 0, rtt, queued });
             if 0 < before.count {
                 self.displaced.push(before);
             }
@@ -74,7 +74,7 @@ impl Counter {
     }
 
     /// Returns all that were counted and when the last one was, and begins anew.
-    pub(super) fn take(&mut self) -> (SimTime, Vec<Beats>) {
+    pub(super) fn take(&mut self) -> (SimTime, Vec<AlikeHeartbeats>) {
         let mut beats = mem::take(&mut self.displaced);
         for place in &mut self.places[..] {
             if 0 < place.count {
@@ -126,7 +126,7 @@ mod tests {
         let (now, beats) = counter.take();
         assert_eq!(now, SimTime::from_micros(99));
         let rtt = SimSpan::from_micros(1_400);
-        assert_eq!(beats, [Beats { count: 100, rtt, queued: SimSpan::ZERO }]);
+        assert_eq!(beats, [AlikeHeartbeats { count: 100, rtt, queued: SimSpan::ZERO }]);
         assert_eq!(counter.heard(), 0);
     }
 
@@ -143,7 +143,7 @@ mod tests {
                 *expected.entry((rtt, queued)).or_default() += 1;
             }
             let mut found = BTreeMap::<_, u64>::new();
-            for Beats { count, rtt, queued } in counter.take().1 {
+            for AlikeHeartbeats { count, rtt, queued } in counter.take().1 {
                 *found.entry((rtt.as_micros(), queued.as_micros())).or_default() += count;
             }
             prop_assert_eq!(found, expected);

@@ -28,7 +28,7 @@ pub struct RunBooks {
     /// How many attempts of each job are open: none, for most jobs when they end.
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, BookedAttempt)>,
-    shift: Option<Shift>,
+    shift: Option<SlotShift>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
     /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
     /// a job that is begun anew.
@@ -116,7 +116,7 @@ pub struct AttemptEnding {
 
 /// A change of an event to the slots that a tracker holds for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shift {
+pub struct SlotShift {
     /// The tracker.
     pub tracker: TrackerId,
     /// The task.
@@ -176,7 +176,7 @@ impl RunBooks {
     }
 
     /// Returns what the event at hand changed in what a tracker holds.
-    pub const fn shift(&self) -> Option<Shift> {
+    pub const fn shift(&self) -> Option<SlotShift> {
         self.shift
     }
 
@@ -429,7 +429,7 @@ impl RunBooks {
     }
 
     fn note_shift(&mut self, attempt: AttemptId, tracker: TrackerId, slots: i32, suspended: i32) {
-        self.shift = Some(Shift { tracker, task: attempt.task, slots, suspended });
+        self.shift = Some(SlotShift { tracker, task: attempt.task, slots, suspended });
     }
 
     fn close_if_done(&mut self, id: AttemptId) {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
 
-use super::beats::{Beats, Counter};
+use super::beats::{AlikeHeartbeats, Counter};
 use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
@@ -119,7 +119,7 @@ struct ToWriter {
 /// A parcel for the writer.
 enum EventParcel {
     /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
-    Events(Vec<Event>, SimTime, Vec<Beats>),
+    Events(Vec<Event>, SimTime, Vec<AlikeHeartbeats>),
     End(Box<(RunFacts, Option<Histogram<u64>>)>),
 }
 
@@ -308,7 +308,7 @@ impl Writer {
         Ok(())
     }
 
-    fn count(&mut self, now: SimTime, beats: &[Beats]) {
+    fn count(&mut self, now: SimTime, beats: &[AlikeHeartbeats]) {
         self.now = self.now.max(now);
         for beats in beats {
             self.events += beats.count;

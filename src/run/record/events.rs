@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::incident::Details;
+use super::incident::IncidentDetails;
 use super::table::TextFile;
 use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::files;
@@ -207,7 +207,7 @@ impl<'a> EventLine<'a> {
     fn world_fact(&mut self, fact: WorldFact) -> &mut Self {
         match fact {
             WorldFact::Incident { tracker, incident } => {
-                let Details { speeds, attempt, copies } = Details::of(incident);
+                let IncidentDetails { speeds, attempt, copies } = IncidentDetails::of(incident);
                 self.fact(incident.words());
                 if let Some(attempt) = attempt {
                     self.attempt(attempt);

@@ -7,12 +7,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::incident::Details;
+use super::incident::IncidentDetails;
 use super::table::TableWriter;
 use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{Event, Fact, Incident, WorldFact};
-use mumakil_results::tables::{FaultRow, Text};
+use mumakil_results::tables::{CellText, FaultRow};
 
 /// Writes `faults.csv`.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Watcher for Faults {
         let Fact::World(WorldFact::Incident { tracker, incident }) = event.fact else {
             return Ok(());
         };
-        let what = Details::of(incident);
+        let what = IncidentDetails::of(incident);
         let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {
             Some(table) => table,
@@ -49,7 +49,9 @@ impl Watcher for Faults {
             cpu: what.speeds.map(|Speeds { cpu, .. }| cpu),
             disk: what.speeds.map(|Speeds { disk, .. }| disk),
             network: what.speeds.map(|Speeds { network, .. }| network),
-            attempt: what.attempt.map_or_else(Text::default, |attempt| attempt.to_string().into()),
+            attempt: what
+                .attempt
+                .map_or_else(CellText::default, |attempt| attempt.to_string().into()),
             blocks: what.copies.map(|(blocks, _)| blocks),
             bytes: what.copies.map(|(_, bytes)| bytes.get()),
         })

@@ -82,7 +82,7 @@ pub fn write_log(
     ended: SimTime,
     histograms: impl Iterator<Item = (impl AsRef<str>, impl Borrow<Histogram<u64>>)>,
 ) -> io::Result<()> {
-    let mut serializer = Deflated::new();
+    let mut serializer = DeflatedHistogram::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
         .add_comment("[Values are microseconds of virtual time]")
@@ -104,12 +104,12 @@ pub fn write_log(
 
 /// Writes the bytes of the library's `V2DeflateSerializer`, which makes a compressor for every
 /// histogram: a third of a megabyte, while a histogram is some hundred bytes.
-struct Deflated {
+struct DeflatedHistogram {
     plain: V2Serializer,
     compressor: ZlibEncoder<Vec<u8>>,
 }
 
-impl Deflated {
+impl DeflatedHistogram {
     /// The beginning of such bytes.
     const COOKIE: u32 = 0x1c84_9314;
 
@@ -119,7 +119,7 @@ impl Deflated {
     }
 }
 
-impl Serializer for Deflated {
+impl Serializer for DeflatedHistogram {
     type SerializeError = io::Error;
 
     fn serialize<T: Counter, W: Write>(
@@ -193,7 +193,7 @@ mod tests {
         fn one_compressor_packs_as_one_for_each(
             histograms in prop::collection::vec(histograms(), 1..4),
         ) {
-            let mut one = Deflated::new();
+            let mut one = DeflatedHistogram::new();
             for histogram in histograms {
                 let (mut ours, mut theirs) = (Vec::new(), Vec::new());
                 one.serialize(&histogram, &mut ours).unwrap();

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::hdr;
 use super::table::TextFile;
-use super::{Beats, RecordError, RunBooks, RunEnd, Shift, Watcher};
+use super::{AlikeHeartbeats, RecordError, RunBooks, RunEnd, SlotShift, Watcher};
 use mumakil_base::dense::grown;
 use mumakil_base::disk;
 use mumakil_base::files;
@@ -87,7 +87,7 @@ impl Histograms {
 
     /// The slots that were free for longest are taken first: which they really were makes no
     /// difference to anybody.
-    fn slot_moved(&mut self, at: SimTime, shift: Shift) {
+    fn slot_moved(&mut self, at: SimTime, shift: SlotShift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
         for _ in shift.slots..0 {
@@ -231,7 +231,7 @@ impl Watcher for Histograms {
         Ok(())
     }
 
-    fn count(&mut self, beats: &Beats) {
+    fn count(&mut self, beats: &AlikeHeartbeats) {
         self.record_all(PassingSpan::HeartbeatRtt, beats.rtt, beats.count);
         self.record_all(PassingSpan::JobTrackerQueue, beats.queued, beats.count);
     }

@@ -6,7 +6,7 @@ use mumakil_core::mapred::{AttemptId, Incident};
 
 /// Details of an incident, as far as it has them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Details {
+pub(super) struct IncidentDetails {
     /// The speeds from then on.
     pub(super) speeds: Option<Speeds>,
     /// The attempt that it is about.
@@ -15,7 +15,7 @@ pub(super) struct Details {
     pub(super) copies: Option<(u32, Bytes)>,
 }
 
-impl Details {
+impl IncidentDetails {
     pub(super) fn of(incident: Incident) -> Self {
         let none = Self::default();
         match incident {

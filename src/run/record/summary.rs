@@ -12,7 +12,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::table::TextFile;
-use super::{AttemptFate, Beats, RecordError, RunBooks, RunEnd, RunFacts, WasteSummary, Watcher};
+use super::{
+    AlikeHeartbeats, AttemptFate, RecordError, RunBooks, RunEnd, RunFacts, WasteSummary, Watcher,
+};
 use mumakil_base::dense::grown;
 use mumakil_base::files;
 use mumakil_base::statistics;
@@ -248,7 +250,7 @@ impl Watcher for SummaryTally {
         Ok(())
     }
 
-    fn count(&mut self, beats: &Beats) {
+    fn count(&mut self, beats: &AlikeHeartbeats) {
         self.heartbeats += beats.count;
     }
 }

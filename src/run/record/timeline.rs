@@ -28,13 +28,13 @@ pub(super) struct Timeline {
     step: SimSpan,
     /// The instant that the next rows are of: nothing later has been seen.
     due: SimTime,
-    jobs: Vec<PerSlot<Track>>,
+    jobs: Vec<PerSlot<WrittenState>>,
     changed: Vec<(SlotKind, JobId)>,
 }
 
 /// A job's state for a kind of slot, and the state that was last written.
 #[derive(Clone, Debug, Default)]
-struct Track {
+struct WrittenState {
     now: TimelineState,
     written: TimelineState,
     /// Whether it stands among the changed ones.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Breach, Check};
+use super::{Check, InvariantBreach};
 use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::Hdfs;
@@ -130,7 +130,7 @@ impl Blocks {
             Incident::CopyingBegins { .. } => machine.copyings += 1,
             Incident::CopyingEnds { .. } => match machine.copyings.checked_sub(1) {
                 Some(left) => machine.copyings = left,
-                None => check.breach(Breach::CopyingEndedUnbegun { tracker }),
+                None => check.breach(InvariantBreach::CopyingEndedUnbegun { tracker }),
             },
             _ => {}
         }
@@ -166,9 +166,9 @@ impl Sources {
         match from {
             Some(tracker) => {
                 let has_it = self.possible.contains(&tracker);
-                check.that(has_it, || Breach::ReadFromStranger { attempt, tracker });
+                check.that(has_it, || InvariantBreach::ReadFromStranger { attempt, tracker });
             }
-            None => check.that(!self.is_sure, || Breach::FoundNobody { attempt }),
+            None => check.that(!self.is_sure, || InvariantBreach::FoundNobody { attempt }),
         }
     }
 }

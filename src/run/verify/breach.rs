@@ -7,7 +7,7 @@ use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Outcome, SlotKind, Ta
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the variants and their fields are")]
 #[non_exhaustive]
-pub enum Breach {
+pub enum InvariantBreach {
     #[error("virtual time ran back from {from}")]
     TimeRanBack { from: SimTime },
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::Sources;
 use super::trackers::CheckedTrackers;
-use super::{Breach, Check, VerifierRules};
+use super::{Check, InvariantBreach, VerifierRules};
 use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
@@ -145,7 +145,9 @@ impl CheckedJobs {
             }
             JobFact::Initialised => {
                 if let Some(job) = self.live(id, check) {
-                    check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
+                    check.that(!job.initialised, || InvariantBreach::InitialisedTwice {
+                        job: job.id,
+                    });
                     job.initialised = true;
                     job.check_void(check);
                 }
@@ -153,7 +155,7 @@ impl CheckedJobs {
             JobFact::Running => {
                 if let Some(job) = self.live(id, check) {
                     let in_order = job.initialised && !job.gives_tasks;
-                    check.that(in_order, || Breach::RunningOutOfOrder { job: job.id });
+                    check.that(in_order, || InvariantBreach::RunningOutOfOrder { job: job.id });
                     job.gives_tasks = true;
                 }
             }
@@ -161,7 +163,11 @@ impl CheckedJobs {
                 if let Some(job) = self.live(id, check) {
                     let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
                     let done = check.rules.failed_tasks || succeeded == maps;
-                    check.that(done, || Breach::MapsNotDone { job: job.id, succeeded, maps });
+                    check.that(done, || InvariantBreach::MapsNotDone {
+                        job: job.id,
+                        succeeded,
+                        maps,
+                    });
                 }
             }
             JobFact::Ended(outcome) => self.end(id, outcome, trackers, check),
@@ -185,13 +191,12 @@ impl CheckedJobs {
     ) {
         match fact {
             LedgerFact::Assigned { role, speculative, counts, .. } => {
-                check.that(trackers.joined(tracker), || Breach::AssignedToStranger {
+                check.that(trackers.joined(tracker), || InvariantBreach::AssignedToStranger {
                     attempt,
                     tracker,
                 });
-                check.that(!trackers.blacklisted(tracker), || Breach::AssignedToBlacklisted {
-                    attempt,
-                    tracker,
+                check.that(!trackers.blacklisted(tracker), || {
+                    InvariantBreach::AssignedToBlacklisted { attempt, tracker }
                 });
                 if let Some(job) = self.live(attempt.job(), check) {
                     if role == Role::Work {
@@ -229,11 +234,11 @@ impl CheckedJobs {
             Some(JobLife::Live(job)) => job,
             Some(JobLife::Ended) => return,
             Some(JobLife::Unknown) | None => {
-                return check.breach(Breach::JobNotLive { job: attempt.job() });
+                return check.breach(InvariantBreach::JobNotLive { job: attempt.job() });
             }
         };
         let Some(known) = job.attempts.get_mut(&attempt) else {
-            return check.breach(Breach::StartedUnassigned { attempt, tracker });
+            return check.breach(InvariantBreach::StartedUnassigned { attempt, tracker });
         };
         known.hold(fact, check.at);
         match fact {
@@ -252,7 +257,7 @@ impl CheckedJobs {
             }
             AttemptFact::Started { role, .. } => {
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
-                check.that(!is_struck, || Breach::ReadAsEver { attempt });
+                check.that(!is_struck, || InvariantBreach::ReadAsEver { attempt });
                 known.start(attempt, tracker, role, check);
             }
             AttemptFact::CommitPending => known.commit_pending = true,
@@ -261,11 +266,12 @@ impl CheckedJobs {
             AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
                 let allowed = !committed || known.has_learned(AttemptState::CommitPending);
-                check.that(allowed, || Breach::CommittedUnasked { attempt });
+                check.that(allowed, || InvariantBreach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
-                check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
+                check.that(ended.is_none(), || InvariantBreach::EndedTwice { attempt, tracker });
                 if role == Role::Work && outcome == Outcome::Succeeded {
-                    check.that(!known.finds_nothing, || Breach::ReadFromNobody { attempt });
+                    check
+                        .that(!known.finds_nothing, || InvariantBreach::ReadFromNobody { attempt });
                     job.produced(attempt, tracker, phases, trackers, check);
                 }
             }
@@ -276,7 +282,7 @@ impl CheckedJobs {
     pub(super) fn over(&self, check: &mut Check<'_>) {
         for life in &self.all {
             if let JobLife::Live(job) = life {
-                check.breach(Breach::JobUnended { job: job.id });
+                check.breach(InvariantBreach::JobUnended { job: job.id });
             }
         }
     }
@@ -286,7 +292,7 @@ impl CheckedJobs {
         for life in &self.all {
             let JobLife::Live(job) = life else { continue };
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
-            check.that(is_named, || Breach::JobForgotten { job: job.id });
+            check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
                 // Those of a job that is to end may wait for ever where they are not killed, and when it is to
@@ -297,7 +303,7 @@ impl CheckedJobs {
             let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
             waiting.sort();
             for (attempt, tracker) in waiting {
-                check.breach(Breach::CommitForgotten { attempt, tracker });
+                check.breach(InvariantBreach::CommitForgotten { attempt, tracker });
             }
             let is_unheard = |attempt: &CheckedAttempt| {
                 attempt.work.ended.is_some()
@@ -313,7 +319,7 @@ impl CheckedJobs {
             let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
             unheard.sort();
             for attempt in unheard {
-                check.breach(Breach::EndUnheard { attempt });
+                check.breach(InvariantBreach::EndUnheard { attempt });
             }
         }
     }
@@ -337,14 +343,14 @@ impl CheckedJobs {
             let Some(sources) = sources else { continue };
             let is_copied = !sources.possible.is_empty()
                 || others.iter().any(|other| 0 < other.more_copies(map));
-            check.that(is_copied, || Breach::CopiedFromNobody { job: spec.id, map });
+            check.that(is_copied, || InvariantBreach::CopiedFromNobody { job: spec.id, map });
         }
     }
 
     fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
         let job = spec.id;
         let life = grown(&mut self.all, job.index());
-        check.that(matches!(life, JobLife::Unknown), || Breach::SubmittedTwice { job });
+        check.that(matches!(life, JobLife::Unknown), || InvariantBreach::SubmittedTwice { job });
         *life = JobLife::Live(Box::new(CheckedJob {
             id: job,
             name: spec.name.clone(),
@@ -382,8 +388,8 @@ impl CheckedJobs {
                     job.check_complete(check);
                 }
             }
-            Some(JobLife::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
-            Some(JobLife::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
+            Some(JobLife::Ended) => check.breach(InvariantBreach::JobEndedTwice { job: id }),
+            Some(JobLife::Unknown) | None => check.breach(InvariantBreach::JobNotLive { job: id }),
         }
     }
 
@@ -400,7 +406,7 @@ impl CheckedJobs {
         if let Some(JobLife::Live(job)) = self.all.get_mut(id.index()) {
             return Some(job);
         }
-        check.breach(Breach::JobNotLive { job: id });
+        check.breach(InvariantBreach::JobNotLive { job: id });
         None
     }
 }
@@ -420,19 +426,19 @@ impl CheckedJob {
             TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
             TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
         };
-        check.that(exists, || Breach::NoSuchTask { task: attempt.task });
-        check.that(may_start, || Breach::AssignedTooEarly { attempt });
+        check.that(exists, || InvariantBreach::NoSuchTask { task: attempt.task });
+        check.that(may_start, || InvariantBreach::AssignedTooEarly { attempt });
         if self.attempts.contains_key(&attempt) {
-            return check.breach(Breach::AssignedTwice { attempt });
+            return check.breach(InvariantBreach::AssignedTwice { attempt });
         }
         let task = self.by_task.entry(attempt.task).or_default();
-        check.that(task.winner.is_none(), || Breach::AssignedAfterSuccess { attempt });
+        check.that(task.winner.is_none(), || InvariantBreach::AssignedAfterSuccess { attempt });
         let alone = task.active.is_empty();
-        check.that(alone || speculative, || Breach::AssignedBesideAnother { attempt });
-        check.that(!alone || !speculative, || Breach::AssignedAgainstNobody { attempt });
+        check.that(alone || speculative, || InvariantBreach::AssignedBesideAnother { attempt });
+        check.that(!alone || !speculative, || InvariantBreach::AssignedAgainstNobody { attempt });
         let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
         let beside_itself = task.active.iter().any(|number| place(number) == tracker);
-        check.that(!beside_itself, || Breach::AssignedBesideItself { attempt, tracker });
+        check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
         if attempt.task.is_work() && task.waits(check.rules) {
             let waiting = &mut self.waiting[attempt.slot()];
             *waiting = waiting.saturating_sub(1);
@@ -484,7 +490,7 @@ impl CheckedJob {
                 };
                 let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
                 if let Some(map) = absent {
-                    check.breach(Breach::FetchedNothing { attempt, map: map as u32 });
+                    check.breach(InvariantBreach::FetchedNothing { attempt, map: map as u32 });
                 }
             }
             TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup => {}
@@ -500,7 +506,7 @@ impl CheckedJob {
                 known.given_up.extend(known.cleaner.replace(tracker));
                 known.cleanup = RoleProgress::default();
             }
-            None => check.breach(Breach::CleanedUpInVain { attempt }),
+            None => check.breach(InvariantBreach::CleanedUpInVain { attempt }),
         }
     }
 
@@ -513,20 +519,20 @@ impl CheckedJob {
         check: &mut Check<'_>,
     ) {
         let Some(known) = self.attempts.get_mut(&attempt) else {
-            return check.breach(Breach::LearnedUnassigned { attempt, tracker });
+            return check.breach(InvariantBreach::LearnedUnassigned { attempt, tracker });
         };
         let given_to_it = known.tracker == tracker || known.cleaner == Some(tracker);
-        check.that(given_to_it, || Breach::LearnedUnassigned { attempt, tracker });
+        check.that(given_to_it, || InvariantBreach::LearnedUnassigned { attempt, tracker });
         if let Some(verdict) = known.state.outcome() {
             let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
             if known.state == state {
-                check.breach(Breach::LearnedTwice { attempt, state });
+                check.breach(InvariantBreach::LearnedTwice { attempt, state });
             } else if is_loss && known.is_void {
                 known.state = state;
                 self.lose(attempt, check.rules);
             } else if is_loss && attempt.task.kind == TaskKind::Map {
                 let lost = known.losses < trackers.losses(known.tracker);
-                check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
+                check.that(lost, || InvariantBreach::LostWithoutLoss { attempt, tracker });
                 known.state = state;
                 self.lose(attempt, check.rules);
             } else if verdict == Outcome::Succeeded
@@ -534,15 +540,14 @@ impl CheckedJob {
                 && attempt.task.kind == TaskKind::Map
             {
                 let complaints = known.complaints;
-                check.that(LEAST_COMPLAINTS <= complaints, || Breach::FailedWithoutComplaints {
-                    map: attempt,
-                    complaints,
+                check.that(LEAST_COMPLAINTS <= complaints, || {
+                    InvariantBreach::FailedWithoutComplaints { map: attempt, complaints }
                 });
                 known.state = state;
                 self.by_task.entry(attempt.task).or_default().failures += 1;
                 self.lose(attempt, check.rules);
             } else {
-                check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
+                check.breach(InvariantBreach::LearnedAfterVerdict { attempt, state, verdict });
             }
             return;
         }
@@ -574,7 +579,7 @@ impl CheckedJob {
     fn check_void(&self, check: &mut Check<'_>) {
         let (job, done) = (self.id, [self.succeeded, self.running]);
         let left = done.iter().map(|of| of.map + of.reduce).sum();
-        check.that(left == 0, || Breach::LeftOfBefore { job, left });
+        check.that(left == 0, || InvariantBreach::LeftOfBefore { job, left });
     }
 
     /// The success of a task is lost.
@@ -609,7 +614,7 @@ impl CheckedJob {
             return;
         }
         if task.winner.is_some() {
-            return check.breach(Breach::SucceededTwice { attempt });
+            return check.breach(InvariantBreach::SucceededTwice { attempt });
         }
         task.winner = Some(attempt.number);
         self.useful += self.attempts[&attempt].held;
@@ -632,18 +637,24 @@ impl CheckedJob {
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];
         let agrees = counted == running || (commit_not_counted && counted < running);
-        check.that(agrees, || Breach::Miscounted { job, kind, attempt, counted, running });
+        check.that(agrees, || InvariantBreach::Miscounted { job, kind, attempt, counted, running });
         // Of a job that fails, and of reduces before their time, none could be launched.
         let (counted, waiting) = (counts.pending, self.waiting[kind]);
         let agrees = counted == waiting || counted == 0;
-        check.that(agrees, || Breach::WaitingMiscounted { job, kind, attempt, counted, waiting });
+        check.that(agrees, || InvariantBreach::WaitingMiscounted {
+            job,
+            kind,
+            attempt,
+            counted,
+            waiting,
+        });
     }
 
     fn check_complete(&self, check: &mut Check<'_>) {
         let job = self.id;
         for kind in SlotKind::BOTH {
             let (succeeded, tasks) = (self.succeeded[kind], self.tasks[kind]);
-            check.that(succeeded == tasks, || Breach::JobIncomplete {
+            check.that(succeeded == tasks, || InvariantBreach::JobIncomplete {
                 job,
                 kind,
                 succeeded,
@@ -692,11 +703,17 @@ impl CheckedAttempt {
             Role::Work => Some(self.tracker),
             Role::TaskCleanup => self.cleaner,
         };
-        check.that(place == Some(tracker), || Breach::StartedUnassigned { attempt, tracker });
+        check.that(place == Some(tracker), || InvariantBreach::StartedUnassigned {
+            attempt,
+            tracker,
+        });
         let progress = self.role(role);
-        check.that(!progress.started, || Breach::StartedTwice { attempt, tracker });
+        check.that(!progress.started, || InvariantBreach::StartedTwice { attempt, tracker });
         let ended = progress.ended.is_some();
-        check.that(!ended || progress.started, || Breach::StartedAfterEnd { attempt, tracker });
+        check.that(!ended || progress.started, || InvariantBreach::StartedAfterEnd {
+            attempt,
+            tracker,
+        });
         progress.started = true;
     }
 
@@ -710,7 +727,7 @@ impl CheckedAttempt {
         use AttemptState::{CommitPending, Running, Succeeded, Suspended};
         let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
         let new = !self.has_learned(state) || comes_and_goes;
-        check.that(new, || Breach::LearnedTwice { attempt, state });
+        check.that(new, || InvariantBreach::LearnedTwice { attempt, state });
         let happened = match state {
             Running => self.work.started,
             Suspended => self.suspended,
@@ -723,7 +740,7 @@ impl CheckedAttempt {
             | AttemptState::Failed
             | AttemptState::Killed => true,
         };
-        check.that(happened, || Breach::LearnedUntrue { attempt, state });
+        check.that(happened, || InvariantBreach::LearnedUntrue { attempt, state });
         self.learned |= 1 << state as u16;
         self.state = state;
     }

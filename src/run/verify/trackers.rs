@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::blocks::Blocks;
-use super::{Breach, Check};
+use super::{Check, InvariantBreach};
 use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
@@ -129,27 +129,27 @@ impl CheckedTrackers {
         let known = self.at(tracker);
         match fact {
             TrackerFact::Heartbeat { rtt, queued } => {
-                check.that(known.up, || Breach::HeartbeatWhileDown { tracker });
-                check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
+                check.that(known.up, || InvariantBreach::HeartbeatWhileDown { tracker });
+                check.that(queued <= rtt, || InvariantBreach::QueuedTooLong { tracker });
                 // A tracker obeys a reply right after it, so a loser that it was told to kill must be gone by now.
                 if let Some(attempt) = overdue(&mut known.losers) {
-                    check.breach(Breach::LoserForgotten { attempt, tracker });
+                    check.breach(InvariantBreach::LoserForgotten { attempt, tracker });
                 }
                 if known.here.is_empty()
                     && let Some(attempt) = overdue(&mut known.starters)
                 {
-                    check.breach(Breach::LaunchForgotten { attempt, tracker });
+                    check.breach(InvariantBreach::LaunchForgotten { attempt, tracker });
                 }
             }
             TrackerFact::Up(slots) => {
-                check.that(!known.up, || Breach::UpTwice { tracker });
+                check.that(!known.up, || InvariantBreach::UpTwice { tracker });
                 (known.up, known.slots) = (true, slots);
                 self.blocks.comes_up(tracker);
             }
             TrackerFact::Down => {
-                check.that(known.up, || Breach::DownTwice { tracker });
+                check.that(known.up, || InvariantBreach::DownTwice { tracker });
                 if let Some((&(left, _), _)) = known.here.first_key_value() {
-                    check.breach(Breach::DownWithAttempts { tracker, left });
+                    check.breach(InvariantBreach::DownWithAttempts { tracker, left });
                 }
                 known.here.clear();
                 known.losers.clear();
@@ -172,30 +172,30 @@ impl CheckedTrackers {
         let known = self.at(tracker);
         match fact {
             MemberFact::Joined => {
-                check.that(!known.joined, || Breach::JoinedTwice { tracker });
+                check.that(!known.joined, || InvariantBreach::JoinedTwice { tracker });
                 known.joined = true;
             }
             MemberFact::Lost => {
-                check.that(known.joined, || Breach::LostUnjoined { tracker });
+                check.that(known.joined, || InvariantBreach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
                 known.losers.clear();
                 known.starters.clear();
             }
             MemberFact::Blacklisted => {
-                check.that(!known.blacklisted, || Breach::BlacklistedTwice { tracker });
+                check.that(!known.blacklisted, || InvariantBreach::BlacklistedTwice { tracker });
                 known.blacklisted = true;
             }
             MemberFact::Forgiven => {
-                check.that(known.blacklisted, || Breach::ForgivenInVain { tracker });
+                check.that(known.blacklisted, || InvariantBreach::ForgivenInVain { tracker });
                 known.blacklisted = false;
             }
             MemberFact::Graylisted => {
-                check.that(!known.graylisted, || Breach::GraylistedTwice { tracker });
+                check.that(!known.graylisted, || InvariantBreach::GraylistedTwice { tracker });
                 known.graylisted = true;
             }
             MemberFact::OffGraylist => {
-                check.that(known.graylisted, || Breach::OffGraylistInVain { tracker });
+                check.that(known.graylisted, || InvariantBreach::OffGraylistInVain { tracker });
                 known.graylisted = false;
             }
             MemberFact::Noted(_) => {}
@@ -216,7 +216,7 @@ impl CheckedTrackers {
                 if role == Role::Work {
                     known.starters.remove(&attempt);
                 }
-                check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
+                check.that(known.up, || InvariantBreach::StartedWhileDown { attempt, tracker });
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
                     place.insert(PresentAttempt { slots, ..PresentAttempt::default() });
                     known.take(tracker, attempt, slots, check);
@@ -228,7 +228,7 @@ impl CheckedTrackers {
                 let works = here.filter(|here| !here.suspended && !here.commit_pending);
                 match works {
                     Some(here) => here.commit_pending = true,
-                    None => check.breach(Breach::CommitPendingIdle { attempt, tracker }),
+                    None => check.breach(InvariantBreach::CommitPendingIdle { attempt, tracker }),
                 }
             }
             AttemptFact::Suspended => {
@@ -240,7 +240,7 @@ impl CheckedTrackers {
                         known.held[attempt.slot()] -= slots;
                         self.held.change(check.at, -i64::from(slots));
                     }
-                    None => check.breach(Breach::SuspendedIdle { attempt, tracker }),
+                    None => check.breach(InvariantBreach::SuspendedIdle { attempt, tracker }),
                 }
             }
             AttemptFact::Resumed => {
@@ -252,13 +252,13 @@ impl CheckedTrackers {
                         known.take(tracker, attempt, slots, check);
                         self.held.change(check.at, i64::from(slots));
                     }
-                    None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
+                    None => check.breach(InvariantBreach::ResumedUnsuspended { attempt, tracker }),
                 }
             }
             AttemptFact::FetchFailed { .. } => {
                 let here = known.here.get(&(attempt, Role::Work));
                 let fetches = here.is_some_and(|here| !here.suspended && !here.commit_pending);
-                check.that(fetches, || Breach::ComplainedIdle { attempt, tracker });
+                check.that(fetches, || InvariantBreach::ComplainedIdle { attempt, tracker });
             }
             AttemptFact::Ended { role, outcome, .. } => {
                 if role == Role::Work {
@@ -272,10 +272,8 @@ impl CheckedTrackers {
                     }
                     Some(_) => {}
                     // A directive to launch that was taken back, or could not be followed.
-                    None => check.that(outcome != Outcome::Succeeded, || Breach::EndedUnstarted {
-                        attempt,
-                        tracker,
-                        outcome,
+                    None => check.that(outcome != Outcome::Succeeded, || {
+                        InvariantBreach::EndedUnstarted { attempt, tracker, outcome }
                     }),
                 }
             }
@@ -303,7 +301,7 @@ impl CheckedTracker {
         let kind = attempt.slot();
         let slots = self.slots[kind];
         self.held[kind] += taken;
-        check.that(self.held[kind] <= slots, || Breach::SlotOverCommitted {
+        check.that(self.held[kind] <= slots, || InvariantBreach::SlotOverCommitted {
             attempt,
             tracker,
             kind,

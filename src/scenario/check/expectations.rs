@@ -9,7 +9,7 @@ use crate::spec::{RecordSpec, Scenario};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::nearest::nearest;
 use mumakil_results::expect::{Expr, ExprNeeds, ExprPlan, Space};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Looks at each expectation; the jobs are those of the run, if no file has still to say them.
 pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
@@ -28,7 +28,7 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
                 if let Some(setting) = unrecorded(&plan.needs(), scenario) {
                     let message = format!("`{text}` reads what this scenario does not record");
                     let hint = format!("add `record: {{{setting}: true}}`");
-                    found.problems.push(Problem::value(at, message).hint(hint));
+                    found.problems.push(YamlProblem::value(at, message).hint(hint));
                 }
                 if let Some(known) = &known {
                     known.look_for_unknown(index, &plan, found);

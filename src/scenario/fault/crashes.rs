@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
-use super::target::{FaultTarget, Nodes, Racks};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Quantity, SimSpan};
-use mumakil_core::mapred::Harm;
-use mumakil_yaml::{Path, Problem};
+use mumakil_core::mapred::MishapHarm;
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Nodes crash by chance, each by itself, and come back when they are repaired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ use mumakil_yaml::{Path, Problem};
 pub(super) struct Crashes {
     /// Which nodes; without this and `rack`, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -46,30 +46,30 @@ enum CrashedThing {
 }
 
 /// Says so if a time between two is so short that a run would be of nothing else.
-pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), Problem> {
+pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlProblem> {
     let least = SimSpan::from_secs(1);
     if least.as_f64() <= between.mean() {
         return Ok(());
     }
     let message = "the time between two has a mean of 1s at least";
-    Err(Problem::value(Path::of(key), message))
+    Err(YamlProblem::value(Path::of(key), message))
 }
 
 impl FaultKind for Crashes {
-    const MOMENT: Moment = Moment::Open;
+    const MOMENT: FaultMoment = FaultMoment::Open;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         needs_time("mtbf", &self.mtbf)
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let harm = match self.what {
-            CrashedThing::Machine => Harm::Outage,
-            CrashedThing::Tracker => Harm::TrackerOutage,
+            CrashedThing::Machine => MishapHarm::Outage,
+            CrashedThing::Tracker => MishapHarm::TrackerOutage,
         };
         effects.recur(cue, harm, &self.mtbf, self.mttr.as_ref());
     }

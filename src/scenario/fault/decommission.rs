@@ -3,28 +3,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::WhomFor;
+use super::whom::NodeChoiceFor;
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{Harm, ToJobTracker};
+use mumakil_core::mapred::{MishapHarm, ToJobTracker};
 
 /// Nodes are put on the list of those that may not take part. The JobTracker gives them up at once: what
 /// runs there is killed, and maps whose output lies there run again. Their trackers end; they are started again if the nodes are
 /// on the list for a while only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Decommission(WhomFor<Option<SimSpan>>);
+pub(super) struct Decommission(NodeChoiceFor<Option<SimSpan>>);
 
 impl FaultKind for Decommission {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         for node in &cue.nodes {
             effects.opening.push((at, ToJobTracker::Exclude(*node).into()));
@@ -32,6 +32,6 @@ impl FaultKind for Decommission {
                 effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
-        effects.befall(at, cue.nodes.clone(), Harm::TrackerOutage, self.0.lasts);
+        effects.befall(at, cue.nodes.clone(), MishapHarm::TrackerOutage, self.0.lasts);
     }
 }

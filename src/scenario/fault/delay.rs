@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 
@@ -20,11 +20,11 @@ pub(super) struct DelayFault {
 }
 
 impl FaultKind for DelayFault {
-    const MOMENT: Moment = Moment::None;
+    const MOMENT: FaultMoment = FaultMoment::None;
     const HOLDS_ALONE: bool = true;
     const DISTURBS_MESSAGES: bool = true;
 
-    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {
         effects.late = self.share;
         effects.late_by = self.by.clone();
     }

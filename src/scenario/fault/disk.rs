@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::Whom;
+use super::whom::NodeChoice;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
@@ -14,16 +14,16 @@ use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 /// The copies of blocks that lay there are gone, and are made again elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Disk(Whom);
+pub(super) struct Disk(NodeChoice);
 
 impl FaultKind for Disk {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         for &node in &cue.nodes {
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));

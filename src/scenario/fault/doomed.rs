@@ -6,26 +6,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use super::several::OneOrList;
 use super::short::Shorten;
-use super::target::{FaultTarget, Nodes, Racks};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::{Bytes, Fraction};
-use mumakil_core::mapred::{Doom, DoomKind, SlotKind};
-use mumakil_yaml::{Path, Problem};
+use mumakil_core::mapred::{DoomKind, PlannedFailure, SlotKind};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Attempts that a fault strikes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Doomed {
+pub(super) struct StruckAttempts {
     /// The share of these attempts that are struck; without this, all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<Fraction>,
     /// On which nodes; without this and `rack`, on all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that the nodes stand in, or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -55,7 +55,7 @@ enum TaskWord {
     Reduce,
 }
 
-impl Shorten for Doomed {
+impl Shorten for StruckAttempts {
     type Bare = Fraction;
     const EXPECTED: &'static str =
         "a share from 0 to 1, such as 0.05 or 5 %, or a mapping such as {share: 5 %, kind: map}";
@@ -71,24 +71,24 @@ impl Shorten for Doomed {
 }
 
 /// A kind of fault that strikes attempts.
-pub(super) trait Strikes {
+pub(super) trait AttemptFault {
     /// The way in which they end.
     const HOW: DoomKind;
     /// How far they come if nothing else is said; none, if that is drawn.
     const USUAL: Option<Fraction>;
 
     /// Returns which attempts.
-    fn whom(&self) -> &Doomed;
+    fn whom(&self) -> &StruckAttempts;
 }
 
-impl<S: Strikes> FaultKind for S {
-    const MOMENT: Moment = Moment::None;
+impl<S: AttemptFault> FaultKind for S {
+    const MOMENT: FaultMoment = FaultMoment::None;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.whom().target())
     }
 
-    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         let doomed = self.whom();
         for name in doomed.jobs.iter().flat_map(|OneOrList(names)| names) {
             known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
@@ -96,7 +96,7 @@ impl<S: Strikes> FaultKind for S {
         Ok(())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (site, doomed) = (effects.site, self.whom());
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
@@ -112,7 +112,7 @@ impl<S: Strikes> FaultKind for S {
             }
             is_struck
         });
-        effects.dooms.push(Doom {
+        effects.dooms.push(PlannedFailure {
             how: S::HOW,
             share: doomed.share.unwrap_or(Fraction::of(1.0)),
             nodes: nodes.map(Into::into),
@@ -127,7 +127,7 @@ impl<S: Strikes> FaultKind for S {
     }
 }
 
-impl Doomed {
+impl StruckAttempts {
     fn target(&self) -> FaultTarget<'_> {
         FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref())
     }

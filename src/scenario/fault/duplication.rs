@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use mumakil_base::units::Fraction;
 
 /// The share of messages between trackers and JobTracker that arrive twice.
@@ -13,12 +13,12 @@ use mumakil_base::units::Fraction;
 pub(super) struct Duplication(Fraction);
 
 impl FaultKind for Duplication {
-    const MOMENT: Moment = Moment::None;
+    const MOMENT: FaultMoment = FaultMoment::None;
     const HOLDS_ALONE: bool = true;
     // No reply is missing, but trackers cannot know that of a network that is not perfect.
     const DISTURBS_MESSAGES: bool = true;
 
-    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {
         effects.duplication = self.0;
     }
 }

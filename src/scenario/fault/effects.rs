@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::workload::arrivals::{Arrival, Workload};
 use mumakil_base::random::{Dist, Purpose, stream};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
-use mumakil_core::cluster::{Cut, Topology, TrackerId};
-use mumakil_core::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+use mumakil_core::cluster::{NetworkCut, Topology, TrackerId};
+use mumakil_core::mapred::{
+    JobId, Mail, Mishap, MishapHarm, MishapRhythm, PlannedFailure, ToFaultInjector,
+};
 
 /// The situation in which a fault does its work.
 #[derive(Clone, Debug)]
-pub(super) struct Cue {
+pub(super) struct FaultCue {
     /// Its moment, or the beginning.
     pub(super) at: SimTime,
     /// The key of its random streams: its kind, the nodes that it strikes, and how many faults with the
@@ -54,7 +56,7 @@ pub struct Effects<'a> {
     /// Mishaps of machines.
     pub mishaps: Vec<Mishap>,
     /// Causes that make attempts end badly.
-    pub dooms: Vec<Doom>,
+    pub dooms: Vec<PlannedFailure>,
     /// The nodes that are not there at the beginning.
     pub absent: BTreeSet<TrackerId>,
     /// The share of heartbeats and replies that never arrive.
@@ -66,7 +68,7 @@ pub struct Effects<'a> {
     /// How late they are.
     pub late_by: Dist<SimSpan>,
     /// The trackers that are cut off from the others, and when.
-    pub cuts: Vec<Arc<Cut>>,
+    pub cuts: Vec<Arc<NetworkCut>>,
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.
     pub resends: bool,
@@ -95,13 +97,14 @@ impl<'a> Effects<'a> {
 
     /// Returns whether a node may become slow.
     pub fn slow_down(&self) -> bool {
-        self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
+        self.mishaps.iter().any(|mishap| matches!(mishap.harm, MishapHarm::Slow(_)))
     }
 
     /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
     pub fn strike_files(&self) -> bool {
-        let is_off =
-            |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage | Harm::Absence);
+        let is_off = |mishap: &Mishap| {
+            matches!(mishap.harm, MishapHarm::Stop | MishapHarm::Outage | MishapHarm::Absence)
+        };
         let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
         self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
     }
@@ -109,7 +112,7 @@ impl<'a> Effects<'a> {
     /// Returns whether reduces may not reach some outputs of maps.
     pub fn strike_outputs(&self) -> bool {
         let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
-        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, Harm::Slow(_)))
+        self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
             || self.opening.iter().any(is_told)
     }
 
@@ -118,32 +121,32 @@ impl<'a> Effects<'a> {
         &mut self,
         at: SimTime,
         nodes: Vec<TrackerId>,
-        harm: Harm,
+        harm: MishapHarm,
         lasts: Option<SimSpan>,
     ) {
         let number = self.mishaps.len() as u32;
         self.mishaps.push(Mishap { nodes, harm, rhythm: None });
-        self.opening.push((at, ToNature::Begins(harm.stroke(number)).into()));
+        self.opening.push((at, ToFaultInjector::Begins(harm.stroke(number)).into()));
         if let Some(lasts) = lasts {
-            self.opening.push((at + lasts, ToNature::Ends(harm.stroke(number)).into()));
+            self.opening.push((at + lasts, ToFaultInjector::Ends(harm.stroke(number)).into()));
         }
     }
 
     /// Lets something happen again and again, at each node by itself.
     pub(super) fn recur(
         &mut self,
-        cue: &Cue,
-        harm: Harm,
+        cue: &FaultCue,
+        harm: MishapHarm,
         every: &Dist<SimSpan>,
         lasts: Option<&Dist<SimSpan>>,
     ) {
         for &node in &cue.nodes {
             let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
             let rng = stream(self.site.seed, Purpose::Mishap, subject);
-            let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
+            let (rhythm, first) = MishapRhythm::begin(every.clone(), lasts.cloned(), rng);
             let number = self.mishaps.len() as u32;
             self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
-            let begins = ToNature::Begins(harm.stroke(number));
+            let begins = ToFaultInjector::Begins(harm.stroke(number));
             self.opening.push((cue.at + first, begins.into()));
         }
     }

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::ToJobTracker;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The JobTracker answers nobody for a while: one of `pause` and `restart`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,12 +32,12 @@ pub(super) struct JobTrackerProcess {
 }
 
 impl FaultKind for JobTrackerProcess {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
-    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.pause.is_some() == self.restart.is_some() {
             let message = "it is one of `pause: 30s` and `restart: 2min`";
-            return Err(Problem::value(Path::default(), message));
+            return Err(YamlProblem::value(Path::default(), message));
         }
         if !self.recover {
             return Ok(());
@@ -52,11 +52,11 @@ impl FaultKind for JobTrackerProcess {
             }
             Some(_) | None => return Ok(()),
         };
-        let problem = Problem::value(Path::of("recover"), message);
-        Err(Problem { hint: Some(hint.to_owned()), ..problem })
+        let problem = YamlProblem::value(Path::of("recover"), message);
+        Err(YamlProblem { hint: Some(hint.to_owned()), ..problem })
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         if let Some(span) = self.pause {
             effects.opening.push((at, ToJobTracker::Pause(span).into()));

@@ -3,29 +3,29 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::Whom;
+use super::whom::NodeChoice;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Harm;
+use mumakil_core::mapred::MishapHarm;
 
 /// Nodes of the cluster join it at this time, and are not there before. Blocks of files may lie on
 /// them from the beginning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Join(Whom);
+pub(super) struct Join(NodeChoice);
 
 impl FaultKind for Join {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         effects.absent.extend(&cue.nodes);
         let until = Some(cue.at - SimTime::ZERO);
-        effects.befall(SimTime::ZERO, cue.nodes.clone(), Harm::Absence, until);
+        effects.befall(SimTime::ZERO, cue.nodes.clone(), MishapHarm::Absence, until);
     }
 }

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use mumakil_core::mapred::ToJobTracker;
-use mumakil_yaml::Problem;
+use mumakil_yaml::YamlProblem;
 
 /// The job that its user kills; all of them if it has a `count`, or one of these, such as `load-2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,13 +21,13 @@ impl Kill {
 }
 
 impl FaultKind for Kill {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
-    fn check(&self, known: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         known.has_job(&self.0)
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let kill = |id| (cue.at, ToJobTracker::KillJob(id).into());
         effects.opening.extend(effects.site.jobs(&self.0).map(kill));
     }

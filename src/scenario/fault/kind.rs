@@ -1,14 +1,14 @@
 //! A kind of fault: what each says of itself.
 
-use super::effects::{Cue, Effects};
+use super::effects::{Effects, FaultCue};
 use super::known::FaultContext;
 use super::target::FaultTarget;
-use mumakil_yaml::Problem;
+use mumakil_yaml::YamlProblem;
 
 /// A kind of fault, with its options.
 pub(super) trait FaultKind {
     /// When it happens.
-    const MOMENT: Moment;
+    const MOMENT: FaultMoment;
     /// The key of the kind whose draws it shares, if not its own.
     const DRAWS_AS: Option<&'static str> = None;
 
@@ -25,17 +25,17 @@ pub(super) trait FaultKind {
 
     /// Says what of the options does not fit, beside the nodes that it strikes; the path begins at the
     /// options.
-    fn check(&self, _known: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         Ok(())
     }
 
     /// Adds what it does to a run.
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>);
 }
 
 /// When a fault happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum FaultMoment {
     /// At an instant, which the user names with `at`.
     Named,
     /// At the instant of `at` or, without that, from the beginning on.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::workload::shared::copy;
 use mumakil_core::mapred::Hadoop;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The cluster and the workload around faults, when they are checked.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,11 @@ pub struct FaultContext<'a> {
 
 impl FaultContext<'_> {
     /// Says so if the workload has no such job; the path begins at the name.
-    pub(super) fn has_job(&self, name: &str) -> Result<(), Problem> {
+    pub(super) fn has_job(&self, name: &str) -> Result<(), YamlProblem> {
         match &self.jobs {
             Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
                 let message = format!("there is no job `{name}` in the workload");
-                let problem = Problem::value(Path::default(), message);
+                let problem = YamlProblem::value(Path::default(), message);
                 Err(problem.nearest(name, jobs.keys().copied()))
             }
             _ => Ok(()),

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use mumakil_base::units::Fraction;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The share of messages between trackers and JobTracker that are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,19 +15,19 @@ use mumakil_yaml::{Path, Problem};
 pub(super) struct Loss(Fraction);
 
 impl FaultKind for Loss {
-    const MOMENT: Moment = Moment::None;
+    const MOMENT: FaultMoment = FaultMoment::None;
     const HOLDS_ALONE: bool = true;
     const DISTURBS_MESSAGES: bool = true;
 
-    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.0 < Fraction::of(1.0) {
             return Ok(());
         }
         let message = "no heartbeat would ever arrive, and no job could begin";
-        Err(Problem::value(Path::default(), message))
+        Err(YamlProblem::value(Path::default(), message))
     }
 
-    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {
         effects.loss = self.0;
     }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::{Doomed, Strikes};
-use super::short::Short;
+use super::doomed::{AttemptFault, StruckAttempts};
+use super::short::ShortForm;
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 
@@ -13,14 +13,14 @@ use mumakil_core::mapred::DoomKind;
 /// started, unless `at_progress` says otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct OutOfMemory(Short<Doomed>);
+pub(super) struct OutOfMemory(ShortForm<StruckAttempts>);
 
-impl Strikes for OutOfMemory {
+impl AttemptFault for OutOfMemory {
     const HOW: DoomKind = DoomKind::OutOfMemory;
     const USUAL: Option<Fraction> = Some(Fraction::ZERO);
 
-    fn whom(&self) -> &Doomed {
-        let Self(Short(doomed)) = self;
+    fn whom(&self) -> &StruckAttempts {
+        let Self(ShortForm(doomed)) = self;
         doomed
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use super::target::FaultTarget;
-use super::whom::WhomFor;
+use super::whom::NodeChoiceFor;
 use mumakil_base::units::SimSpan;
-use mumakil_core::cluster::Cut;
+use mumakil_core::cluster::NetworkCut;
 use mumakil_core::mapred::ToMapOutputs;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Nodes are cut off from all others, and from the JobTracker, which misses them after
 /// `hadoop.expiry`. Attempts on them go on; their heartbeats are lost, and reduces do not reach map
@@ -21,27 +21,28 @@ use mumakil_yaml::{Path, Problem};
 /// itself goes on with what it knew of. Maps still read their input from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Partition(WhomFor<SimSpan>);
+pub(super) struct Partition(NodeChoiceFor<SimSpan>);
 
 impl FaultKind for Partition {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
     const DISTURBS_MESSAGES: bool = true;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.0.lasts.is_zero() {
             let message = "nodes are cut off for more than 0s";
-            return Err(Problem::value(Path::of("for"), message));
+            return Err(YamlProblem::value(Path::of("for"), message));
         }
         Ok(())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (at, until) = (cue.at, cue.at + self.0.lasts);
-        let cut = Arc::new(Cut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
+        let cut =
+            Arc::new(NetworkCut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));

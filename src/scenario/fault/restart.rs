@@ -7,27 +7,27 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::WhomFor;
+use super::whom::NodeChoiceFor;
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::Harm;
+use mumakil_core::mapred::MishapHarm;
 
 /// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
 /// maps that ended there. The machines stay on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Restart(WhomFor<SimSpan>);
+pub(super) struct Restart(NodeChoiceFor<SimSpan>);
 
 impl FaultKind for Restart {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        effects.befall(cue.at, cue.nodes.clone(), Harm::TrackerOutage, Some(self.0.lasts));
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
+        effects.befall(cue.at, cue.nodes.clone(), MishapHarm::TrackerOutage, Some(self.0.lasts));
     }
 }

@@ -27,9 +27,9 @@ pub(super) trait Shorten: Sized {
 
 /// Options that may be written short.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Short<T>(pub(super) T);
+pub(super) struct ShortForm<T>(pub(super) T);
 
-impl<T: Shorten<Bare: Serialize> + Serialize> Serialize for Short<T> {
+impl<T: Shorten<Bare: Serialize> + Serialize> Serialize for ShortForm<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0.bare() {
             Some(bare) => bare.serialize(to),
@@ -38,47 +38,47 @@ impl<T: Shorten<Bare: Serialize> + Serialize> Serialize for Short<T> {
     }
 }
 
-impl<'de, T> Deserialize<'de> for Short<T>
+impl<'de, T> Deserialize<'de> for ShortForm<T>
 where
     T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct ShortVisitor<T>(PhantomData<T>);
 
-        fn lengthen<T: Shorten, E: de::Error>(bare: T::Bare) -> Result<Short<T>, E> {
-            T::lengthen(bare).map(Short).map_err(E::custom)
+        fn lengthen<T: Shorten, E: de::Error>(bare: T::Bare) -> Result<ShortForm<T>, E> {
+            T::lengthen(bare).map(ShortForm).map_err(E::custom)
         }
 
         impl<'de, T> de::Visitor<'de> for ShortVisitor<T>
         where
             T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
         {
-            type Value = Short<T>;
+            type Value = ShortForm<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(T::EXPECTED)
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Short<T>, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ShortForm<T>, E> {
                 lengthen(T::Bare::deserialize(StrDeserializer::new(text))?)
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Short<T>, E> {
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<ShortForm<T>, E> {
                 lengthen(T::Bare::deserialize(U64Deserializer::new(number))?)
             }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Short<T>, E> {
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<ShortForm<T>, E> {
                 lengthen(T::Bare::deserialize(F64Deserializer::new(number))?)
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Short<T>, A::Error> {
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ShortForm<T>, A::Error> {
                 lengthen(T::Bare::deserialize(SeqAccessDeserializer::new(list))?)
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Short<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(Short)
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ShortForm<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(ShortForm)
             }
         }
         from.deserialize_any(ShortVisitor(PhantomData))
     }
 }
 
-impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for Short<T> {
+impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for ShortForm<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("ShortOr{}", T::schema_name()).into()
     }

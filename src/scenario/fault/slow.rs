@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
-use super::target::{FaultTarget, Nodes, Racks};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_core::cluster::Speeds;
-use mumakil_core::mapred::Harm;
-use mumakil_yaml::{Path, Problem};
+use mumakil_core::mapred::MishapHarm;
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Nodes are slow from `at`, or from the beginning, on: their parts have these shares of their usual
 /// speeds. Attempts there go on at another pace from that instant. If a node is slow for several
@@ -20,7 +20,7 @@ use mumakil_yaml::{Path, Problem};
 pub(super) struct SlowFault {
     /// Which nodes; without this and `rack`, all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -46,17 +46,17 @@ pub(super) fn speeds(
     cpu: Option<Fraction>,
     disk: Option<Fraction>,
     network: Option<Fraction>,
-) -> Result<Speeds, Problem> {
+) -> Result<Speeds, YamlProblem> {
     let all = [("cpu", cpu), ("disk", disk), ("network", network)];
     if all.iter().all(|(_, share)| share.is_none()) {
         let message = "it needs a speed: `cpu`, `disk` or `network`, such as `cpu: 0.5`";
-        return Err(Problem::value(Path::default(), message));
+        return Err(YamlProblem::value(Path::default(), message));
     }
     for (key, share) in all {
         // Rounding is no worse than a microsecond in a day then, and nothing takes for ever.
         if share.is_some_and(|share| share.get() < SLOWEST) {
             let message = format!("nothing would ever end there; the least is {SLOWEST}");
-            return Err(Problem::value(Path::of(key), message));
+            return Err(YamlProblem::value(Path::of(key), message));
         }
     }
     let share = |share: Option<Fraction>| share.map_or(1.0, Fraction::get);
@@ -67,19 +67,19 @@ pub(super) fn speeds(
 const SLOWEST: f64 = 0.001;
 
 impl FaultKind for SlowFault {
-    const MOMENT: Moment = Moment::Open;
+    const MOMENT: FaultMoment = FaultMoment::Open;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         speeds(self.cpu, self.disk, self.network).map(drop)
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
-            effects.befall(cue.at, cue.nodes.clone(), Harm::Slow(speeds), self.lasts);
+            effects.befall(cue.at, cue.nodes.clone(), MishapHarm::Slow(speeds), self.lasts);
         }
     }
 }

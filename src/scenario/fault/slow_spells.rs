@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::crashes::needs_time;
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use super::slow::speeds;
-use super::target::{FaultTarget, Nodes, Racks};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
-use mumakil_core::mapred::Harm;
-use mumakil_yaml::Problem;
+use mumakil_core::mapred::MishapHarm;
+use mumakil_yaml::YamlProblem;
 
 /// Nodes are slow now and then, each by itself, as `slow` has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ use mumakil_yaml::Problem;
 pub(super) struct SlowSpells {
     /// Which nodes; without this and `rack`, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -42,20 +42,20 @@ pub(super) struct SlowSpells {
 }
 
 impl FaultKind for SlowSpells {
-    const MOMENT: Moment = Moment::Open;
+    const MOMENT: FaultMoment = FaultMoment::Open;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }
 
-    fn check(&self, _: &FaultContext<'_>) -> Result<(), Problem> {
+    fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         speeds(self.cpu, self.disk, self.network)?;
         needs_time("every", &self.every)
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
-            effects.recur(cue, Harm::Slow(speeds), &self.every, Some(&self.lasts));
+            effects.recur(cue, MishapHarm::Slow(speeds), &self.every, Some(&self.lasts));
         }
     }
 }

@@ -3,28 +3,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::Whom;
-use mumakil_core::mapred::Harm;
+use super::whom::NodeChoice;
+use mumakil_core::mapred::MishapHarm;
 
 /// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a
 /// `stop` of as many has drawn: the first such `start` is for the first such `stop`. A node that is stopped for a
 /// while comes back by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Start(Whom);
+pub(super) struct Start(NodeChoice);
 
 impl FaultKind for Start {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
     const DRAWS_AS: Option<&'static str> = Some("stop");
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        effects.befall(cue.at, cue.nodes.clone(), Harm::Start, None);
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
+        effects.befall(cue.at, cue.nodes.clone(), MishapHarm::Start, None);
     }
 }

@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
-use super::short::{Short, Shorten};
-use super::target::{FaultTarget, Nodes, Racks};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
+use super::short::{ShortForm, Shorten};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::Harm;
+use mumakil_core::mapred::MishapHarm;
 
 /// The nodes that stop, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`,
 /// `{rack: rack-2}`, or a number or share that is drawn: `{nodes: 10 %}`. They stay off until a
 /// `start`, or for as long as `for` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Stop(Short<StopSpec>);
+pub(super) struct Stop(ShortForm<StopSpec>);
 
 /// Nodes that stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(super) struct Stop(Short<StopSpec>);
 struct StopSpec {
     /// Which nodes; without this, all of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -33,29 +33,29 @@ struct StopSpec {
 }
 
 impl Shorten for StopSpec {
-    type Bare = Nodes;
+    type Bare = NodesSpec;
     const EXPECTED: &'static str = "the name of a node, such as node-3, a list of them, `all`, or a \
                                     mapping such as {nodes: 10 %, for: 5min}";
 
-    fn lengthen(nodes: Nodes) -> Result<Self, String> {
+    fn lengthen(nodes: NodesSpec) -> Result<Self, String> {
         Ok(Self { nodes: Some(named(nodes)?), ..Self::default() })
     }
 
-    fn bare(&self) -> Option<&Nodes> {
+    fn bare(&self) -> Option<&NodesSpec> {
         let Self { nodes, rack: None, lasts: None } = self else { return None };
-        nodes.as_ref().filter(|nodes| matches!(nodes, Nodes::All | Nodes::Named(_)))
+        nodes.as_ref().filter(|nodes| matches!(nodes, NodesSpec::All | NodesSpec::Named(_)))
     }
 }
 
 /// Returns nodes that are named; a bare number may be half of a name.
-pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
+pub(super) fn named(nodes: NodesSpec) -> Result<NodesSpec, String> {
     match nodes {
-        Nodes::All | Nodes::Named(_) => Ok(nodes),
-        Nodes::Number(number) => Err(format!(
+        NodesSpec::All | NodesSpec::Named(_) => Ok(nodes),
+        NodesSpec::Number(number) => Err(format!(
             "a node has a name, such as node-3; for {number} nodes that are drawn write \
              {{nodes: {number}}}"
         )),
-        Nodes::Share(share) => {
+        NodesSpec::Share(share) => {
             let share = share.get() * 100.0;
             Err(format!(
                 "a node has a name, such as node-3; for a share that is drawn write \
@@ -66,17 +66,17 @@ pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
 }
 
 impl FaultKind for Stop {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
-        let Self(Short(spec)) = self;
+        let Self(ShortForm(spec)) = self;
         let target = FaultTarget::new(spec.nodes.as_ref(), spec.rack.as_ref());
         Some(target.bare(spec.bare().is_some()))
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let Self(Short(StopSpec { lasts, .. })) = self;
-        let harm = if lasts.is_some() { Harm::Outage } else { Harm::Stop };
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
+        let Self(ShortForm(StopSpec { lasts, .. })) = self;
+        let harm = if lasts.is_some() { MishapHarm::Outage } else { MishapHarm::Stop };
         effects.befall(cue.at, cue.nodes.clone(), harm, *lasts);
     }
 }

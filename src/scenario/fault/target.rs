@@ -1,7 +1,7 @@
 //! Whom a fault strikes: nodes by name, racks, a number or a share of them, or all.
 //!
 //! Those that are not named are drawn from the seed. The draw belongs to the fault alone, see
-//! [`Cue`](super::effects::Cue): of so many nodes the same are drawn whatever else goes wrong.
+//! [`FaultCue`](super::effects::FaultCue): of so many nodes the same are drawn whatever else goes wrong.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,11 +17,11 @@ use super::several::{OneOrList, one_or_list};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;
 use mumakil_core::cluster::{NodeName, RackName, Topology, TrackerId};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Nodes by name, by number or as a share.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Nodes {
+pub(super) enum NodesSpec {
     /// All of them.
     All,
     /// These.
@@ -39,7 +39,7 @@ pub(super) type Racks = OneOrList<RackName>;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FaultTarget<'a> {
     /// Which nodes of the racks; without this, all of them.
-    nodes: Option<&'a Nodes>,
+    nodes: Option<&'a NodesSpec>,
     /// The racks that they stand in; without this, any.
     racks: Option<&'a Racks>,
     /// Whether the nodes stand where the options would, as in `stop: node-3`.
@@ -50,7 +50,7 @@ const NODES: &str = "`all`, nodes such as node-3 or [node-3, node-5], a number o
                      such as 10 %";
 
 impl<'a> FaultTarget<'a> {
-    pub(super) fn new(nodes: Option<&'a Nodes>, racks: Option<&'a Racks>) -> Self {
+    pub(super) fn new(nodes: Option<&'a NodesSpec>, racks: Option<&'a Racks>) -> Self {
         Self { nodes, racks, is_bare: false }
     }
 
@@ -65,16 +65,16 @@ impl<'a> FaultTarget<'a> {
     }
 
     /// Says what of it is not there; the path begins at the options.
-    pub(super) fn check(self, known: &FaultContext<'_>) -> Result<(), Problem> {
+    pub(super) fn check(self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         let at = |key: &str, message| match self.is_bare {
-            true => Problem::value(Path::default(), message),
-            false => Problem::value(Path::of(key), message),
+            true => YamlProblem::value(Path::default(), message),
+            false => YamlProblem::value(Path::of(key), message),
         };
-        if let (Some(Nodes::Named(_)), Some(_)) = (self.nodes, self.racks) {
+        if let (Some(NodesSpec::Named(_)), Some(_)) = (self.nodes, self.racks) {
             let message = "nodes that are named need no rack".to_owned();
             return Err(at("rack", message));
         }
-        if let (Some(Nodes::Named(names)), Some(nodes)) = (self.nodes, known.nodes) {
+        if let (Some(NodesSpec::Named(names)), Some(nodes)) = (self.nodes, known.nodes) {
             for name in names {
                 name.among(nodes).map_err(|message| at("nodes", message))?;
             }
@@ -84,7 +84,7 @@ impl<'a> FaultTarget<'a> {
                 name.among(racks.len() as u32).map_err(|message| at("rack", message))?;
             }
         }
-        let Some(Nodes::Number(number)) = self.nodes else { return Ok(()) };
+        let Some(NodesSpec::Number(number)) = self.nodes else { return Ok(()) };
         let too_few = |nodes: u32, whose: String| {
             let message = format!("{number} nodes cannot be drawn: {whose} {nodes}");
             let hint = format!("draw {nodes} at most, or `all`");
@@ -116,15 +116,15 @@ impl<'a> FaultTarget<'a> {
         pool.sort_unstable();
         pool.dedup();
         let drawn = match self.nodes {
-            None | Some(Nodes::All) => return pool,
-            Some(Nodes::Named(names)) => {
+            None | Some(NodesSpec::All) => return pool,
+            Some(NodesSpec::Named(names)) => {
                 pool = names.iter().map(|name| name.tracker()).collect();
                 pool.sort_unstable();
                 pool.dedup();
                 return pool;
             }
-            Some(Nodes::Number(number)) => *number as usize,
-            Some(Nodes::Share(share)) => {
+            Some(NodesSpec::Number(number)) => *number as usize,
+            Some(NodesSpec::Share(share)) => {
                 ((pool.len() as f64 * share.get()).round() as usize).max(1)
             }
         };
@@ -145,10 +145,10 @@ fn joined<T: fmt::Display>(names: &[T]) -> String {
 impl fmt::Display for FaultTarget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nodes {
-            None | Some(Nodes::All) => f.write_str("all")?,
-            Some(Nodes::Named(names)) => f.write_str(&joined(names))?,
-            Some(Nodes::Number(number)) => write!(f, "{number}")?,
-            Some(Nodes::Share(share)) => write!(f, "{} %", share.get() * 100.0)?,
+            None | Some(NodesSpec::All) => f.write_str("all")?,
+            Some(NodesSpec::Named(names)) => f.write_str(&joined(names))?,
+            Some(NodesSpec::Number(number)) => write!(f, "{number}")?,
+            Some(NodesSpec::Share(share)) => write!(f, "{} %", share.get() * 100.0)?,
         }
         match self.racks {
             None => Ok(()),
@@ -157,7 +157,7 @@ impl fmt::Display for FaultTarget<'_> {
     }
 }
 
-impl Serialize for Nodes {
+impl Serialize for NodesSpec {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::All => to.serialize_str("all"),
@@ -168,41 +168,41 @@ impl Serialize for Nodes {
     }
 }
 
-impl<'de> Deserialize<'de> for Nodes {
+impl<'de> Deserialize<'de> for NodesSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct NodesVisitor;
         impl<'de> de::Visitor<'de> for NodesVisitor {
-            type Value = Nodes;
+            type Value = NodesSpec;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(NODES)
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Nodes, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<NodesSpec, E> {
                 let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
-                let named = text.parse().map(|name| Nodes::Named(vec![name])).ok();
-                let all = (text == "all").then_some(Nodes::All);
-                let share = || text.contains('%').then(share).flatten().map(Nodes::Share);
+                let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
+                let all = (text == "all").then_some(NodesSpec::All);
+                let share = || text.contains('%').then(share).flatten().map(NodesSpec::Share);
                 let nodes = all.or(named).or_else(share);
                 nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Nodes, E> {
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<NodesSpec, E> {
                 let nodes = u32::try_from(number).ok().filter(|number| 0 < *number);
                 nodes
-                    .map(Nodes::Number)
+                    .map(NodesSpec::Number)
                     .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Nodes, A::Error> {
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<NodesSpec, A::Error> {
                 let names = Vec::deserialize(de::value::SeqAccessDeserializer::new(list))?;
                 if names.is_empty() {
                     return Err(de::Error::invalid_length(0, &self));
                 }
-                Ok(Nodes::Named(names))
+                Ok(NodesSpec::Named(names))
             }
         }
         from.deserialize_any(NodesVisitor)
     }
 }
 
-impl JsonSchema for Nodes {
+impl JsonSchema for NodesSpec {
     fn schema_name() -> Cow<'static, str> {
         "Nodes".into()
     }
@@ -237,7 +237,7 @@ mod tests {
     #[serde(default)]
     struct Options {
         #[serde(skip_serializing_if = "Option::is_none")]
-        nodes: Option<Nodes>,
+        nodes: Option<NodesSpec>,
         #[serde(skip_serializing_if = "Option::is_none")]
         rack: Option<Racks>,
     }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::{Doomed, Strikes};
-use super::short::Short;
+use super::doomed::{AttemptFault, StruckAttempts};
+use super::short::ShortForm;
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 
@@ -13,14 +13,14 @@ use mumakil_core::mapred::DoomKind;
 /// lost. Of several that fit an attempt, the last holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct TaskFailures(Short<Doomed>);
+pub(super) struct TaskFailures(ShortForm<StruckAttempts>);
 
-impl Strikes for TaskFailures {
+impl AttemptFault for TaskFailures {
     const HOW: DoomKind = DoomKind::Failure;
     const USUAL: Option<Fraction> = None;
 
-    fn whom(&self) -> &Doomed {
-        let Self(Short(doomed)) = self;
+    fn whom(&self) -> &StruckAttempts {
+        let Self(ShortForm(doomed)) = self;
         doomed
     }
 }

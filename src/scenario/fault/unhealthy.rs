@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::effects::{Cue, Effects};
-use super::kind::{FaultKind, Moment};
+use super::effects::{Effects, FaultCue};
+use super::kind::{FaultKind, FaultMoment};
 use super::target::FaultTarget;
-use super::whom::WhomFor;
+use super::whom::NodeChoiceFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
 
@@ -14,16 +14,16 @@ use mumakil_core::mapred::{Mail, ToTracker};
 /// and get no tasks until it does no more. Attempts there go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Unhealthy(WhomFor<Option<SimSpan>>);
+pub(super) struct Unhealthy(NodeChoiceFor<Option<SimSpan>>);
 
 impl FaultKind for Unhealthy {
-    const MOMENT: Moment = Moment::Named;
+    const MOMENT: FaultMoment = FaultMoment::Named;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }
 
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+    fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         for &node in &cue.nodes {
             let health = |is_well| Mail::Tracker(node, ToTracker::Health(is_well));

@@ -3,24 +3,24 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::short::{Short, Shorten};
+use super::short::{ShortForm, Shorten};
 use super::stop::named;
-use super::target::{FaultTarget, Nodes, Racks};
+use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
 
 /// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`, or a
 /// number or share that is drawn: `{nodes: 10 %}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Whom(Short<WhomSpec>);
+pub(super) struct NodeChoice(ShortForm<NodeChoiceSpec>);
 
 /// Nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct WhomSpec {
+struct NodeChoiceSpec {
     /// Which nodes; without this, all of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
@@ -29,20 +29,20 @@ struct WhomSpec {
 /// Nodes, and for how long something befalls them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhomFor<L: Lasting> {
+pub(super) struct NodeChoiceFor<L: LastingSpan> {
     /// Which nodes; without this, all of the rack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
+    nodes: Option<NodesSpec>,
     /// The rack that they stand in, or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
     #[schemars(description = L::ABOUT)]
-    #[serde(rename = "for", skip_serializing_if = "Lasting::is_endless")]
+    #[serde(rename = "for", skip_serializing_if = "LastingSpan::is_endless")]
     pub(super) lasts: L,
 }
 
 /// A length of time, which may be without end.
-pub(super) trait Lasting: Copy {
+pub(super) trait LastingSpan: Copy {
     /// Its description.
     const ABOUT: &'static str;
 
@@ -55,7 +55,7 @@ pub(super) trait Lasting: Copy {
     }
 }
 
-impl Lasting for SimSpan {
+impl LastingSpan for SimSpan {
     const ABOUT: &'static str = "For how long.";
 
     fn span(self) -> Option<SimSpan> {
@@ -63,7 +63,7 @@ impl Lasting for SimSpan {
     }
 }
 
-impl Lasting for Option<SimSpan> {
+impl LastingSpan for Option<SimSpan> {
     const ABOUT: &'static str = "For how long; without this, for good.";
 
     fn span(self) -> Self {
@@ -71,30 +71,30 @@ impl Lasting for Option<SimSpan> {
     }
 }
 
-impl<L: Lasting> WhomFor<L> {
+impl<L: LastingSpan> NodeChoiceFor<L> {
     pub(super) fn target(&self) -> FaultTarget<'_> {
         FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref())
     }
 }
 
-impl Shorten for WhomSpec {
-    type Bare = Nodes;
+impl Shorten for NodeChoiceSpec {
+    type Bare = NodesSpec;
     const EXPECTED: &'static str = "the name of a node, such as node-3, a list of them, `all`, or a mapping such as \
          {rack: rack-2}";
 
-    fn lengthen(nodes: Nodes) -> Result<Self, String> {
+    fn lengthen(nodes: NodesSpec) -> Result<Self, String> {
         Ok(Self { nodes: Some(named(nodes)?), rack: None })
     }
 
-    fn bare(&self) -> Option<&Nodes> {
+    fn bare(&self) -> Option<&NodesSpec> {
         let Self { nodes, rack: None } = self else { return None };
-        nodes.as_ref().filter(|nodes| matches!(nodes, Nodes::All | Nodes::Named(_)))
+        nodes.as_ref().filter(|nodes| matches!(nodes, NodesSpec::All | NodesSpec::Named(_)))
     }
 }
 
-impl Whom {
+impl NodeChoice {
     pub(super) fn target(&self) -> FaultTarget<'_> {
-        let Self(Short(spec)) = self;
+        let Self(ShortForm(spec)) = self;
         FaultTarget::new(spec.nodes.as_ref(), spec.rack.as_ref()).bare(spec.bare().is_some())
     }
 }

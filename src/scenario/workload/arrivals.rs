@@ -39,12 +39,12 @@ pub struct Arrival {
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
     pub delay: SimSpan,
     /// The way of submission.
-    pub way: Way,
+    pub way: SubmissionWay,
 }
 
 /// The way in which a job is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum SubmissionWay {
     /// The clients of the workload, as its pacing says.
     Paced,
     /// The warm start, at the very beginning.

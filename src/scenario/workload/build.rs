@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arrivals::{Arrival, BatchId, Way, Workload};
+use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use super::site::WorkloadSite;
@@ -11,7 +11,7 @@ use super::spec::{WarmStart, WorkloadSpec};
 use super::submission::Submission;
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::FileId;
-use mumakil_core::mapred::{Auto, Input, JobId, PerSlot, SlotKind};
+use mumakil_core::mapred::{AutoSpan, Input, JobId, PerSlot, SlotKind};
 use mumakil_core::trace::TraceError;
 
 impl Workload {
@@ -70,7 +70,7 @@ impl Workload {
         let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
             if own <= arrival.batch.index() {
-                arrival.way = Way::Warm;
+                arrival.way = SubmissionWay::Warm;
             }
         }
         let start = start.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Workload {
                     place: id,
                     batch,
                     delay: copy.submit,
-                    way: Way::Later,
+                    way: SubmissionWay::Later,
                 });
             }
         }
@@ -111,13 +111,13 @@ impl Workload {
 /// Returns when the first job is submitted, if not when it says so itself.
 fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimSpan> {
     match spec.start {
-        Auto::Fixed(start) => Some(start),
-        Auto::Auto if site.hadoop.behaviour().first_job_waits => {
+        AutoSpan::Fixed(start) => Some(start),
+        AutoSpan::Auto if site.hadoop.behaviour().first_job_waits => {
             // No tracker has registered by then.
             let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)
         }
-        Auto::Auto => None,
+        AutoSpan::Auto => None,
     }
 }
 

@@ -5,13 +5,13 @@
 //! chain whatever it is made of.
 
 use super::arrivals::Workload;
-use super::sets::Sets;
+use super::sets::DisjointSets;
 use mumakil_core::mapred::JobId;
 
 impl Workload {
     /// Returns the chains, in the order of their first jobs; the jobs of each by number.
     pub fn chains(&self) -> Vec<Vec<JobId>> {
-        let mut sets = Sets::new(self.follows.len());
+        let mut sets = DisjointSets::new(self.follows.len());
         let mut is_tied = vec![false; self.follows.len()];
         for (batch, before) in self.follows.iter().enumerate() {
             for other in before.iter().map(|other| other.index()) {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::format::{Contents, ForeignJob, Format, Formats, Trace, TraceJob, other};
+use super::format::{ForeignJob, Format, FormatContents, Formats, Trace, TraceJob, other};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
@@ -43,10 +43,12 @@ impl Trace {
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
         match format.contents() {
-            Contents::Jobs(read) | Contents::List { read, .. } => {
+            FormatContents::Jobs(read) | FormatContents::List { read, .. } => {
                 read(format, path, block, strictness)
             }
-            Contents::Hosts(_) | Contents::Generator { .. } => Err(other(path, format, "jobs")),
+            FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
+                Err(other(path, format, "jobs"))
+            }
         }
     }
 
@@ -136,14 +138,14 @@ impl Trace {
     /// If they cannot be written, or files of the format do not hold jobs.
     pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
         match self.format.contents() {
-            Contents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
+            FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
                 TraceJob::Foreign(job) => job.write_to(&mut to),
                 TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
             }),
-            Contents::List { write, .. } => {
+            FormatContents::List { write, .. } => {
                 write(&self.own().cloned().collect::<Vec<_>>(), &mut to)
             }
-            Contents::Hosts(_) | Contents::Generator { .. } => {
+            FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
                 let what = format!("{} hold no jobs that could be written", self.format);
                 Err(io::Error::new(io::ErrorKind::Unsupported, what))
             }
@@ -159,7 +161,7 @@ pub fn converted(
     block: Bytes,
 ) -> Option<(Trace, BTreeMap<String, u64>)> {
     let make = format.target()?.make;
-    let is_own = matches!(format.contents(), Contents::List { .. });
+    let is_own = matches!(format.contents(), FormatContents::List { .. });
     let mut copies: Vec<JobEntry> = match is_own {
         true => entries.to_vec(),
         false => entries.iter().flat_map(JobEntry::copies).collect(),
@@ -297,7 +299,9 @@ mod tests {
         let path =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fuzz/seeds/sls/synth-newer.json");
         let format = Formats::builtin().recognise(Path::new(path)).unwrap();
-        let Contents::Generator { draw, size } = format.contents() else { panic!("a generator") };
+        let FormatContents::Generator { draw, size } = format.contents() else {
+            panic!("a generator")
+        };
         let drawn = |seed| draw(Path::new(path), seed).unwrap();
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));

@@ -44,7 +44,7 @@ pub trait Format: Send + Sync {
     }
 
     /// Returns what its files hold, and how that is read.
-    fn contents(&self) -> Contents;
+    fn contents(&self) -> FormatContents;
 
     /// Returns how jobs are written in it, if they can be.
     fn target(&self) -> Option<ConversionTarget> {
@@ -59,7 +59,7 @@ pub trait Format: Send + Sync {
 
 /// The contents of a format's files, and how they are read.
 #[derive(Clone, Copy)]
-pub enum Contents {
+pub enum FormatContents {
     /// Jobs of another tool; [`Trace::of`] reads most.
     Jobs(ReadJobs),
     /// Jobs as a scenario lists them.
@@ -322,7 +322,7 @@ mod tests {
         fn has_line(&self, line: &[u8]) -> bool {
             JobTable.has_line(line)
         }
-        fn contents(&self) -> Contents {
+        fn contents(&self) -> FormatContents {
             JobTable.contents()
         }
         fn target(&self) -> Option<ConversionTarget> {

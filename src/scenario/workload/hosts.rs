@@ -14,11 +14,11 @@ pub(super) struct Hosts<'a> {
     met: FxHashMap<String, TrackerId>,
     /// Those that are none of the cluster's nodes.
     unknown: FxHashSet<String>,
-    first_unknown: Option<Stranger>,
+    first_unknown: Option<UnknownHost>,
 }
 
 /// A host that is none of the cluster's nodes, and the job that speaks of it.
-struct Stranger {
+struct UnknownHost {
     host: String,
     place: TextPlace,
     job: String,
@@ -50,7 +50,7 @@ impl<'a> Hosts<'a> {
             return;
         }
         self.unknown.insert(host.to_owned());
-        self.first_unknown.get_or_insert_with(|| Stranger {
+        self.first_unknown.get_or_insert_with(|| UnknownHost {
             host: host.to_owned(),
             place,
             job: job.to_owned(),
@@ -74,7 +74,7 @@ impl<'a> Hosts<'a> {
     /// If no host is: then the topology is that of another trace.
     pub(super) fn unknown(self, trace: &Path) -> Result<Option<String>, TraceError> {
         let hosts = self.unknown.len() as u64;
-        let Some(Stranger { host, place, job }) = self.first_unknown else { return Ok(None) };
+        let Some(UnknownHost { host, place, job }) = self.first_unknown else { return Ok(None) };
         if self.met.is_empty() {
             let what = format!("none of the trace's {hosts} hosts, such as {host:?}, is a node");
             let hint = Some("name the topology that belongs to the trace".into());

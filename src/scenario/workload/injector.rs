@@ -7,8 +7,8 @@
 
 use std::cmp::Reverse;
 
-use super::arrivals::{Arrival, BatchId, Way, Workload};
-use super::stress::{Due, StressStep};
+use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
+use super::stress::{DueJobs, StressStep};
 use super::submission::Pacing;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Core, JobId, Load, Outbox, StopReason, ToInjector, ToJobTracker};
@@ -19,7 +19,7 @@ pub struct JobInjector {
     arrivals: Vec<Arrival>,
     batches: Vec<Batch>,
     /// When each job is due of which that is known, until it is submitted; the next one first.
-    due: Due,
+    due: DueJobs,
     pacing: Pacing,
     /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
     warm: Vec<JobId>,
@@ -58,7 +58,7 @@ impl JobInjector {
             batch.left += 1;
         }
         let left = arrivals.len();
-        let (due, wake) = (Due::new(), SimTime::NEVER);
+        let (due, wake) = (DueJobs::new(), SimTime::NEVER);
         let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
@@ -73,10 +73,12 @@ impl JobInjector {
         for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
             let arrival = &self.arrivals[id.index()];
             match arrival.way {
-                Way::Paced => self.due.push(Reverse((now + arrival.delay, arrival.place, id))),
-                Way::Warm => self.warm.push(id),
+                SubmissionWay::Paced => {
+                    self.due.push(Reverse((now + arrival.delay, arrival.place, id)))
+                }
+                SubmissionWay::Warm => self.warm.push(id),
                 // Its message is on its way.
-                Way::Later => {}
+                SubmissionWay::Later => {}
             }
         }
     }
@@ -158,7 +160,7 @@ impl JobInjector {
         let arrival = &self.arrivals[id.index()];
         match &mut self.pacing {
             Pacing::Replay => {}
-            Pacing::Closed { think, free_at } if arrival.way == Way::Paced => {
+            Pacing::Closed { think, free_at } if arrival.way == SubmissionWay::Paced => {
                 free_at.push_back(now + *think);
             }
             Pacing::Closed { .. } => {}

@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
-use super::arrivals::{Arrival, BatchId, Way, Workload};
+use super::arrivals::{Arrival, BatchId, SubmissionWay, Workload};
 use super::shares::ReduceShares;
 use super::submission::Submission;
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
 use mumakil_base::units::{Bytes, Count, Factor, Rate, SimSpan};
 use mumakil_core::cluster::FileId;
 use mumakil_core::mapred::{
-    Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
+    ExpectedJob, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
     TaskTimes, Traced,
 };
 use mumakil_yaml as yaml;
@@ -185,11 +185,11 @@ impl JobEntry {
     }
 
     /// Returns what is known of its jobs before they arrive.
-    pub fn expected(&self) -> Expected<'_> {
+    pub fn expected(&self) -> ExpectedJob<'_> {
         let map = self.maps.is_none_or(|maps| 0 < maps.get());
         let has_tasks = PerSlot { map, reduce: 0 < self.reduces.get() };
         let memory = PerSlot { map: self.map_memory, reduce: self.reduce_memory };
-        Expected::new(&self.user, self.pool.as_deref(), has_tasks, memory)
+        ExpectedJob::new(&self.user, self.pool.as_deref(), has_tasks, memory)
     }
 
     /// Returns the fields that do not have their defaults, so that a long list stays about as short as
@@ -482,7 +482,7 @@ impl Workload {
                 place: place as u32,
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
-                way: Way::Paced,
+                way: SubmissionWay::Paced,
             }
         });
         let batch = |entry: usize| BatchId(entry as u32);

@@ -26,10 +26,10 @@ use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
 use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 use mumakil_core::mapred::Priority;
 use mumakil_core::trace::TraceError;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 pub use arrivals::Arrivals;
-pub use names::{Names, Several};
+pub use names::{NameChoices, Names};
 
 /// Jobs of several types, drawn by chance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -164,7 +164,7 @@ pub struct JobType {
 /// moves.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-enum Aspect {
+enum DrawnAspect {
     Order,
     Arrivals,
     User,
@@ -183,20 +183,20 @@ enum Aspect {
 
 /// The random streams of one job, or of what jobs have in common.
 #[derive(Clone, Copy)]
-struct Lot {
+struct JobStreams {
     seed: u64,
     /// The place of the job's type among all.
     place: usize,
     rank: u32,
 }
 
-impl Lot {
-    fn rng(self, aspect: Aspect) -> ChaCha8Rng {
+impl JobStreams {
+    fn rng(self, aspect: DrawnAspect) -> ChaCha8Rng {
         let subject = (self.place as u64) << 32 | u64::from(self.rank) << 8 | aspect as u64;
         stream(self.seed, Purpose::Workload, subject)
     }
 
-    fn draw<T: Quantity>(self, aspect: Aspect, dist: &Dist<T>) -> T {
+    fn draw<T: Quantity>(self, aspect: DrawnAspect, dist: &Dist<T>) -> T {
         dist.sample(&mut self.rng(aspect))
     }
 }
@@ -223,7 +223,7 @@ impl Source for Mix {
         Ok(FoundJobs { jobs: self.draw(site.seed), ..FoundJobs::default() })
     }
 
-    fn drawn(&self, seed: u64, problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
+    fn drawn(&self, seed: u64, problems: &mut Vec<YamlProblem>) -> Option<Vec<JobEntry>> {
         Some(check::draw(self, seed, problems))
     }
 
@@ -243,8 +243,9 @@ impl Mix {
     pub fn draw(&self, seed: u64) -> Vec<JobEntry> {
         let members = self.members();
         let mut ranks = vec![0; self.types.len()];
-        let arrivals =
-            self.arrivals.instants(Lot { seed, place: 0, rank: 0 }.rng(Aspect::Arrivals));
+        let arrivals = self
+            .arrivals
+            .instants(JobStreams { seed, place: 0, rank: 0 }.rng(DrawnAspect::Arrivals));
         let arrivals = arrivals.take_while(|at| self.duration.is_none_or(|end| *at <= end));
         let most = self.said().unwrap_or(Self::MOST.into()) as usize;
         let mut jobs = Vec::new();
@@ -290,7 +291,7 @@ impl Mix {
     /// Returns the types of the jobs that follow none, one after the other, without end.
     fn order(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + '_> {
         let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
-        let rng = move |rank| Lot { seed, place: 0, rank }.rng(Aspect::Order);
+        let rng = move |rank| JobStreams { seed, place: 0, rank }.rng(DrawnAspect::Order);
         if types().any(|(_, of)| of.count.is_some()) {
             // Each round like a pack of cards.
             let copies = types().flat_map(|(place, of)| {
@@ -314,35 +315,36 @@ impl Mix {
     /// Returns the job of a type in a family.
     fn job(&self, seed: u64, place: usize, family: &Family) -> JobEntry {
         let (name, of) = self.types.get_index(place).expect("a place of a type");
-        let lot = Lot { seed, place, rank: family.rank };
-        let first = Lot { place: family.first, ..lot };
+        let lot = JobStreams { seed, place, rank: family.rank };
+        let first = JobStreams { place: family.first, ..lot };
         let own = |names: &Names, aspect| names.get(family.rank, &mut lot.rng(aspect));
         let common = |names: &Names, aspect| names.get(family.number, &mut first.rng(aspect));
         let time = |aspect, dist: &Dist<SimSpan>| {
             SimSpan::from_f64(lot.draw(aspect, dist).as_f64() * self.time_factor.get()).into()
         };
-        let maps = lot.draw(Aspect::Maps, &of.maps);
-        let reduces = lot.draw(Aspect::Reduces, &of.reduces);
+        let maps = lot.draw(DrawnAspect::Maps, &of.maps);
+        let reduces = lot.draw(DrawnAspect::Reduces, &of.reduces);
         let writers = if reduces.get() == 0 { maps } else { reduces };
         let all = |bytes: Bytes, tasks: TaskCount| {
             Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))
         };
-        let input = of.map_input.as_ref().map(|input| all(lot.draw(Aspect::MapInput, input), maps));
+        let input =
+            of.map_input.as_ref().map(|input| all(lot.draw(DrawnAspect::MapInput, input), maps));
         let rank = family.rank;
         JobEntry {
             submit: if of.after.is_empty() {
                 family.submit
             } else {
-                lot.draw(Aspect::Delay, &of.delay)
+                lot.draw(DrawnAspect::Delay, &of.delay)
             },
             after: of.after.iter().map(|before| format!("{before}-{rank}")).collect(),
             user: match &of.user {
-                Some(names) => own(names, Aspect::User),
-                None => common(&self.user, Aspect::User),
+                Some(names) => own(names, DrawnAspect::User),
+                None => common(&self.user, DrawnAspect::User),
             },
             pool: match &of.pool {
-                Some(names) => Some(own(names, Aspect::Pool)),
-                None => self.pool.as_ref().map(|names| common(names, Aspect::Pool)),
+                Some(names) => Some(own(names, DrawnAspect::Pool)),
+                None => self.pool.as_ref().map(|names| common(names, DrawnAspect::Pool)),
             },
             class: Some(of.class.as_ref().unwrap_or(name).clone()),
             priority: of.priority,
@@ -351,14 +353,14 @@ impl Mix {
             reduces,
             input,
             file: of.file.clone(),
-            shuffle: all(lot.draw(Aspect::ReduceInput, &of.reduce_input), reduces),
-            output: all(lot.draw(Aspect::Output, &of.output), writers),
+            shuffle: all(lot.draw(DrawnAspect::ReduceInput, &of.reduce_input), reduces),
+            output: all(lot.draw(DrawnAspect::Output, &of.output), writers),
             reduce_shares: of.reduce_shares.clone(),
-            map_time: of.map_time.as_ref().map(|dist| time(Aspect::MapTime, dist)),
+            map_time: of.map_time.as_ref().map(|dist| time(DrawnAspect::MapTime, dist)),
             map_rate: of.map_rate,
-            shuffle_time: of.shuffle_time.as_ref().map(|dist| time(Aspect::ShuffleTime, dist)),
-            sort_time: time(Aspect::SortTime, &of.sort_time),
-            reduce_time: of.reduce_time.as_ref().map(|dist| time(Aspect::ReduceTime, dist)),
+            shuffle_time: of.shuffle_time.as_ref().map(|dist| time(DrawnAspect::ShuffleTime, dist)),
+            sort_time: time(DrawnAspect::SortTime, &of.sort_time),
+            reduce_time: of.reduce_time.as_ref().map(|dist| time(DrawnAspect::ReduceTime, dist)),
             reduce_rate: of.reduce_rate,
             noise: of.noise.clone(),
             penalty: of.penalty.clone(),

@@ -1,9 +1,9 @@
 //! Which of the numbers from zero belong together.
 
 /// Disjoint sets of numbers: each leads to a smaller one of its set, and at last to the first of it.
-pub(super) struct Sets(Vec<usize>);
+pub(super) struct DisjointSets(Vec<usize>);
 
-impl Sets {
+impl DisjointSets {
     /// Returns so many numbers, each a set by itself.
     pub(super) fn new(count: usize) -> Self {
         Self((0..count).collect())

@@ -9,5 +9,5 @@ mod synth;
 pub use record::{SlsJob, SlsRack, SlsTask};
 pub use source::Sls;
 pub use synth::{
-    Amount, Synth, SynthClass, SynthDist, SynthSample, SynthTask, SynthWorkload, TimeSample,
+    Synth, SynthAmount, SynthClass, SynthDist, SynthSample, SynthTask, SynthWorkload, TimeSample,
 };

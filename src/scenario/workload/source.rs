@@ -16,10 +16,10 @@ use super::format::{Format, Trace, other};
 use super::jobs::JobEntry;
 use super::site::WorkloadSite;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
-use mumakil_yaml::{self as yaml, Path, Problem};
+use mumakil_yaml::{self as yaml, Path, YamlProblem};
 
 /// Where the jobs of a run come from, with the options of the scenario.
-pub trait Source: Erased + fmt::Debug + Send + Sync {
+pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
     /// Returns the jobs; notes the digests of the files that they come from.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
     }
 
     /// Returns what is wrong with the options though each can be read; paths begin at the options.
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<YamlProblem> {
         Vec::new()
     }
 
@@ -54,7 +54,7 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
 
     /// Returns the jobs that are drawn with a seed, if that needs no file, and adds what is wrong with
     /// the options. Such jobs are checked as those are that are written out.
-    fn drawn(&self, _seed: u64, _problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
+    fn drawn(&self, _seed: u64, _problems: &mut Vec<YamlProblem>) -> Option<Vec<JobEntry>> {
         None
     }
 
@@ -74,7 +74,7 @@ pub trait SourceKind: Source + Clone + Serialize + DeserializeOwned + JsonSchema
 }
 
 /// The methods that every kind of workload has by its type, without naming the type.
-pub trait Erased {
+pub trait AnyWorkload {
     /// Returns the key of the options below `workload:`.
     fn key(&self) -> &'static str;
     /// Returns the same again.
@@ -83,7 +83,7 @@ pub trait Erased {
     fn options(&self) -> Value;
 }
 
-impl<S: SourceKind> Erased for S {
+impl<S: SourceKind> AnyWorkload for S {
     fn key(&self) -> &'static str {
         S::KEY
     }

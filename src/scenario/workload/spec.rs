@@ -9,7 +9,7 @@ use super::source::Source;
 use super::submission::Submission;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
-use mumakil_core::mapred::Auto;
+use mumakil_core::mapred::AutoSpan;
 use mumakil_core::trace::TraceFile;
 
 /// The jobs that arrive, from one source, and when they are submitted.
@@ -32,7 +32,7 @@ pub struct WorkloadSpec {
     pub submission: Submission,
     /// When the first job is submitted; the others keep their distance from it. `auto`: as the
     /// jobs' own times say, and in Mumak's model when every tracker has sent a heartbeat.
-    pub start: Auto,
+    pub start: AutoSpan,
     /// Work that fills the cluster before the first job comes; its own jobs are in no statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<WarmStart>,
@@ -57,7 +57,7 @@ pub struct WarmStart {
     /// How long it may take to fill these slots before the workload begins. `auto` is as many
     /// heartbeats as a node has slots, and a few more.
     #[serde(default)]
-    pub settle: Auto,
+    pub settle: AutoSpan,
 }
 
 /// Writes each source under its key.

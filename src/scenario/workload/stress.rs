@@ -24,7 +24,7 @@ pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
 const MOST_MAP_WORK: f64 = 2.0;
 
 /// Jobs that are due, the next one first: when, and where they stand among those of one instant.
-pub(super) type Due = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
+pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 
 /// The state of such a submission.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) struct Stress {
     /// How long after a look in vain the next probe comes.
     wait: SimSpan,
     /// The looks that have no answer yet.
-    looks: VecDeque<Look>,
+    looks: VecDeque<StressQuestion>,
     /// Whether a look waits until the last one is answered.
     looks_again: bool,
     /// The jobs that run, in the order of their submission.
@@ -68,7 +68,7 @@ pub(super) enum StressStep {
 
 /// A question that was asked.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct StressQuestion {
     /// The job that came next then.
     next: JobId,
     /// Whether it is the planned probe, which is over with it.
@@ -98,7 +98,7 @@ impl Stress {
     pub(super) fn step(
         &mut self,
         now: SimTime,
-        due: &mut Due,
+        due: &mut DueJobs,
         out: &mut Outbox,
     ) -> Option<StressStep> {
         if let Some(start) = self.start.take() {
@@ -133,7 +133,7 @@ impl Stress {
     }
 
     /// Lets another job be the next one.
-    pub(super) fn fetch(&mut self, due: &mut Due) {
+    pub(super) fn fetch(&mut self, due: &mut DueJobs) {
         self.next = due.pop().map(|Reverse((.., job))| job);
     }
 
@@ -155,7 +155,7 @@ impl Stress {
     }
 
     /// Looks at the load, as long as there are jobs to come.
-    pub(super) fn look(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) {
+    pub(super) fn look(&mut self, is_probe: bool, due: &mut DueJobs, out: &mut Outbox) {
         if !self.ask(is_probe, due, out) && is_probe {
             // It was the planned one, and no answer will say that it is over.
             self.probe = None;
@@ -163,7 +163,7 @@ impl Stress {
     }
 
     /// Returns whether there was something to ask, and nobody who asks it anyway.
-    fn ask(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) -> bool {
+    fn ask(&mut self, is_probe: bool, due: &mut DueJobs, out: &mut Outbox) -> bool {
         if self.next.is_none() {
             self.fetch(due);
         }
@@ -176,7 +176,7 @@ impl Stress {
             self.looks_again = true;
             return false;
         }
-        self.looks.push_back(Look { next, is_probe });
+        self.looks.push_back(StressQuestion { next, is_probe });
         out.send(ToJobTracker::AskLoad(Arc::new(self.running.clone())));
         true
     }
@@ -186,10 +186,10 @@ impl Stress {
         &mut self,
         now: SimTime,
         load: &Load,
-        due: &mut Due,
+        due: &mut DueJobs,
         out: &mut Outbox,
     ) -> usize {
-        let Some(Look { next, is_probe }) = self.looks.pop_front() else { return 0 };
+        let Some(StressQuestion { next, is_probe }) = self.looks.pop_front() else { return 0 };
         if is_probe {
             self.probe = None;
         }
@@ -250,7 +250,7 @@ mod tests {
     /// A submission of jobs 0, 1, … from 10 s on, on two trackers of five map slots each.
     struct Bench {
         stress: Stress,
-        due: Due,
+        due: DueJobs,
         out: Outbox,
         submitted: Vec<(u64, u32)>,
         lost: usize,

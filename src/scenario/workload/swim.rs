@@ -6,4 +6,4 @@ mod sizes;
 pub(crate) mod source;
 
 pub use record::SwimJob;
-pub use source::{AtLeast, Between, Mapping, Swim, SwimPace};
+pub use source::{AtLeast, Mapping, Swim, SwimPace, SwimRange};

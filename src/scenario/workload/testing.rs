@@ -12,14 +12,14 @@ use mumakil_core::mapred::Hadoop;
 use mumakil_core::trace::TraceError;
 
 /// A cluster, and a folder for the files of a workload.
-pub(super) struct Ground {
+pub(super) struct WorkloadGround {
     pub(super) folder: TempDir,
     hadoop: Hadoop,
     cluster: ClusterSpec,
     topology: Topology,
 }
 
-impl Ground {
+impl WorkloadGround {
     /// Returns a plain cluster of so many nodes.
     pub(super) fn new(nodes: u32, block: Bytes) -> Self {
         let cluster = include_str!("../../../scenarios/clusters/default.yaml");

@@ -62,7 +62,7 @@ pub(super) const THEMES: [&str; 11] = [
 ];
 
 /// Draws a case.
-pub(super) struct Artist<'s> {
+pub(super) struct CaseDrawer<'s> {
     rng: ChaCha8Rng,
     seed: u64,
     schema: &'s Json,
@@ -74,7 +74,7 @@ pub(super) struct Artist<'s> {
     distributed: Option<String>,
 }
 
-impl<'s> Artist<'s> {
+impl<'s> CaseDrawer<'s> {
     pub(super) fn new(seed: u64, schema: &'s Json, policy: Option<&'s str>) -> Self {
         let mut rng = stream(seed, Purpose::Chaos, 0);
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");

@@ -3,14 +3,14 @@
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::Tally;
+use super::HuntTally;
 use super::starvation::starves;
-use super::trial::{Case, Evidence, Observed, Trial};
+use super::trial::{Case, RunEvidence, RunObservations, Trial};
 use mumakil_base::random::{Dist, Shape};
 use mumakil_base::units::tell::count;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
-use mumakil_policies::external::protocol::Heard;
+use mumakil_policies::external::protocol::WireFromPolicy;
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
 use mumakil_scenario::Scenario;
@@ -34,7 +34,7 @@ const FOR_EVER: [&str; 8] = [
 ];
 
 /// Says what is wrong with a case, if it is what this one looks for.
-pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<Wrong>;
+pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
 pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
     [breaks_down, breaks_invariants, could_go_on, has_no_end, differs_without_actors];
@@ -44,9 +44,9 @@ pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
 
 /// Something that is wrong with a case.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong {
+pub(super) struct CaseFlaw {
     /// The count that it adds to.
-    pub(super) count: fn(&mut Tally) -> &mut u64,
+    pub(super) count: fn(&mut HuntTally) -> &mut u64,
     /// Signs of the mistake, which are the same where the mistake is the same, as far as one can tell.
     signs: Vec<String>,
     /// All of it, in a line or several.
@@ -55,7 +55,7 @@ pub(super) struct Wrong {
     pub(super) said: Vec<String>,
 }
 
-impl Wrong {
+impl CaseFlaw {
     /// The same is wrong where the first line of `what` is the same, but for numbers and the instant.
     pub(super) fn new(what: &str, words: impl Into<String>) -> Self {
         let (signs, words) = (vec![sign(what)], words.into());
@@ -79,12 +79,12 @@ fn sign(what: &str) -> String {
     sentence.replace(|c: char| c.is_ascii_digit(), "")
 }
 
-fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     broken_down(&case.first)
 }
 
 /// A policy failed, or something panicked.
-fn broken_down(run: &Evidence) -> Option<Wrong> {
+fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
     let words = match run.result.as_ref().err()? {
         // That is a judge's own doing.
         EmulationError::PolicyFailed { .. } if run.seen.starved.is_some() => return None,
@@ -92,10 +92,10 @@ fn broken_down(run: &Evidence) -> Option<Wrong> {
         error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }) => error.to_string(),
         _ => return None,
     };
-    Some(Wrong { said: run.seen.said.clone(), ..Wrong::new(&words, &words) })
+    Some(CaseFlaw { said: run.seen.said.clone(), ..CaseFlaw::new(&words, &words) })
 }
 
-fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let verifier = case.first.result.as_ref().ok()?.verifier.as_ref()?;
     let all = verifier.violations();
     let mut words = "the run broke its invariants:".to_owned();
@@ -105,11 +105,11 @@ fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
         words += &format!("\n  and {} more", count(more));
     }
     let signs = all.iter().map(|one| sign(&one.breach.to_string())).collect();
-    (!all.is_empty()).then(|| Wrong { signs, ..Wrong::new("", words) })
+    (!all.is_empty()).then(|| CaseFlaw { signs, ..CaseFlaw::new("", words) })
 }
 
 /// It was said that nothing could move, and something does.
-fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     if !matches!(run.stop, StopReason::Stalled(_)) || may_move_by_chance(case) {
         return None;
@@ -119,17 +119,20 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
     let scenario = Scenario { until: Some(until), ..case.scenario.clone() };
     let options = Options { outlasts: true, ..Options::default() };
-    let outlasted =
-        trial.run(&scenario, Observed { after: Some(stalled_at), ..Observed::default() }, options);
+    let outlasted = trial.run(
+        &scenario,
+        RunObservations { after: Some(stalled_at), ..RunObservations::default() },
+        options,
+    );
     broken_down(&outlasted).or_else(|| {
         let what = "it was no stall";
         let words = format!("{what}: {}", outlasted.seen.late?);
-        Some(Wrong { count: |tally| &mut tally.stalled, ..Wrong::new(what, words) })
+        Some(CaseFlaw { count: |tally| &mut tally.stalled, ..CaseFlaw::new(what, words) })
     })
 }
 
 /// It has no end, though nothing goes wrong for ever and little gets done.
-fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     // On machines slowed to a hundredth of a hundredth a task takes days: that is no fault, nor is it one
     // that the machine on which chaos runs is busy.
@@ -137,42 +140,45 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     let is_over = matches!(run.stop, StopReason::TimeUp | StopReason::TimeLimit);
     let words = "it has no end: jobs are left after 30 days";
     let is_wrong = is_over && !is_slow && !has(case.tree, &FOR_EVER);
-    is_wrong.then(|| Wrong { count: |tally| &mut tally.endless, ..Wrong::new(words, words) })
+    is_wrong.then(|| CaseFlaw { count: |tally| &mut tally.endless, ..CaseFlaw::new(words, words) })
 }
 
 /// A second run goes without actors, and its trackers tell everything with each heartbeat: neither
 /// mailboxes nor what trackers leave unsaid may show in any event.
-fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
     let options = Options {
         transport: Transport::Bare,
-        around: Some(Box::new(|policy| Box::new(Attentive(policy)))),
+        around: Some(Box::new(|policy| Box::new(AttentivePolicy(policy)))),
         ..Options::default()
     };
-    let seen = Observed { hash: Some(Sha256::new()), ..Observed::default() };
+    let seen = RunObservations { hash: Some(Sha256::new()), ..RunObservations::default() };
     let again = &*case.again.insert(trial.run(&case.scenario, seen, options));
-    let hash = |run: &Evidence| run.seen.hash.clone().map(Sha256::finalize);
+    let hash = |run: &RunEvidence| run.seen.hash.clone().map(Sha256::finalize);
     let is_same = again.result.is_ok() && hash(again) == hash(&case.first);
     let words = "the same run gave other events when it was done again, without actors and with whole \
                  heartbeats";
-    (!is_same).then(|| Wrong::new(words, words))
+    (!is_same).then(|| CaseFlaw::new(words, words))
 }
 
 /// A program answers the same questions in another way when the case is run again.
-fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let Some(StopReason::Done | StopReason::Stalled(_)) = case.first.stop() else { return None };
-    let again = trial.run(&case.scenario, Observed::default(), Options::default());
+    let again = trial.run(&case.scenario, RunObservations::default(), Options::default());
     let again = case.again.insert(again);
     parted(&case.first.seen.exchanges, &again.seen.exchanges)
 }
 
 /// Returns where two runs of the same case part, if they do.
-pub(super) fn parted(first: &[(Vec<u8>, Vec<u8>)], second: &[(Vec<u8>, Vec<u8>)]) -> Option<Wrong> {
+pub(super) fn parted(
+    first: &[(Vec<u8>, Vec<u8>)],
+    second: &[(Vec<u8>, Vec<u8>)],
+) -> Option<CaseFlaw> {
     let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
         // The same may be said in two ways: a mapping has no order.
-        let read = |line: &[u8]| serde_json::from_slice::<Heard>(line).ok();
+        let read = |line: &[u8]| serde_json::from_slice::<WireFromPolicy>(line).ok();
         one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
     };
     let place = first.iter().zip(second).position(differ)?;
@@ -196,13 +202,13 @@ pub(super) fn parted(first: &[(Vec<u8>, Vec<u8>)], second: &[(Vec<u8>, Vec<u8>)]
         shown(&first[place].1),
         shown(&second[place].1),
     );
-    Some(Wrong::new(what, words))
+    Some(CaseFlaw::new(what, words))
 }
 
 /// A policy that is told all that trackers may say.
-struct Attentive(Box<dyn Scheduler>);
+struct AttentivePolicy(Box<dyn Scheduler>);
 
-impl Wrapper for Attentive {
+impl Wrapper for AttentivePolicy {
     fn inner(&self) -> &dyn Scheduler {
         &*self.0
     }

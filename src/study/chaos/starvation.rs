@@ -9,9 +9,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::draw;
-use super::judge::{Wrong, may_move_by_chance};
+use super::judge::{CaseFlaw, may_move_by_chance};
 use super::subject::under;
-use super::trial::{Case, Observed, Trial};
+use super::trial::{Case, RunObservations, Trial};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -24,7 +24,7 @@ use mumakil_run::emulation::Options;
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
 /// A job starves, or the run stalls, and neither would under `fifo`.
-pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
+pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let words = match (&case.first.seen.starved, case.first.stop()) {
         (Some(words), _) => words.clone(),
         (None, Some(StopReason::Stalled(stall))) => {
@@ -34,21 +34,21 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Wrong> {
     };
     let fifo = draw::read(&under(case.tree, &"fifo".into()), trial.registry).ok()?;
     let ends = || {
-        let run = trial.run(&fifo, Observed::default(), Options::default());
+        let run = trial.run(&fifo, RunObservations::default(), Options::default());
         run.stop() == Some(&StopReason::Done)
     };
     let rule = "a job with something to launch gets a slot before long; under `fifo` this run comes to its end";
     let what = "a job starves";
     (!may_move_by_chance(case) && ends())
-        .then(|| Wrong::new(what, format!("{what}: {words}\n  {rule}")))
+        .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
 }
 
 /// A policy that is watched: a job that it passes over for too long has starved, and ends the run.
-pub(super) struct Watched {
+pub(super) struct WatchedPolicy {
     policy: Box<dyn Scheduler>,
     /// Since when each job is passed over, by number.
     passed_over: Vec<PerSlot<Option<PassedOver>>>,
-    seen: Arc<Mutex<Observed>>,
+    seen: Arc<Mutex<RunObservations>>,
 }
 
 /// A job that got nothing though a slot was free for it.
@@ -61,8 +61,8 @@ struct PassedOver {
     is_at: (u32, u32),
 }
 
-impl Watched {
-    pub(super) const fn new(policy: Box<dyn Scheduler>, seen: Arc<Mutex<Observed>>) -> Self {
+impl WatchedPolicy {
+    pub(super) const fn new(policy: Box<dyn Scheduler>, seen: Arc<Mutex<RunObservations>>) -> Self {
         Self { policy, passed_over: Vec::new(), seen }
     }
 
@@ -101,7 +101,7 @@ impl Watched {
     }
 }
 
-impl Wrapper for Watched {
+impl Wrapper for WatchedPolicy {
     fn inner(&self) -> &dyn Scheduler {
         &*self.policy
     }

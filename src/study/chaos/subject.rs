@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
-use super::draw::Artist;
+use super::draw::CaseDrawer;
 use super::judge::{self, CaseJudge};
 use mumakil_base::units::SimSpan;
 use mumakil_scenario::Registry;
@@ -32,10 +32,10 @@ impl Subject {
     pub(super) fn draw(&self, seed: u64, schema: &Json, registry: &Registry) -> Value {
         match self {
             Self::Mumakil { policy } => {
-                Artist::new(seed, schema, policy.as_deref()).scenario(registry)
+                CaseDrawer::new(seed, schema, policy.as_deref()).scenario(registry)
             }
             Self::Program { .. } => {
-                let mut tree = Artist::new(seed, schema, Some("fifo")).scenario(registry);
+                let mut tree = CaseDrawer::new(seed, schema, Some("fifo")).scenario(registry);
                 tree["name"] = "try".into();
                 // So that there is an end of what has none.
                 tree["until"] = "2d".into();

@@ -6,10 +6,10 @@ use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use self::sabotage::{PLANTED, Planted};
-use super::draw::{Artist, THEMES, lay, read, text, wrong};
+use super::draw::{CaseDrawer, THEMES, lay, read, text, wrong};
 use super::judge::parted;
 use super::subject::under;
-use super::trial::{Observed, Trial};
+use super::trial::{RunObservations, Trial};
 use super::*;
 use mumakil_core::mapred::{Offer, Policy, Scheduler, SlotKind};
 use mumakil_run::emulation::{EmulationError, Options};
@@ -18,7 +18,7 @@ const MUMAKIL: Subject = Subject::Mumakil { policy: None };
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
-    Artist::new(seed, schema, None).scenario(registry)
+    CaseDrawer::new(seed, schema, None).scenario(registry)
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
         let program = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
         let mut compared = 0;
         for seed in 0..40 {
-            let mut tree = Artist::new(seed, &schema, Some(own)).scenario(&registry);
+            let mut tree = CaseDrawer::new(seed, &schema, Some(own)).scenario(&registry);
             tree["until"] = "6h".into();
             if own != "fifo" {
                 let scenario = tree.as_mapping_mut().expect("a scenario is one");
@@ -101,7 +101,8 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
             }
             let run = |policy: serde_yaml::Value| {
                 let scenario = read(&under(&tree, &policy), &registry).unwrap();
-                let seen = Observed { hash: Some(Sha256::new()), ..Observed::default() };
+                let seen =
+                    RunObservations { hash: Some(Sha256::new()), ..RunObservations::default() };
                 let ran = trial.run(&scenario, seen, Options::default());
                 let hash = ran.seen.hash.map(Sha256::finalize);
                 match ran.result {
@@ -132,7 +133,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
     }
 }
 
-fn found(yaml: &str) -> (Tally, Option<Wrong>) {
+fn found(yaml: &str) -> (HuntTally, Option<CaseFlaw>) {
     Trial::new(&MUMAKIL, &Registry::builtin(), 1).of(&serde_yaml::from_str(yaml).unwrap())
 }
 
@@ -269,7 +270,7 @@ fn two_runs_part_where_an_answer_means_something_else() {
 
 #[test]
 fn what_is_wrong_is_the_same_at_another_instant_with_another_number() {
-    let wrong = |words: &str| Wrong::new(words, "");
+    let wrong = |words: &str| CaseFlaw::new(words, "");
     let one = wrong("`a.py` at 3 s of the run: it names job 7, which has not arrived\n  asked 1");
     assert!(
         one.is_in(&wrong(

@@ -9,16 +9,16 @@ use parking_lot::Mutex;
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::judge::Wrong;
-use super::starvation::Watched;
-use super::{Subject, Tally, draw, now};
+use super::judge::CaseFlaw;
+use super::starvation::WatchedPolicy;
+use super::{HuntTally, Subject, draw, now};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     AttemptFact, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
 };
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
-use mumakil_runtime::Cast;
+use mumakil_runtime::RunCores;
 use mumakil_scenario::{Registry, Scenario};
 
 /// How much real time a run may take: a hundred times what one should.
@@ -35,26 +35,26 @@ pub(super) struct Trial<'h> {
     /// Whether what is well after one run is run a second time.
     pub(super) repeats: bool,
     /// Replaces cores by others: tests put some in that make mistakes.
-    pub(super) recast: fn(Cast) -> Cast,
+    pub(super) recast: fn(RunCores) -> RunCores,
 }
 
 /// A case that is judged.
 pub(super) struct Case<'t> {
     pub(super) tree: &'t Value,
     pub(super) scenario: Scenario,
-    pub(super) first: Evidence,
+    pub(super) first: RunEvidence,
     /// The second run, if a judge has asked for one.
-    pub(super) again: Option<Evidence>,
+    pub(super) again: Option<RunEvidence>,
 }
 
 /// The evidence of a run for judges to look at.
-pub(super) struct Evidence {
+pub(super) struct RunEvidence {
     pub(super) result: Result<Emulated, EmulationError>,
-    pub(super) seen: Observed,
+    pub(super) seen: RunObservations,
     real: Duration,
 }
 
-impl Evidence {
+impl RunEvidence {
     /// Returns why it ended, if it did not break down.
     pub(super) fn stop(&self) -> Option<&StopReason> {
         self.result.as_ref().ok().map(|run| &run.stop)
@@ -67,13 +67,14 @@ impl<'h> Trial<'h> {
     }
 
     /// Tries a scenario: how it counts, and what is wrong with it.
-    pub(super) fn of(&self, tree: &Value) -> (Tally, Option<Wrong>) {
-        let mut tally = Tally { runs: 1, repeated: self.repeats.into(), ..Tally::default() };
+    pub(super) fn of(&self, tree: &Value) -> (HuntTally, Option<CaseFlaw>) {
+        let mut tally =
+            HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
         let Ok(scenario) = draw::read(&self.subject.cast(tree), self.registry) else {
             return (tally, None);
         };
         let hash = self.repeats.then(Sha256::new);
-        let seen = Observed { hash, ..Observed::default() };
+        let seen = RunObservations { hash, ..RunObservations::default() };
         let first = self.run(&scenario, seen, Options::default());
         let mut case = Case { tree, scenario, first, again: None };
         let wrong = self.subject.judges().iter().find_map(|judge| judge(self, &mut case));
@@ -97,9 +98,9 @@ impl<'h> Trial<'h> {
     pub(super) fn run(
         &self,
         scenario: &Scenario,
-        seen: Observed,
+        seen: RunObservations,
         mut options: Options,
-    ) -> Evidence {
+    ) -> RunEvidence {
         let seen = Arc::new(Mutex::new(seen));
         let mut registry = self.registry.clone();
         options.verify = true;
@@ -112,7 +113,7 @@ impl<'h> Trial<'h> {
                 exchanges.lock().overhear(asked, answered);
             }));
             options.around =
-                Some(Box::new(move |policy| Box::new(Watched::new(policy, starved.clone()))));
+                Some(Box::new(move |policy| Box::new(WatchedPolicy::new(policy, starved.clone()))));
         }
         let began = now();
         let run = AssertUnwindSafe(|| {
@@ -122,13 +123,13 @@ impl<'h> Trial<'h> {
         let result = catch_unwind(run).unwrap_or_else(|_| {
             Err(EmulationError::Bug { words: "a panic before the run began".to_owned() })
         });
-        Evidence { result, real: began.elapsed(), seen: std::mem::take(&mut *seen.lock()) }
+        RunEvidence { result, real: began.elapsed(), seen: std::mem::take(&mut *seen.lock()) }
     }
 }
 
 /// Observations of a run while it goes on.
 #[derive(Default)]
-pub(super) struct Observed {
+pub(super) struct RunObservations {
     /// The hash of all events, heartbeats too, where it is wanted.
     pub(super) hash: Option<Sha256>,
     /// The tasks of which an attempt has ever succeeded. A task that is done again is in it once.
@@ -147,7 +148,7 @@ pub(super) struct Observed {
     pub(super) said: Vec<String>,
 }
 
-impl Observed {
+impl RunObservations {
     fn hear(&mut self, line: &str) {
         self.said.push(line.to_owned());
         self.said.drain(..self.said.len().saturating_sub(LAST_WORDS));
@@ -160,7 +161,7 @@ impl Observed {
     }
 }
 
-impl Watcher for Observed {
+impl Watcher for RunObservations {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         if let Some(hash) = &mut self.hash {
             hash.update(format!("{event:?}"));

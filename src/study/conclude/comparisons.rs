@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::conclude::findings::Metric;
 use crate::conclude::paired::{RatioVerdict, family, shown};
-use crate::plan::sheet::Sheet;
+use crate::plan::sheet::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::significant;
 use mumakil_results::expect::{SpaceAxis, Unit};
@@ -58,7 +58,7 @@ pub struct OutlyingSeed {
 }
 
 /// Compares what each metric is under the values of the compared axis, in each cell of the others.
-pub(crate) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
+pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comparison> {
     let Some(axis) = sheet.compare else { return Vec::new() };
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
@@ -145,7 +145,7 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
 
 /// Something to think of about a comparison: a seed of which the ratio is far from the others'.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oddity {
+pub struct ComparisonOddity {
     /// The oddity in words.
     pub text: String,
     /// The runs to look at, each with what it is of.
@@ -153,7 +153,7 @@ pub struct Oddity {
 }
 
 /// Returns the outlying seeds of comparisons, the farthest first, each once for each of its pairs of runs.
-pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
+pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
     let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
     let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
@@ -169,7 +169,7 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
             }
             None => format!("where most are {median}"),
         };
-        Oddity {
+        ComparisonOddity {
             text: format!(
                 "seed {} stands apart: {metric} of {pair} is {ratio} times, {far}",
                 outlier.seed

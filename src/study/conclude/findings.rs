@@ -1,8 +1,8 @@
 //! The numbers of a study's runs: those of each cell, comparisons, verdicts.
 
-use crate::conclude::comparisons::{Comparison, Oddity, comparisons, oddities};
+use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::sheet::Sheet;
+use crate::plan::sheet::StudyManifest;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::tables::{ReadError, Results as _};
@@ -87,7 +87,7 @@ impl CellNumbers {
 
 impl StudyFindings {
     /// Reads the runs of a study, all of which are there.
-    pub(crate) fn of(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
+    pub(crate) fn of(sheet: &StudyManifest, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
         let space = sheet.space();
         let planned = |text: &str, plan: Result<_, ExprComplaint>| {
             plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
@@ -124,7 +124,7 @@ impl StudyFindings {
     }
 
     /// Returns the seeds of which a ratio is far from those of the others, the farthest first.
-    pub fn oddities(&self) -> Vec<Oddity> {
+    pub fn oddities(&self) -> Vec<ComparisonOddity> {
         oddities(&self.comparisons)
     }
 

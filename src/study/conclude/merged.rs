@@ -8,14 +8,17 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::sheet::{Sheet, SheetCell};
+use crate::plan::sheet::{SheetCell, StudyManifest};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::record::{tame, write_log};
 
 /// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at
 /// a time.
-pub(crate) fn log(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Option<Vec<u8>>, ReadError> {
+pub(crate) fn log(
+    sheet: &StudyManifest,
+    runs: &StudyRuns<'_>,
+) -> Result<Option<Vec<u8>>, ReadError> {
     let mut longest = SimTime::ZERO;
     for place in 0..sheet.cells.len() {
         let mut length = SimTime::ZERO;
@@ -57,7 +60,7 @@ fn merged(
 }
 
 /// Returns which cell it is, as it may stand in a tag.
-fn described(sheet: &Sheet, cell: &SheetCell) -> String {
+fn described(sheet: &StudyManifest, cell: &SheetCell) -> String {
     let axes = sheet.axes.iter().zip(sheet.labels(cell));
     axes.map(|(axis, label)| format!(":{}={}", axis.short(), tame(label))).collect()
 }

@@ -236,7 +236,7 @@ mod tests {
 
     /// Returns what the families of these values' numbers say, against the first or each with each.
     fn pairs(all: bool, numbers: &[&[f64]]) -> Vec<Pair> {
-        let against = if all { crate::Against::All } else { crate::Against::default() };
+        let against = if all { crate::ComparedWith::All } else { crate::ComparedWith::default() };
         let numbers: Vec<Vec<Option<f64>>> =
             numbers.iter().map(|numbers| numbers.iter().copied().map(Some).collect()).collect();
         family(&against.pairs(numbers.len()), |value| Some(&numbers[value][..]))

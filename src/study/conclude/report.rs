@@ -9,8 +9,8 @@ use crate::conclude::paired::{RatioVerdict, shown};
 use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
-use crate::draw::{Material, Picture, draw};
-use crate::plan::sheet::{Sheet, read_sheet};
+use crate::draw::{ChartMaterial, Picture, draw};
+use crate::plan::sheet::{StudyManifest, read_sheet};
 use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
@@ -57,7 +57,11 @@ pub struct Concluded {
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
-pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded, ConcludeError> {
+pub fn conclude(
+    sheet: &StudyManifest,
+    store: &Store,
+    folder: &Path,
+) -> Result<Concluded, ConcludeError> {
     let runs = StudyRuns::new(sheet, store);
     let findings = StudyFindings::of(sheet, &runs)?;
     let specs = match &sheet.charts[..] {
@@ -70,7 +74,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     };
     let (study, space) = (&*sheet.study, sheet.space());
     let against = sheet.against;
-    let material = Material { study, space, against, runs: &runs, measured: &measured };
+    let material = ChartMaterial { study, space, against, runs: &runs, measured: &measured };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
@@ -105,7 +109,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
+pub fn write_sheet(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
     if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
         let error = |source| OutputError::Write { path: summary.clone(), source };
@@ -115,7 +119,7 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
+fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.comparisons.is_empty() {
         sections.push(Section::new("Compared", compared(findings)));
@@ -176,7 +180,7 @@ fn figures(picture: &Picture) -> PageTable {
     }
 }
 
-fn in_short(sheet: &Sheet, findings: &StudyFindings) -> Vec<PageBlock> {
+fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
     let headline = |label: &str, value: usize, note: String| Headline {
         label: label.to_owned(),
         value: value.to_string(),
@@ -236,7 +240,7 @@ pub fn run_path(run: &str) -> String {
     format!("{RUNS}/{run}/")
 }
 
-fn cells(sheet: &Sheet, findings: &StudyFindings) -> PageTable {
+fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
             PageColumn::number(&axis.field, None)
@@ -270,7 +274,7 @@ fn cells(sheet: &Sheet, findings: &StudyFindings) -> PageTable {
     }
 }
 
-fn comparisons(sheet: &Sheet, findings: &StudyFindings) -> PageTable {
+fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| PageColumn::text(axis.field.clone()));
     let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([

@@ -6,32 +6,32 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::plan::search::Search;
-use crate::plan::sheet::Sheet;
+use crate::plan::sheet::StudyManifest;
 use crate::run::store::Store;
 use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::tables::{ReadError, Results};
-use mumakil_run::output::results::{Recent, RunResults};
+use mumakil_run::output::results::{RecentSummaries, RunResults};
 
 /// So many summaries are in memory at a time, of some kilobytes each.
 const SUMMARIES: usize = 1_000;
 
 /// The results of a study's runs, read as they are asked for.
 pub(crate) struct StudyRuns<'s> {
-    sheet: &'s Sheet,
+    sheet: &'s StudyManifest,
     store: &'s Store,
     /// The numbers of the cells.
     places: FxHashMap<&'s [usize], usize>,
     runs: Vec<Vec<OnceCell<RunResults>>>,
-    recent: Rc<Recent>,
+    recent: Rc<RecentSummaries>,
 }
 
 impl<'s> StudyRuns<'s> {
-    pub(crate) fn new(sheet: &'s Sheet, store: &'s Store) -> Self {
+    pub(crate) fn new(sheet: &'s StudyManifest, store: &'s Store) -> Self {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
         // Those of two cells that are compared, and some beside them.
-        let recent = Recent::new(SUMMARIES.max(2 * sheet.seeds.len()));
+        let recent = RecentSummaries::new(SUMMARIES.max(2 * sheet.seeds.len()));
         Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }
 
@@ -70,7 +70,11 @@ impl Search {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<ExpectationVerdict, ReadError> {
+    pub fn judge(
+        &self,
+        sheet: &StudyManifest,
+        store: &Store,
+    ) -> Result<ExpectationVerdict, ReadError> {
         let plan = self.plan().expect("the study was checked");
         plan.judge(&StudyRuns::new(sheet, store), false)
     }

@@ -7,12 +7,12 @@
 use serde_json::json;
 
 use crate::conclude::findings::{Metric, StudyFindings};
-use crate::plan::sheet::Sheet;
+use crate::plan::sheet::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_results::expect::Unit;
 
 /// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
-pub(crate) fn runs(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
+pub(crate) fn runs(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
     let last = ["failed", "left", "run"].map(str::to_owned);
@@ -31,7 +31,7 @@ pub(crate) fn runs(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
 }
 
 /// Returns `cells.csv`: a row for each cell.
-pub(crate) fn cells(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
+pub(crate) fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().flat_map(|metric| {
         let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
@@ -57,7 +57,7 @@ pub(crate) fn cells(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
 }
 
 /// Returns `comparisons.csv`: a row for each metric, cell of the other axes, and pair of compared values.
-pub(crate) fn comparisons(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
+pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
     let difference = ["base", "other", "difference", "low", "high"];
@@ -82,7 +82,7 @@ pub(crate) fn comparisons(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
 }
 
 /// Returns `summary.json`: what was run, and what became of the expectations.
-pub(crate) fn summary(sheet: &Sheet, findings: &StudyFindings) -> Vec<u8> {
+pub(crate) fn summary(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let metric = |metric: &Metric| {
         let cells = metric.cells.iter().map(|found| found.map(|found| found.mean));
         json!({
@@ -173,7 +173,7 @@ mod tests {
             values: ["a", "b", "c"].map(str::to_owned).into(),
             numbers: BTreeMap::new(),
         };
-        let sheet = Sheet {
+        let sheet = StudyManifest {
             study: "test".to_owned(),
             description: String::new(),
             version: "0.0.0".to_owned(),

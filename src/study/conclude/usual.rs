@@ -3,12 +3,12 @@
 use indexmap::IndexMap;
 
 use crate::draw::{ChartSpec, MOST_CHARTS, OneOrMore};
-use crate::plan::sheet::{Sheet, SheetAxis};
+use crate::plan::sheet::{SheetAxis, StudyManifest};
 use mumakil_results::expect::Expr;
 
 /// Returns the charts that a study has if it does not say: each metric over the longest axis, its
 /// ratios under what is compared, and how long jobs take.
-pub(crate) fn usual(sheet: &Sheet) -> Vec<ChartSpec> {
+pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     let mut charts: Vec<ChartSpec> =
         sheet.metrics.iter().flat_map(|text| of_metric(sheet, text)).collect();
     let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
@@ -25,7 +25,7 @@ pub(crate) fn usual(sheet: &Sheet) -> Vec<ChartSpec> {
 }
 
 /// Returns the charts of a metric.
-fn of_metric(sheet: &Sheet, text: &str) -> Vec<ChartSpec> {
+fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     let plan = Expr::parse(text).and_then(|expr| expr.metric(&sheet.space()));
     let chosen = plan.map(|plan| plan.chosen()).unwrap_or_default();
     let compared = sheet.compare.filter(|axis| !chosen.contains(axis));
@@ -82,7 +82,7 @@ mod tests {
         };
         let choices: Vec<Vec<usize>> = axes.iter().map(|values| (0..*values).collect()).collect();
         let cell = |values| SheetCell { values, runs: Vec::new() };
-        let sheet = Sheet {
+        let sheet = StudyManifest {
             study: "test".to_owned(),
             description: String::new(),
             version: "0.0.0".to_owned(),

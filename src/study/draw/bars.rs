@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::{BAND, Canvas};
 use super::expressions::OneOrMore;
-use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
 use mumakil_results::tables::ReadError;
 
@@ -13,11 +13,11 @@ impl ChartKind for BarChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "bar chart",
-            shows: Some(Shown::Metric),
-            over: Use::Optional,
-            by: Use::Optional,
+            shows: Some(ExpressionKind::Metric),
+            over: AxisUse::Optional,
+            by: AxisUse::Optional,
             has_log: true,
-            published: Some(Footing::Labels),
+            published: Some(PointPositions::Labels),
         }
     }
 

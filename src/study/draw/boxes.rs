@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::Canvas;
 use super::expressions::OneOrMore;
-use super::kind::{ChartKind, ChartTraits, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use mumakil_draw::chart::{BoxSeries, Boxes};
 use mumakil_results::tables::ReadError;
 
@@ -13,9 +13,9 @@ impl ChartKind for BoxPlot<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "box plot",
-            shows: Some(Shown::Sample),
-            over: Use::Optional,
-            by: Use::Optional,
+            shows: Some(ExpressionKind::Sample),
+            over: AxisUse::Optional,
+            by: AxisUse::Optional,
             has_log: true,
             published: None,
         }

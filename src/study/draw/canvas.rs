@@ -1,8 +1,8 @@
 //! The canvas of a chart: its place in the study, and the numbers of its cells.
 
 use super::Picture;
-use super::published::Point;
-use crate::plan::compared::Against;
+use super::published::PublishedPoint;
+use crate::plan::compared::ComparedWith;
 use mumakil_base::statistics::{Band, Estimate, interval};
 use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
 use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
@@ -12,26 +12,26 @@ use mumakil_results::tables::ReadError;
 pub(super) const BAND: &str = "95 % confidence";
 
 /// The study and its runs, of which charts are made.
-pub(crate) struct Material<'s> {
+pub(crate) struct ChartMaterial<'s> {
     /// The study's name, which begins the id of each chart.
     pub(crate) study: &'s str,
     pub(crate) space: Space,
     /// Which of the compared values are compared with which.
-    pub(crate) against: Against,
+    pub(crate) against: ComparedWith,
     pub(crate) runs: &'s dyn Runs,
-    pub(crate) measured: &'s Measured<'s>,
+    pub(crate) measured: &'s MeasuredNumbers<'s>,
 }
 
 /// Returns the numbers of a metric in a cell, seed by seed, if the study measures it anyhow, so that
 /// they need not be read again.
-type Measured<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
+type MeasuredNumbers<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
 
 /// An axis, and the place of a value on it.
-pub(super) type Spot = (usize, usize);
+pub(super) type AxisSpot = (usize, usize);
 
 /// A chart on its way.
 pub(super) struct Canvas<'c> {
-    pub(super) material: &'c Material<'c>,
+    pub(super) material: &'c ChartMaterial<'c>,
     pub(super) caption: Caption,
     /// The horizontal axis.
     pub(super) over: Option<usize>,
@@ -40,15 +40,15 @@ pub(super) struct Canvas<'c> {
     /// Its cell, but for what is laid out.
     pub(super) cell: &'c [usize],
     /// The expressions that it shows.
-    pub(super) asked: &'c [Asked<'c>],
+    pub(super) asked: &'c [AskedExpression<'c>],
     /// Whether values lie on a logarithmic axis.
     pub(super) log: bool,
     /// The published points of each line or group of bars.
-    pub(super) published: &'c [Vec<Point>],
+    pub(super) published: &'c [Vec<PublishedPoint>],
 }
 
 /// An expression, and what it means.
-pub(super) struct Asked<'c> {
+pub(super) struct AskedExpression<'c> {
     /// Its name; one alone has an empty one.
     pub(super) name: &'c str,
     pub(super) text: &'c str,
@@ -60,17 +60,17 @@ pub(super) struct Group {
     pub(super) label: String,
     /// The number of the expression.
     pub(super) expression: usize,
-    pub(super) over: Option<Spot>,
+    pub(super) over: Option<AxisSpot>,
 }
 
 impl Canvas<'_> {
     /// Returns each value of an axis with its label; one nameless value where there is no axis.
-    pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
+    pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<AxisSpot>)> {
         values_of(&self.material.space, axis)
     }
 
     /// Returns what was published of the line or the group of bars of this number.
-    pub(super) fn published(&self, series: usize) -> &[Point] {
+    pub(super) fn published(&self, series: usize) -> &[PublishedPoint] {
         self.published.get(series).map_or(&[], Vec::as_slice)
     }
 
@@ -78,7 +78,7 @@ impl Canvas<'_> {
     pub(super) fn figure(
         &self,
         series: &str,
-        point: &Point,
+        point: &PublishedPoint,
         unit: Unit,
         ours: Option<f64>,
     ) -> Figure {
@@ -97,8 +97,8 @@ impl Canvas<'_> {
     /// Returns what stands side by side: several expressions are groups where no axis is.
     pub(super) fn groups(&self) -> Vec<Group> {
         let values = self.values(self.over);
-        let of = |(expression, asked): (usize, &Asked<'_>)| {
-            let group = |(label, over): &(String, Option<Spot>)| Group {
+        let of = |(expression, asked): (usize, &AskedExpression<'_>)| {
+            let group = |(label, over): &(String, Option<AxisSpot>)| Group {
                 label: named(asked.name, label),
                 expression,
                 over: *over,
@@ -114,7 +114,7 @@ impl Canvas<'_> {
     }
 
     /// Returns the chart's cell at values of what is laid out.
-    pub(super) fn at(&self, places: &[Option<Spot>]) -> Vec<usize> {
+    pub(super) fn at(&self, places: &[Option<AxisSpot>]) -> Vec<usize> {
         let mut cell = self.cell.to_vec();
         for (axis, place) in places.iter().flatten() {
             cell[*axis] = *place;
@@ -125,10 +125,10 @@ impl Canvas<'_> {
     /// Returns the numbers of a metric in a cell, seed by seed; `None` if the study leaves it out.
     pub(super) fn numbers(
         &self,
-        asked: &Asked<'_>,
+        asked: &AskedExpression<'_>,
         cell: &[usize],
     ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
-        let Material { runs, measured, .. } = self.material;
+        let ChartMaterial { runs, measured, .. } = self.material;
         // An expression that chooses cells itself finds out whether they are there.
         if asked.plan.chosen().is_empty() && !runs.has(cell) {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Canvas<'_> {
     /// Returns a metric's mean over the seeds of a cell with its interval.
     pub(super) fn estimate(
         &self,
-        asked: &Asked<'_>,
+        asked: &AskedExpression<'_>,
         cell: &[usize],
     ) -> Result<Option<Bar>, ReadError> {
         let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
@@ -196,7 +196,7 @@ impl Canvas<'_> {
 }
 
 /// Returns each value of an axis with its label; one nameless value where there is no axis.
-pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
+pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Option<AxisSpot>)> {
     match axis {
         Some(axis) => {
             let values = space.axes[axis].values.iter().enumerate();

@@ -1,14 +1,14 @@
 //! Charts that are refused: those that would show nothing, or something that is not so.
 
-use super::kind::{ChartKind, ChartTraits, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use super::{ChartSpec, Layout};
 use mumakil_results::expect::{ExprNeeds, ExprPlan, Space, Unit};
 use mumakil_scenario::unusable;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 impl ChartSpec {
     /// Returns what it reads of every run.
-    pub(crate) fn needs(&self, space: &Space) -> Result<ExprNeeds, Problem> {
+    pub(crate) fn needs(&self, space: &Space) -> Result<ExprNeeds, YamlProblem> {
         let (key, kind) = self.kind()?;
         let layout = self.layout(&*kind, space)?;
         let nature = kind.nature();
@@ -28,27 +28,27 @@ impl ChartSpec {
         nature: &ChartTraits,
         layout: &Layout,
         space: &Space,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), YamlProblem> {
         let missing = |axis: &str| {
             let message = format!("this chart needs `{axis}`, the axis that it goes over");
-            Err(Problem::value(Path::default(), message))
+            Err(YamlProblem::value(Path::default(), message))
         };
         let unused = |key: &str| {
             let message = format!("this kind of chart has no `{key}`");
-            Err(Problem::key(Path::of(key), message))
+            Err(YamlProblem::key(Path::of(key), message))
         };
         let axes = [("over", nature.over, layout.over), ("by", nature.by, layout.by)];
         for (key, wanted, axis) in axes {
             match (wanted, axis.map(|axis| &space.axes[axis])) {
-                (Use::Needed | Use::NeededNumbers, None) => return missing(key),
-                (Use::Unused, Some(_)) => return unused(key),
-                (Use::NeededNumbers, Some(axis)) if axis.unit().is_none() => {
+                (AxisUse::Needed | AxisUse::NeededNumbers, None) => return missing(key),
+                (AxisUse::Unused, Some(_)) => return unused(key),
+                (AxisUse::NeededNumbers, Some(axis)) if axis.unit().is_none() => {
                     let path = &axis.path;
                     let message = format!("the values of `{path}` are not numbers of one unit");
-                    return Err(Problem::value(Path::of(key), message).hint("draw `bars`"));
+                    return Err(YamlProblem::value(Path::of(key), message).hint("draw `bars`"));
                 }
-                (Use::Unused | Use::Optional, None)
-                | (Use::Optional | Use::Needed | Use::NeededNumbers, Some(_)) => {}
+                (AxisUse::Unused | AxisUse::Optional, None)
+                | (AxisUse::Optional | AxisUse::Needed | AxisUse::NeededNumbers, Some(_)) => {}
             }
         }
         if self.log && !nature.has_log { unused("log") } else { Ok(()) }
@@ -60,10 +60,10 @@ impl ChartSpec {
 fn add_expressions(
     needs: &mut ExprNeeds,
     kind: &dyn ChartKind,
-    shown: Shown,
+    shown: ExpressionKind,
     key: &str,
     space: &Space,
-) -> Result<Unit, Problem> {
+) -> Result<Unit, YamlProblem> {
     let mut first: Option<(&str, ExprPlan)> = None;
     for (_, text) in kind.expressions() {
         let plan = shown
@@ -75,7 +75,7 @@ fn add_expressions(
             Some((other, known)) if known.unit() != plan.unit() => {
                 let (one, two) = (known.unit().word(), plan.unit().word());
                 let message = format!("`{other}` is {one} and `{text}` is {two}");
-                return Err(Problem::value(Path::of(key), message)
+                return Err(YamlProblem::value(Path::of(key), message)
                     .hint("make a chart of each: an axis has one unit"));
             }
             Some(_) => {}
@@ -86,21 +86,26 @@ fn add_expressions(
 }
 
 /// Refuses an expression that is not what the chart shows.
-fn check_shape(shown: Shown, key: &str, text: &str, plan: &ExprPlan) -> Result<(), Problem> {
+fn check_shape(
+    shown: ExpressionKind,
+    key: &str,
+    text: &str,
+    plan: &ExprPlan,
+) -> Result<(), YamlProblem> {
     let refused = |message: String, hint: &str| {
-        Err(Problem::value(Path::of(key), message).hint(hint.to_owned()))
+        Err(YamlProblem::value(Path::of(key), message).hint(hint.to_owned()))
     };
     match shown {
-        Shown::Histogram if !plan.is_histogram() => {
+        ExpressionKind::Histogram if !plan.is_histogram() => {
             refused(format!("`{text}` is no histogram"), "draw an `ecdf`, or `bars`")
         }
-        Shown::Sample if plan.is_histogram() => {
+        ExpressionKind::Sample if plan.is_histogram() => {
             refused(format!("`{text}` is a histogram"), "draw `percentiles`")
         }
-        Shown::Sample if plan.is_over_time() => {
+        ExpressionKind::Sample if plan.is_over_time() => {
             refused(format!("`{text}` is over time"), "draw a `stack`, or `bars` of its mean")
         }
-        Shown::Metric | Shown::Sample | Shown::Histogram => Ok(()),
+        ExpressionKind::Metric | ExpressionKind::Sample | ExpressionKind::Histogram => Ok(()),
     }
 }
 
@@ -120,7 +125,7 @@ mod tests {
         let spec: ChartSpec = serde_yaml::from_str(yaml).unwrap();
         match spec.needs(&space) {
             Ok(_) => String::new(),
-            Err(Problem { path, message, .. }) => format!("{path}: {message}"),
+            Err(YamlProblem { path, message, .. }) => format!("{path}: {message}"),
         }
     }
 

@@ -1,9 +1,9 @@
 //! `ecdf`: how a number of jobs or tasks is distributed.
 
 use super::Picture;
-use super::canvas::{Asked, Canvas, named};
+use super::canvas::{AskedExpression, Canvas, named};
 use super::expressions::OneOrMore;
-use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{Ecdf, EcdfSample, SeriesLook};
 use mumakil_results::expect::Unit;
 use mumakil_results::tables::{AttemptRow, ReadError};
@@ -14,11 +14,11 @@ impl ChartKind for Distribution<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "distribution",
-            shows: Some(Shown::Sample),
-            over: Use::Unused,
-            by: Use::Optional,
+            shows: Some(ExpressionKind::Sample),
+            over: AxisUse::Unused,
+            by: AxisUse::Optional,
             has_log: true,
-            published: Some(Footing::Values),
+            published: Some(PointPositions::Values),
         }
     }
 
@@ -28,7 +28,7 @@ impl ChartKind for Distribution<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let (mut samples, mut figures) = (Vec::new(), Vec::new());
-        for Asked { name, plan, .. } in canvas.asked {
+        for AskedExpression { name, plan, .. } in canvas.asked {
             for (label, by) in canvas.values(canvas.by) {
                 let values = canvas.sample(plan, &canvas.at(&[by]))?;
                 let name = named(name, &label);
@@ -60,9 +60,10 @@ fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
 
 /// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
 fn counted(canvas: &Canvas<'_>) -> &'static str {
-    let is_metric =
-        |asked: &Asked<'_>| Shown::Metric.plan(asked.text, &canvas.material.space).is_ok();
-    let is_of_jobs = |asked: &Asked<'_>| !asked.plan.needs().reads::<AttemptRow>();
+    let is_metric = |asked: &AskedExpression<'_>| {
+        ExpressionKind::Metric.plan(asked.text, &canvas.material.space).is_ok()
+    };
+    let is_of_jobs = |asked: &AskedExpression<'_>| !asked.plan.needs().reads::<AttemptRow>();
     if canvas.asked.iter().all(is_metric) {
         "runs"
     } else if canvas.asked.iter().all(is_of_jobs) {

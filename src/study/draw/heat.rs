@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{ChartKind, ChartTraits, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use mumakil_draw::chart::Heat;
 use mumakil_results::tables::ReadError;
 
@@ -12,9 +12,9 @@ impl ChartKind for HeatMap<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "heat map",
-            shows: Some(Shown::Metric),
-            over: Use::Needed,
-            by: Use::Needed,
+            shows: Some(ExpressionKind::Metric),
+            over: AxisUse::Needed,
+            by: AxisUse::Needed,
             has_log: true,
             published: None,
         }

@@ -54,20 +54,20 @@ pub(super) struct ChartTraits {
     /// Its name for people.
     pub(super) word: &'static str,
     /// The kind of expressions that it shows; `None` if it has none.
-    pub(super) shows: Option<Shown>,
+    pub(super) shows: Option<ExpressionKind>,
     /// Its use of the axis that lies on the page.
-    pub(super) over: Use,
+    pub(super) over: AxisUse,
     /// Its use of the axis that makes several lines, bars or boxes.
-    pub(super) by: Use,
+    pub(super) by: AxisUse,
     /// Whether it has an axis of values, which may be logarithmic.
     pub(super) has_log: bool,
     /// The positions of published points; `None` if it shows none.
-    pub(super) published: Option<Footing>,
+    pub(super) published: Option<PointPositions>,
 }
 
 /// The positions of published points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Footing {
+pub(super) enum PointPositions {
     /// The names of groups, side by side.
     Labels,
     /// The numbers of the axis that lies on the page.
@@ -78,7 +78,7 @@ pub(super) enum Footing {
 
 /// The kind of a chart's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ExpressionKind {
     /// One number of each run.
     Metric,
     /// Many numbers of each run, each of a job or a task.
@@ -89,7 +89,7 @@ pub(super) enum Shown {
 
 /// A use that a kind of chart makes of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum AxisUse {
     /// Nothing: to name one is a mistake.
     Unused,
     /// It is shown if there is one.
@@ -100,7 +100,7 @@ pub(super) enum Use {
     NeededNumbers,
 }
 
-impl Shown {
+impl ExpressionKind {
     /// Returns what an expression means.
     pub(super) fn plan(self, text: &str, space: &Space) -> Result<ExprPlan, ExprComplaint> {
         let expr = Expr::parse(text)?;

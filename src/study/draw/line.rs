@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
-use super::kind::{ChartKind, ChartTraits, Footing, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{self, ChartAxis, LinePoint, LineSeries, ValueLines};
 use mumakil_results::tables::ReadError;
 
@@ -12,11 +12,11 @@ impl ChartKind for LineChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "line chart",
-            shows: Some(Shown::Metric),
-            over: Use::NeededNumbers,
-            by: Use::Optional,
+            shows: Some(ExpressionKind::Metric),
+            over: AxisUse::NeededNumbers,
+            by: AxisUse::Optional,
             has_log: true,
-            published: Some(Footing::Axis),
+            published: Some(PointPositions::Axis),
         }
     }
 

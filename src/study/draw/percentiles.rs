@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{ChartKind, ChartTraits, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use mumakil_draw::chart::{Curve, Percentiles};
 use mumakil_results::tables::ReadError;
 
@@ -14,9 +14,9 @@ impl ChartKind for PercentilePlot<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "percentile plot",
-            shows: Some(Shown::Histogram),
-            over: Use::Unused,
-            by: Use::Optional,
+            shows: Some(ExpressionKind::Histogram),
+            over: AxisUse::Unused,
+            by: AxisUse::Optional,
             has_log: true,
             published: None,
         }

@@ -2,7 +2,7 @@
 //!
 //! They are written as they are read off the figure: a list of a number for each value that lies under
 //! the chart, or `{value: number}`; where there are several lines or bars, by their names. For every
-//! kind of chart they become points with a place on it ([`Point`]) here.
+//! kind of chart they become points with a place on it ([`PublishedPoint`]) here.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::canvas::{labels_of, named, values_of};
-use super::kind::{ChartKind, Footing};
+use super::kind::{ChartKind, PointPositions};
 use super::{ChartSpec, Layout};
 use mumakil_results::expect::{PublishedNumber, Space, SpaceAxis, Unit};
 use mumakil_results::numbers_as_text;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The published numbers of a chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub enum Series {
 
 /// A published number that has its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct PublishedPoint {
     /// Where it stands: which of the labels, or at which number.
     pub(super) at: f64,
     /// The same in words.
@@ -47,7 +47,7 @@ pub(super) struct Point {
 }
 
 /// The values that lie under the points.
-enum Foot<'s> {
+enum UnderPoints<'s> {
     Labels(Vec<String>),
     Axis(&'s SpaceAxis),
     Values(Unit),
@@ -61,31 +61,34 @@ impl ChartSpec {
         layout: &Layout,
         space: &Space,
         unit: Unit,
-    ) -> Result<Vec<Vec<Point>>, Problem> {
+    ) -> Result<Vec<Vec<PublishedPoint>>, YamlProblem> {
         let Some(published) = &self.published else { return Ok(Vec::new()) };
         let at = Path::of("published");
         let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
         let names = || kind.expressions().into_iter().map(|(name, _)| name);
-        let (series, foot): (Vec<String>, Foot<'_>) = match (kind.nature().published, layout.over) {
-            (Some(Footing::Labels), over) => {
-                (by().collect(), Foot::Labels(labels_of(names(), space, over)))
-            }
-            (Some(Footing::Axis), Some(over)) => (by().collect(), Foot::Axis(&space.axes[over])),
-            (Some(Footing::Values), _) => {
-                let of = |name| by().map(move |label| named(name, &label));
-                (names().flat_map(of).collect(), Foot::Values(unit))
-            }
-            _ => return Err(Problem::key(at, "this kind of chart has no `published`")),
-        };
+        let (series, foot): (Vec<String>, UnderPoints<'_>) =
+            match (kind.nature().published, layout.over) {
+                (Some(PointPositions::Labels), over) => {
+                    (by().collect(), UnderPoints::Labels(labels_of(names(), space, over)))
+                }
+                (Some(PointPositions::Axis), Some(over)) => {
+                    (by().collect(), UnderPoints::Axis(&space.axes[over]))
+                }
+                (Some(PointPositions::Values), _) => {
+                    let of = |name| by().map(move |label| named(name, &label));
+                    (names().flat_map(of).collect(), UnderPoints::Values(unit))
+                }
+                _ => return Err(YamlProblem::key(at, "this kind of chart has no `published`")),
+            };
         if 1 < layout.charts.len() {
             let count = layout.charts.len();
             let message = format!("this is of one chart, and the entry makes {count}");
             return Err(
-                Problem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
+                YamlProblem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
             );
         }
         // The numbers of a distribution are shares.
-        let unit = if let Foot::Values(_) = foot { Unit::SHARE } else { unit };
+        let unit = if let UnderPoints::Values(_) = foot { Unit::SHARE } else { unit };
         let placed = place(published, &series, |series| foot.points(series, unit));
         placed.map_err(|problem| problem.inside(&at))
     }
@@ -95,21 +98,23 @@ impl ChartSpec {
 fn place(
     published: &PublishedPoints,
     names: &[String],
-    points: impl Fn(&Series) -> Result<Vec<Point>, Problem>,
-) -> Result<Vec<Vec<Point>>, Problem> {
+    points: impl Fn(&Series) -> Result<Vec<PublishedPoint>, YamlProblem>,
+) -> Result<Vec<Vec<PublishedPoint>>, YamlProblem> {
     let list = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match (published, names) {
         (PublishedPoints::One(series), [_]) => Ok(vec![points(series)?]),
         (PublishedPoints::One(_), _) => {
             let message = format!("this chart has several: {}", list());
-            Err(Problem::value(Path::default(), message).hint("write `{name: …}` for each of them"))
+            Err(YamlProblem::value(Path::default(), message)
+                .hint("write `{name: …}` for each of them"))
         }
         (PublishedPoints::Several(several), _) => {
             let mut placed = vec![Vec::new(); names.len()];
             for (name, series) in several {
                 let at = Path::default().key(name);
                 let Some(number) = names.iter().position(|other| other == name) else {
-                    let problem = Problem::key(at, format!("there is no `{name}` on this chart"));
+                    let problem =
+                        YamlProblem::key(at, format!("there is no `{name}` on this chart"));
                     return Err(problem.nearest(name, names.iter().map(String::as_str)));
                 };
                 placed[number] = points(series).map_err(|problem| problem.inside(&at))?;
@@ -119,8 +124,8 @@ fn place(
     }
 }
 
-impl Foot<'_> {
-    fn points(&self, series: &Series, unit: Unit) -> Result<Vec<Point>, Problem> {
+impl UnderPoints<'_> {
+    fn points(&self, series: &Series, unit: Unit) -> Result<Vec<PublishedPoint>, YamlProblem> {
         let points = match series {
             Series::Each(numbers) => self.each(numbers)?,
             Series::At(numbers) => {
@@ -128,18 +133,18 @@ impl Foot<'_> {
                 numbers.iter().map(at).collect::<Result<_, _>>()?
             }
         };
-        for Point { label, number, .. } in &points {
+        for PublishedPoint { label, number, .. } in &points {
             if !number.unit.fits(unit) {
                 let (own, other) = (number.unit.word(), unit.word());
                 let message =
                     format!("`{}` at {label} is {own}; the chart shows {other}", number.text);
-                return Err(Problem::value(Path::default(), message));
+                return Err(YamlProblem::value(Path::default(), message));
             }
             if let Self::Values(_) = self
                 && !(0.0..=1.0).contains(&number.value)
             {
                 let message = format!("`{}` at {label} is no share of a whole", number.text);
-                return Err(Problem::value(Path::default().key(label), message)
+                return Err(YamlProblem::value(Path::default().key(label), message)
                     .hint("write which share is at most so large, from 0 % to 100 %"));
             }
         }
@@ -147,7 +152,10 @@ impl Foot<'_> {
     }
 
     /// Places a list, which goes through all that lies under the chart.
-    fn each(&self, numbers: &[Option<PublishedNumber>]) -> Result<Vec<Point>, Problem> {
+    fn each(
+        &self,
+        numbers: &[Option<PublishedNumber>],
+    ) -> Result<Vec<PublishedPoint>, YamlProblem> {
         let places: Vec<(f64, &str)> = match self {
             Self::Labels(labels) => {
                 (0..).zip(labels).map(|(place, label)| (f64::from(place), &**label)).collect()
@@ -158,7 +166,7 @@ impl Foot<'_> {
             }
             Self::Values(_) => {
                 let message = "a list has no values for its shares";
-                return Err(Problem::value(Path::default(), message)
+                return Err(YamlProblem::value(Path::default(), message)
                     .hint("write which share is at most so large: `{1min: 50 %}`"));
             }
         };
@@ -166,26 +174,28 @@ impl Foot<'_> {
             let labels: Vec<&str> = places.iter().map(|(_, label)| *label).collect();
             let (given, count) = (numbers.len(), places.len());
             let message = format!("a list of {given} for {count} values: {}", labels.join(", "));
-            return Err(Problem::value(Path::default(), message).hint("write `~` where none is"));
+            return Err(
+                YamlProblem::value(Path::default(), message).hint("write `~` where none is")
+            );
         }
         let point = |((at, label), number): ((f64, &str), &Option<PublishedNumber>)| {
-            Some(Point { at, label: label.to_owned(), number: number.clone()? })
+            Some(PublishedPoint { at, label: label.to_owned(), number: number.clone()? })
         };
         Ok(places.into_iter().zip(numbers).filter_map(point).collect())
     }
 
     /// Places a number at a label, or at a number that need not be among ours.
-    fn at(&self, label: &str, number: &PublishedNumber) -> Result<Point, Problem> {
-        let point = |at| Point { at, label: label.to_owned(), number: number.clone() };
+    fn at(&self, label: &str, number: &PublishedNumber) -> Result<PublishedPoint, YamlProblem> {
+        let point = |at| PublishedPoint { at, label: label.to_owned(), number: number.clone() };
         let path = Path::default().key(label);
         let of_unit = |unit: Unit| match PublishedNumber::parse(label) {
             Some(found) if found.unit.fits(unit) => Ok(point(found.value)),
-            _ => Err(Problem::key(path.clone(), format!("`{label}` is not {}", unit.word()))),
+            _ => Err(YamlProblem::key(path.clone(), format!("`{label}` is not {}", unit.word()))),
         };
         match self {
             Self::Labels(labels) => match labels.iter().position(|other| other == label) {
                 Some(place) => Ok(point(place as f64)),
-                None => Err(Problem::key(path, format!("there is no `{label}` on this chart"))
+                None => Err(YamlProblem::key(path, format!("there is no `{label}` on this chart"))
                     .nearest(label, labels.iter().map(String::as_str))),
             },
             Self::Axis(axis) => {

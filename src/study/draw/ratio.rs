@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::{BAND, Canvas};
-use super::kind::{ChartKind, ChartTraits, Shown, Use};
+use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use crate::conclude::paired::{Pair, family};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_draw::chart::{Ratio, RatioSeries, Ratios};
@@ -14,9 +14,9 @@ impl ChartKind for RatioChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "chart",
-            shows: Some(Shown::Metric),
-            over: Use::Optional,
-            by: Use::Unused,
+            shows: Some(ExpressionKind::Metric),
+            over: AxisUse::Optional,
+            by: AxisUse::Unused,
             has_log: false,
             published: None,
         }

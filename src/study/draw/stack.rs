@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Picture;
 use super::canvas::Canvas;
-use super::kind::{ChartKind, ChartTraits, Use};
-use mumakil_core::mapred::{Promised, SlotKind};
+use super::kind::{AxisUse, ChartKind, ChartTraits};
+use mumakil_core::mapred::{PromisedSlots, SlotKind};
 use mumakil_draw::chart::Caption;
 use mumakil_results::expect::ExprNeeds;
 use mumakil_results::tables::{ReadError, RunJobs, SlotsRow, TableRow};
-use mumakil_run::output::report::{Parties, SlotsDrawing, slots_over_time};
+use mumakil_run::output::report::{JobGroups, SlotsDrawing, slots_over_time};
 
 /// A kind of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,8 +38,8 @@ impl ChartKind for SlotStack<'_> {
         ChartTraits {
             word: "stacked chart",
             shows: None,
-            over: Use::Unused,
-            by: Use::Unused,
+            over: AxisUse::Unused,
+            by: AxisUse::Unused,
             has_log: false,
             published: None,
         }
@@ -74,9 +74,9 @@ impl ChartKind for SlotStack<'_> {
                 jobs.push(RunJobs::read(runs.run(cell, 0)?)?);
             }
         }
-        let parties = Parties::of(jobs.iter().map(|jobs| &jobs.all[..]));
+        let parties = JobGroups::of(jobs.iter().map(|jobs| &jobs.all[..]));
         let caption = Caption { description: String::new(), ..canvas.caption.clone() };
         let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
-        Ok(slots_over_time(run, &parties, Promised::new(), what)?.into())
+        Ok(slots_over_time(run, &parties, PromisedSlots::new(), what)?.into())
     }
 }

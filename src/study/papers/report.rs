@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Tally;
+use super::VerdictTally;
 use crate::conclude::report::{Concluded, charts};
-use crate::plan::sheet::Sheet;
+use crate::plan::sheet::StudyManifest;
 use crate::run::store;
 use mumakil_base::files::REPORT;
 use mumakil_draw::page::{
@@ -31,7 +31,7 @@ const JUDGEMENTS: [Judgement; 5] = [
 
 /// An experiment and what became of it.
 #[derive(Debug)]
-pub struct Repeated {
+pub struct RepeatedExperiment {
     /// Its id.
     pub id: String,
     /// The subject.
@@ -50,7 +50,7 @@ pub enum FileOutcome {
     /// It was run.
     Run {
         /// The study and its runs.
-        sheet: Box<Sheet>,
+        sheet: Box<StudyManifest>,
         /// The results.
         concluded: Box<Concluded>,
     },
@@ -76,11 +76,11 @@ pub struct VerdictRow {
     pub figures: Vec<Figure>,
 }
 
-impl Repeated {
+impl RepeatedExperiment {
     /// Returns all of it in one line: what was measured, or how many expectations hold.
     pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
-        let tally = Tally::of(&rows);
+        let tally = VerdictTally::of(&rows);
         let (measured, gap_class) = match &rows[..] {
             [row] => (row.ours(), row.gap_class),
             _ => (tally.to_string(), None),
@@ -154,8 +154,8 @@ impl VerdictRow {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
-    let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
+pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), OutputError> {
+    let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
     let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
     text.push('\n');
     write_file(folder, VERDICTS, text.as_bytes())?;
@@ -179,8 +179,8 @@ pub fn check(folder: &Path) -> Result<(), OutputError> {
     Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
 }
 
-fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> HtmlPage {
-    let tally = Tally::of(rows);
+fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
+    let tally = VerdictTally::of(rows);
     let headline = |verdict, label: &str| Headline {
         label: label.to_owned(),
         value: tally.count(verdict).to_string(),
@@ -233,7 +233,7 @@ fn overview(rows: &[VerdictRow]) -> PageTable {
 }
 
 /// Returns what the page says of an experiment.
-fn section(experiment: &Repeated) -> Section {
+fn section(experiment: &RepeatedExperiment) -> Section {
     let mut blocks = Vec::new();
     if !experiment.published.is_empty() {
         blocks.push(PageBlock::Text(format!("Published: {}.", experiment.published)));
@@ -258,8 +258,8 @@ mod tests {
     use super::*;
     use mumakil_results::expect::{PublishedNumber, Unit};
 
-    fn skipped(files: usize) -> Repeated {
-        Repeated {
+    fn skipped(files: usize) -> RepeatedExperiment {
+        RepeatedExperiment {
             id: "MK-19".to_owned(),
             what: "a trace".to_owned(),
             published: "55 min".to_owned(),

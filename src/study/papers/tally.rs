@@ -7,11 +7,11 @@ use mumakil_results::expect::GapClass;
 
 /// How many verdicts of each kind there are.
 #[derive(Debug)]
-pub struct Tally<'r> {
+pub struct VerdictTally<'r> {
     rows: &'r [VerdictRow],
 }
 
-impl<'r> Tally<'r> {
+impl<'r> VerdictTally<'r> {
     /// Returns the tally of these lines.
     pub fn of(rows: &'r [VerdictRow]) -> Self {
         Self { rows }
@@ -37,7 +37,7 @@ impl<'r> Tally<'r> {
 }
 
 /// Prints a line such as `6 hold, 2 known gaps (1 published, 1 setting), 1 reported`.
-impl std::fmt::Display for Tally<'_> {
+impl std::fmt::Display for VerdictTally<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let gaps = counted(self.count(Judgement::KnownGap) as u64, "known gap");
         let told = [
@@ -69,12 +69,15 @@ mod tests {
         };
         let gap = |class| row(Judgement::KnownGap, class);
         let mut rows = vec![row(Judgement::Reported, None), row(Judgement::Holds, None)];
-        assert_eq!(Tally::of(&rows).to_string(), "1 hold, 1 reported");
+        assert_eq!(VerdictTally::of(&rows).to_string(), "1 hold, 1 reported");
         rows.push(gap(Some(GapClass::Setting)));
-        assert_eq!(Tally::of(&rows).to_string(), "1 hold, 1 known gap (1 setting), 1 reported");
+        assert_eq!(
+            VerdictTally::of(&rows).to_string(),
+            "1 hold, 1 known gap (1 setting), 1 reported"
+        );
         rows.extend([gap(Some(GapClass::Published)), gap(Some(GapClass::Setting)), gap(None)]);
         assert_eq!(
-            Tally::of(&rows).to_string(),
+            VerdictTally::of(&rows).to_string(),
             "1 hold, 4 known gaps (1 published, 2 setting, 1 without a class), 1 reported"
         );
     }

@@ -10,7 +10,7 @@ use serde_yaml::{Mapping, Value};
 use mumakil_policies::external;
 use mumakil_results::expect::{self, Space};
 use mumakil_scenario::shape;
-use mumakil_yaml::{Path, PathStep, Problem};
+use mumakil_yaml::{Path, PathStep, YamlProblem};
 
 /// An axis has so many values at most.
 const MOST_VALUES: usize = 10_000;
@@ -105,12 +105,12 @@ impl AxisValue {
 
 impl Sweep {
     /// Reads `sweep:`.
-    pub(crate) fn read(sweep: &Value, problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn read(sweep: &Value, problems: &mut Vec<YamlProblem>) -> Self {
         let at = Path::of("sweep");
         let mut read = Self::default();
         let Some(entries) = sweep.as_mapping() else {
             problems.push(
-                Problem::value(at, "expected fields with their values")
+                YamlProblem::value(at, "expected fields with their values")
                     .hint("such as `sweep: {cluster.nodes: [10, 20], seeds: 5}`"),
             );
             return read;
@@ -120,7 +120,7 @@ impl Sweep {
             let at = at.key(name);
             let result = match name {
                 SEEDS => seeds(value).map(|seeds| read.seeds = seeds).map_err(|message| {
-                    Problem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
+                    YamlProblem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
                 }),
                 ZIP => zip(&at, value).map(|axis| read.axes.push(axis)),
                 _ => axis(&at, name, value).map(|axis| read.axes.push(axis)),
@@ -133,7 +133,7 @@ impl Sweep {
 
     /// Returns what is wrong if an axis overwrites what one before it sets: all values of that one
     /// would be the same. A field of what one before it sets is only changed, and may be an axis.
-    fn overlap(&self) -> Option<Problem> {
+    fn overlap(&self) -> Option<YamlProblem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
         // A value that names a preset replaces the whole mapping around it.
@@ -146,7 +146,7 @@ impl Sweep {
             let lost = puts[..place].iter().find(|lost| replaced.contains(&lost.path))?;
             let message =
                 format!("this overwrites what `{}` sets, which is an axis too", lost.path);
-            let problem = Problem::value(put.written.clone(), message);
+            let problem = YamlProblem::value(put.written.clone(), message);
             let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
             Some(if is_around { problem.hint(hint) } else { problem })
@@ -156,7 +156,7 @@ impl Sweep {
 
     /// Returns what is wrong if an axis is an option of one policy and another axis names others,
     /// or is an option of another: to set the option there would put that policy in their place.
-    fn other_policy(&self) -> Option<Problem> {
+    fn other_policy(&self) -> Option<YamlProblem> {
         let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
         let policies = policies.filter(|put| put.path.to_string() == "scheduler");
         let mut names = policies.filter_map(|put| match &put.value {
@@ -176,23 +176,23 @@ impl Sweep {
                 option.path
             );
             let hint = format!("make `scheduler` an axis: `[{{{of}: {{…}}}}, {{{other}: {{…}}}}]`");
-            return Some(Problem::value(second.written.clone(), message).hint(hint));
+            return Some(YamlProblem::value(second.written.clone(), message).hint(hint));
         }
         let other = names.find(|name| *name != of)?;
         let message =
             format!("this is an option of `{of}`, but the axis `scheduler` has `{other}`, too");
         let hint =
             format!("give the values of `scheduler` their options: `{{as: …, {of}: {{…}}}}`");
-        Some(Problem::value(option.written.clone(), message).hint(hint))
+        Some(YamlProblem::value(option.written.clone(), message).hint(hint))
     }
 }
 
 /// Returns the place of the axis that a name means; the name stands at `at`.
-pub(crate) fn find(space: &Space, name: &str, at: Path) -> Result<usize, Problem> {
+pub(crate) fn find(space: &Space, name: &str, at: Path) -> Result<usize, YamlProblem> {
     space.place_of(name).ok_or_else(|| {
         let names: Vec<&str> = space.axes.iter().map(|axis| axis.path.as_str()).collect();
         let message = format!("`{name}` is no axis; there are {}", names.join(", "));
-        Problem::value(at, message).nearest(name, names)
+        YamlProblem::value(at, message).nearest(name, names)
     })
 }
 
@@ -201,12 +201,12 @@ pub(crate) fn find_value(
     axis: &expect::SpaceAxis,
     label: &Value,
     at: Path,
-) -> Result<usize, Problem> {
+) -> Result<usize, YamlProblem> {
     let label = text(label);
     axis.values.iter().position(|value| value.label == label).ok_or_else(|| {
         let known = axis.values.iter().map(|value| value.label.as_str());
         let message = format!("`{}` has no value `{label}`", axis.path);
-        Problem::value(at, message).nearest(&label, known)
+        YamlProblem::value(at, message).nearest(&label, known)
     })
 }
 
@@ -233,7 +233,7 @@ fn seeds(value: &Value) -> Result<Seeds, String> {
 }
 
 /// Reads an axis of one field.
-fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, Problem> {
+fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, YamlProblem> {
     let path = field(at, name)?;
     let values = values(at, value)?;
     let labels = labels(&values);
@@ -246,13 +246,13 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, Problem> {
 }
 
 /// Reads an axis of several fields, which step together.
-fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
+fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     let fields: IndexMap<&str, &Value> = match value.as_mapping() {
         Some(fields) if 1 < fields.len() => {
             fields.iter().filter_map(|(key, value)| Some((key.as_str()?, value))).collect()
         }
         _ => {
-            return Err(Problem::value(at.clone(), "expected two fields or more")
+            return Err(YamlProblem::value(at.clone(), "expected two fields or more")
                 .hint("such as `zip: {cluster.nodes: [10, 20], cluster.racks: [1, 2]}`"));
         }
     };
@@ -261,7 +261,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
     for other in axes {
         let other = other?;
         if other.values.len() != first.values.len() {
-            return Err(Problem::key(
+            return Err(YamlProblem::key(
                 at.key(&other.name),
                 format!(
                     "the fields of `zip` change together, so each needs as many values: `{}` has {}, `{}` has {}",
@@ -280,8 +280,8 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
 }
 
 /// Returns the path of the field that an axis or a search goes over, if one may.
-pub(crate) fn field(at: &Path, name: &str) -> Result<Path, Problem> {
-    let refused = |why: &str| Problem::key(at.clone(), why.to_owned());
+pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
+    let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {
         "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
         "name" | "description" | "expect" | "experiment" => {
@@ -295,7 +295,7 @@ pub(crate) fn field(at: &Path, name: &str) -> Result<Path, Problem> {
 }
 
 /// Returns the values of an axis, each with its place.
-fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, Problem> {
+fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, YamlProblem> {
     let values: Vec<(Path, Value)> = match value {
         Value::Sequence(list) => {
             let numbered = list.iter().enumerate();
@@ -305,25 +305,27 @@ fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, Problem> {
             range(at, map)?.into_iter().map(|value| (at.clone(), value)).collect()
         }
         _ => {
-            return Err(Problem::value(at.clone(), "expected a list of values, or a range")
+            return Err(YamlProblem::value(at.clone(), "expected a list of values, or a range")
                 .hint("such as `[10, 20]` or `{from: 10, to: 100, step: 10}`"));
         }
     };
     match values.len() {
-        0 => Err(Problem::value(at.clone(), "an axis has at least one value")),
+        0 => Err(YamlProblem::value(at.clone(), "an axis has at least one value")),
         1..=MOST_VALUES => Ok(values),
-        _ => Err(Problem::value(at.clone(), format!("an axis has at most {MOST_VALUES} values"))),
+        _ => {
+            Err(YamlProblem::value(at.clone(), format!("an axis has at most {MOST_VALUES} values")))
+        }
     }
 }
 
 /// A number of a range, and the unit in which it is written.
-struct Bound<'v> {
+struct RangeBound<'v> {
     number: f64,
     unit: &'v str,
     whole: bool,
 }
 
-impl<'v> Bound<'v> {
+impl<'v> RangeBound<'v> {
     fn of(value: &'v Value) -> Option<Self> {
         let bound = match value {
             Value::Number(number) => {
@@ -356,18 +358,18 @@ impl<'v> Bound<'v> {
 }
 
 /// Returns the values of `{from, to, step}` or `{from, to, points, scale: log}`.
-fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
+fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
     const KEYS: [&str; 5] = ["from", "to", "step", "points", "scale"];
-    let wrong = |key: &str, message: &str| Problem::value(at.key(key), message.to_owned());
+    let wrong = |key: &str, message: &str| YamlProblem::value(at.key(key), message.to_owned());
     for key in map.keys().filter_map(Value::as_str) {
         if !KEYS.contains(&key) {
             let message = format!("unknown field `{key}`, expected one of {}", KEYS.join(", "));
-            return Err(Problem::key(at.key(key), message).nearest(key, KEYS));
+            return Err(YamlProblem::key(at.key(key), message).nearest(key, KEYS));
         }
     }
     let bound = |key: &str| match map.get(key) {
-        Some(value) => Bound::of(value).ok_or_else(|| wrong(key, "expected a number")),
-        None => Err(Problem::value(at.clone(), format!("the range has no `{key}`"))),
+        Some(value) => RangeBound::of(value).ok_or_else(|| wrong(key, "expected a number")),
+        None => Err(YamlProblem::value(at.clone(), format!("the range has no `{key}`"))),
     };
     let (from, to) = (bound("from")?, bound("to")?);
     if from.unit != to.unit {
@@ -399,7 +401,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
             if MOST_VALUES as f64 <= steps {
                 return Err(wrong("step", "an axis has at most 10000 values"));
             }
-            let like = Bound { whole, ..from };
+            let like = RangeBound { whole, ..from };
             let number = |index: u64| like.number + step.number * index as f64;
             Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
         }
@@ -408,7 +410,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
             // Points between whole ends are rounded on a logarithmic scale, where they hardly ever
             // come out whole; on a linear one they are as they come out.
             let whole = is_log || span % (points - 1) as f64 == 0.0;
-            let like = Bound { whole: whole && from.whole && to.whole, ..from };
+            let like = RangeBound { whole: whole && from.whole && to.whole, ..from };
             let value = |index: u64| {
                 let share = index as f64 / (points - 1) as f64;
                 if is_log {
@@ -425,7 +427,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
             }
             Ok(values)
         }
-        _ => Err(Problem::value(at.clone(), "a range has a `step`, or so many `points`").hint(
+        _ => Err(YamlProblem::value(at.clone(), "a range has a `step`, or so many `points`").hint(
             "`{from: 10, to: 100, step: 10}` or `{from: 1, to: 1000, points: 4, scale: log}`",
         )),
     }
@@ -517,13 +519,13 @@ fn unnamed(mut value: Value) -> Value {
     value
 }
 
-fn distinct(at: &Path, axis: Axis) -> Result<Axis, Problem> {
+fn distinct(at: &Path, axis: Axis) -> Result<Axis, YamlProblem> {
     let mut labels = FxHashSet::default();
     for value in &axis.values {
         if !labels.insert(&value.label) {
             let place = value.puts.first().map_or(at, |put| &put.written);
             let message = format!("two values of this axis are called `{}`", value.label);
-            return Err(Problem::value(place.clone(), message).hint("name them: `{as: …, …}`"));
+            return Err(YamlProblem::value(place.clone(), message).hint("name them: `{as: …, …}`"));
         }
     }
     Ok(axis)

@@ -15,12 +15,12 @@ use crate::plan::named::NamedFile;
 use mumakil_base::disk;
 use mumakil_base::files::{self, KEPT};
 use mumakil_core::trace::{TraceError, hex};
-use mumakil_run::output::{AsideFile, OutputError, Over};
+use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
 /// Which files are copied into the folder of a study. To others there are links, where the system has
 /// links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bring {
+pub enum BroughtFiles {
     /// None.
     Links,
     /// Those on other file systems than the folder.
@@ -41,16 +41,20 @@ pub enum BringError {
 }
 
 /// Brings files into a study's folder.
-pub(crate) fn bring(named: &[NamedFile], folder: &Path, which: Bring) -> Result<(), BringError> {
+pub(crate) fn bring(
+    named: &[NamedFile],
+    folder: &Path,
+    which: BroughtFiles,
+) -> Result<(), BringError> {
     for file in named {
         let called = file.pinned().path;
         let Some(name) = files::kept_name(&called, &file.sha256) else { continue };
         let target = folder.join(KEPT).join(name);
         let unread = |source| TraceError::Read { path: file.place.clone(), source };
         let is_copied = match which {
-            Bring::All => true,
-            Bring::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
-            Bring::Links => !cfg!(unix),
+            BroughtFiles::All => true,
+            BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
+            BroughtFiles::Links => !cfg!(unix),
         };
         // A link is good for what is only linked; a copy is good for all.
         let is_there = fs::symlink_metadata(&target)
@@ -73,7 +77,7 @@ fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     let unread = |source| TraceError::Read { path: file.place.clone(), source };
     let unwritten = |source| OutputError::Write { path: target.to_owned(), source };
     let mut from = files::open(&file.place).map_err(unread)?;
-    let mut aside = AsideFile::create(target, Over::Anything)?;
+    let mut aside = AsideFile::create(target, ReplacedFiles::Anything)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
         let count = io::Read::read(&mut from, &mut buffer).map_err(unread)?;
@@ -169,14 +173,14 @@ mod tests {
         let (_room, study, file) = room();
         let named = [file.clone()];
         let is_link = || fs::symlink_metadata(kept(&study, &file)).unwrap().is_symlink();
-        bring(&named, &study, Bring::Links).unwrap();
+        bring(&named, &study, BroughtFiles::Links).unwrap();
         assert_eq!(is_link(), cfg!(unix));
         // It lies on the same file system.
-        bring(&named, &study, Bring::FromElsewhere).unwrap();
+        bring(&named, &study, BroughtFiles::FromElsewhere).unwrap();
         assert_eq!(is_link(), cfg!(unix));
-        bring(&named, &study, Bring::All).unwrap();
+        bring(&named, &study, BroughtFiles::All).unwrap();
         assert!(!is_link());
-        bring(&named, &study, Bring::Links).unwrap();
+        bring(&named, &study, BroughtFiles::Links).unwrap();
         assert!(!is_link(), "a copy stays");
         assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
     }
@@ -185,7 +189,7 @@ mod tests {
     fn what_has_changed_is_not_brought() {
         let (_room, study, file) = room();
         fs::write(&file.place, "two").unwrap();
-        let refused = bring(&[file], &study, Bring::All).unwrap_err();
+        let refused = bring(&[file], &study, BroughtFiles::All).unwrap_err();
         assert!(refused.to_string().contains("has changed: its SHA-256 is"), "{refused}");
         assert_eq!(fs::read_dir(study.join(KEPT)).unwrap().count(), 0);
     }
@@ -196,7 +200,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (_room, study, file) = room();
         fs::set_permissions(&file.place, fs::Permissions::from_mode(0o755)).unwrap();
-        bring(std::slice::from_ref(&file), &study, Bring::All).unwrap();
+        bring(std::slice::from_ref(&file), &study, BroughtFiles::All).unwrap();
         let rights = fs::metadata(kept(&study, &file)).unwrap().permissions();
         assert_eq!(rights.mode() & 0o777, 0o755);
     }
@@ -208,7 +212,7 @@ mod tests {
         fs::create_dir(study.join(KEPT)).unwrap();
         let target = study.join(KEPT).join(files::kept_name(&file.name, &file.sha256).unwrap());
         symlink(Path::new("/nowhere/jobs.csv"), &target).unwrap();
-        bring(std::slice::from_ref(&file), &study, Bring::Links).unwrap();
+        bring(std::slice::from_ref(&file), &study, BroughtFiles::Links).unwrap();
         assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
     }
 }

@@ -10,7 +10,7 @@ use serde_yaml::Value;
 
 use crate::plan::axes;
 use mumakil_results::expect::{Space, SpaceAxis};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// So many pairs of values are compared at most.
 const MOST_PAIRS: usize = 1_000;
@@ -27,20 +27,20 @@ pub(crate) struct CompareSpec {
 /// Which values are compared with which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Against {
+pub enum ComparedWith {
     /// All others with this one, by its place on the axis.
     Base(usize),
     /// Each with each.
     All,
 }
 
-impl Default for Against {
+impl Default for ComparedWith {
     fn default() -> Self {
         Self::Base(0)
     }
 }
 
-impl Against {
+impl ComparedWith {
     /// Returns whether it is what it is unless a study says.
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
@@ -62,18 +62,18 @@ impl Against {
 
 impl CompareSpec {
     /// Finds the axis.
-    pub(crate) fn axis(&self, space: &Space) -> Result<usize, Problem> {
+    pub(crate) fn axis(&self, space: &Space) -> Result<usize, YamlProblem> {
         let at = Path::of("compare");
         axes::find(space, &self.axis, if self.is_short { at } else { at.key("axis") })
     }
 
     /// Finds what the values of the axis are compared with.
-    pub(crate) fn against(&self, axis: &SpaceAxis) -> Result<Against, Problem> {
+    pub(crate) fn against(&self, axis: &SpaceAxis) -> Result<ComparedWith, YamlProblem> {
         Ok(match &self.base {
             Some(label) => {
-                Against::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
+                ComparedWith::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
             }
-            None if self.is_short => Against::default(),
+            None if self.is_short => ComparedWith::default(),
             None => {
                 let values = axis.values.len();
                 let pairs = values * values.saturating_sub(1) / 2;
@@ -82,9 +82,9 @@ impl CompareSpec {
                         "each of {values} values with each are {pairs} comparisons, more than {MOST_PAIRS}"
                     );
                     let hint = format!("name one: `base: {}`", axis.values[0].label);
-                    return Err(Problem::value(Path::of("compare"), message).hint(hint));
+                    return Err(YamlProblem::value(Path::of("compare"), message).hint(hint));
                 }
-                Against::All
+                ComparedWith::All
             }
         })
     }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use mumakil_results::expect::SpaceValue;
 
-    fn find(yaml: &str) -> Result<(usize, Against), String> {
+    fn find(yaml: &str) -> Result<(usize, ComparedWith), String> {
         let axis = |(path, labels): (&str, &[&str])| SpaceAxis {
             path: path.to_owned(),
             values: labels.iter().map(|label| SpaceValue::new(*label)).collect(),
@@ -161,15 +161,15 @@ mod tests {
         let spec: CompareSpec = serde_yaml::from_str(yaml).map_err(|error| error.to_string())?;
         let found = spec.axis(&space);
         let found = found.and_then(|axis| Ok((axis, spec.against(&space.axes[axis])?)));
-        found.map_err(|Problem { path, message, .. }| format!("{path}: {message}"))
+        found.map_err(|YamlProblem { path, message, .. }| format!("{path}: {message}"))
     }
 
     #[test]
     fn an_axis_alone_has_its_first_value_as_base_and_one_without_a_base_none() {
-        assert_eq!(find("scheduler"), Ok((1, Against::Base(0))));
-        assert_eq!(find("{axis: scheduler, base: fair}"), Ok((1, Against::Base(1))));
-        assert_eq!(find("{axis: nodes, base: 10}"), Ok((0, Against::Base(1))));
-        assert_eq!(find("{axis: scheduler}"), Ok((1, Against::All)));
+        assert_eq!(find("scheduler"), Ok((1, ComparedWith::Base(0))));
+        assert_eq!(find("{axis: scheduler, base: fair}"), Ok((1, ComparedWith::Base(1))));
+        assert_eq!(find("{axis: nodes, base: 10}"), Ok((0, ComparedWith::Base(1))));
+        assert_eq!(find("{axis: scheduler}"), Ok((1, ComparedWith::All)));
     }
 
     #[test]
@@ -194,14 +194,14 @@ mod tests {
             spec.against(&SpaceAxis { path: "x".to_owned(), values: values[..count].to_vec() })
         };
         assert!(against(45).is_ok());
-        let Problem { message, .. } = against(46).unwrap_err();
+        let YamlProblem { message, .. } = against(46).unwrap_err();
         assert_eq!(message, "each of 46 values with each are 1035 comparisons, more than 1000");
     }
 
     #[test]
     fn pairs_are_with_the_base_or_each_with_each() {
-        assert_eq!(Against::Base(1).pairs(3), [(1, 0), (1, 2)]);
-        assert_eq!(Against::All.pairs(3), [(0, 1), (0, 2), (1, 2)]);
-        assert!(Against::All.pairs(1).is_empty());
+        assert_eq!(ComparedWith::Base(1).pairs(3), [(1, 0), (1, 2)]);
+        assert_eq!(ComparedWith::All.pairs(3), [(0, 1), (0, 2), (1, 2)]);
+        assert!(ComparedWith::All.pairs(1).is_empty());
     }
 }

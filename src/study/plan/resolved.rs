@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_yaml::{Mapping, Value};
 
 use crate::plan::axes;
-use crate::plan::bring::{Bring, BringError, bring};
+use crate::plan::bring::{BringError, BroughtFiles, bring};
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use mumakil_base::files::{KEPT, STUDY_RESOLVED};
@@ -27,7 +27,7 @@ pub fn keep(
     plan: &Plan,
     command: &str,
     folder: &Path,
-    which: Bring,
+    which: BroughtFiles,
 ) -> Result<(), BringError> {
     bring(&plan.files, folder, which)?;
     let (head, body) = (head(plan, command), body(study, plan));

@@ -27,7 +27,7 @@ use mumakil_scenario::workload::WorkloadSpec;
 use mumakil_scenario::{
     ClockSpec, Draft, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice, Warning,
 };
-use mumakil_yaml::{self as yaml, Displaced, Path, Problem};
+use mumakil_yaml::{self as yaml, DisplacedSettings, Path, YamlProblem};
 
 /// More runs than that are a mistake.
 const MOST_RUNS: u128 = 1_000_000;
@@ -53,13 +53,13 @@ pub struct Cell {
     /// For each axis, which of its values.
     pub values: Vec<usize>,
     /// The scenario, but for the seed.
-    scenario: Parts,
+    scenario: ScenarioParts,
 }
 
 /// A scenario in parts, each shared by all cells that have it: a hundred thousand cells differ in few
 /// things, and the jobs of a scenario may be many.
 #[derive(Clone, Debug)]
-struct Parts {
+struct ScenarioParts {
     cluster: Arc<ClusterSpec>,
     workload: Arc<WorkloadSpec>,
     scheduler: Arc<SchedulerChoice>,
@@ -111,10 +111,10 @@ impl Plan {
     /// With what is wrong in the scenario of some cell.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
-        let (mut warnings, mut shelves) = (IndexSet::new(), Shelves::default());
-        let mut texts = Texts::default();
+        let (mut warnings, mut shelves) = (IndexSet::new(), PartShelves::default());
+        let mut texts = KeyTexts::default();
         let mut hashes = Hashes { said: study.files.clone(), ..Hashes::default() };
-        let mut displaced: IndexMap<Displaced, IndexSet<String>> = IndexMap::new();
+        let mut displaced: IndexMap<DisplacedSettings, IndexSet<String>> = IndexMap::new();
         let mut heeded = FxHashSet::default();
         let mut known_to_fit = FxHashSet::default();
         for values in wanted(study)? {
@@ -124,7 +124,7 @@ impl Plan {
                     let origin = study.draft.origin(&put.written);
                     let put =
                         draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
-                            let problem = Problem::value(put.written.clone(), message);
+                            let problem = YamlProblem::value(put.written.clone(), message);
                             ScenarioError::invalid(vec![study.draft.finding(problem)])
                         })?;
                     for mut gone in put {
@@ -178,7 +178,7 @@ impl Plan {
         // An axis of choices leaves out on purpose what the base says of one of them: told once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
-            Warning::Displaced(Displaced { by, ..gone })
+            Warning::Displaced(DisplacedSettings { by, ..gone })
         }));
         Ok(Self {
             cells,
@@ -213,7 +213,7 @@ impl Plan {
     }
 }
 
-impl Parts {
+impl ScenarioParts {
     fn scenario(&self) -> Scenario {
         Scenario {
             cluster: ClusterSpec::clone(&self.cluster),
@@ -226,25 +226,25 @@ impl Parts {
 
 /// The parts of scenarios that there are, each once.
 #[derive(Default)]
-struct Shelves {
-    clusters: Shelf<ClusterSpec>,
-    workloads: Shelf<WorkloadSpec>,
-    schedulers: Shelf<SchedulerChoice>,
-    rests: Shelf<Scenario>,
+struct PartShelves {
+    clusters: PartShelf<ClusterSpec>,
+    workloads: PartShelf<WorkloadSpec>,
+    schedulers: PartShelf<SchedulerChoice>,
+    rests: PartShelf<Scenario>,
     /// A cluster that stands in all the rests.
     somebodys: Option<ClusterSpec>,
 }
 
 /// Parts of one kind, by a hash of how they are written.
-struct Shelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
+struct PartShelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for PartShelf<T> {
     fn default() -> Self {
         Self(FxHashMap::default())
     }
 }
 
-impl<T: PartialEq> Shelf<T> {
+impl<T: PartialEq> PartShelf<T> {
     /// Returns a part as it is on the shelf, where it is put if need be.
     fn share(&mut self, part: T, hash: u64) -> Arc<T> {
         let alike = self.0.entry(hash).or_default();
@@ -256,9 +256,9 @@ impl<T: PartialEq> Shelf<T> {
     }
 }
 
-impl Shelves {
+impl PartShelves {
     /// Returns a scenario, which is written like this, in parts.
-    fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> Parts {
+    fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
         let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
         let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
         let workload = std::mem::take(&mut scenario.workload);
@@ -269,7 +269,7 @@ impl Shelves {
         for entry in written.iter().filter(|(key, _)| !OWN.iter().any(|own| *key == own)) {
             entry.hash(&mut rest);
         }
-        Parts {
+        ScenarioParts {
             cluster: self.clusters.share(cluster, of("cluster")),
             workload: self.workloads.share(workload, of("workload")),
             scheduler: self.schedulers.share(scheduler, of("scheduler")),
@@ -293,7 +293,7 @@ fn record_only_what_is_read(
             *setting = is_read;
         } else if is_read && !*setting {
             let message = "the study reads what this does not record";
-            let problem = Problem::value(Path::of(path), message);
+            let problem = YamlProblem::value(Path::of(path), message);
             problems.push(draft.finding(problem.hint("leave it out: what is read is recorded")));
         }
     }
@@ -335,9 +335,9 @@ struct Identity {
 
 /// The text of each key of a scenario as it was last: most are the same in the next cell.
 #[derive(Default)]
-struct Texts(IndexMap<Value, (Value, String)>);
+struct KeyTexts(IndexMap<Value, (Value, String)>);
 
-impl Texts {
+impl KeyTexts {
     /// Returns a key with its value as YAML.
     fn of(&mut self, key: &Value, value: &Value) -> &str {
         if self.0.get(key).is_none_or(|(known, _)| known != value) {
@@ -351,7 +351,7 @@ impl Texts {
 
 impl Identity {
     /// Returns what names the runs of a scenario that is written like this.
-    fn of(written: &Mapping, program: Option<&str>, texts: &mut Texts) -> Self {
+    fn of(written: &Mapping, program: Option<&str>, texts: &mut KeyTexts) -> Self {
         // The name and the description stand first, and the seed behind them.
         const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
         let mut behind = "\n".to_owned();
@@ -473,13 +473,13 @@ mod tests {
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
     /// A policy of somebody's own, by the name of one of ours.
-    struct Own;
+    struct OwnKeys;
 
-    impl Scheduler for Own {
+    impl Scheduler for OwnKeys {
         fn offer(&mut self, _: &mut Offer<'_>) {}
     }
 
-    impl Policy for Own {
+    impl Policy for OwnKeys {
         const NAME: &'static str = "fifo";
         const ABOUT: &'static str = "does nothing";
         type Options = ();
@@ -539,7 +539,7 @@ mod tests {
     #[test]
     fn runs_of_somebodys_own_policy_are_known_by_the_program() {
         let mut registry = Registry::builtin();
-        registry.add::<Own>();
+        registry.add::<OwnKeys>();
         let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
         assert_ne!(ids(&registry), ids(&Registry::builtin()));
         assert_eq!(ids(&registry), ids(&registry));
@@ -549,7 +549,7 @@ mod tests {
     fn runs_that_somebodys_own_policy_takes_over_are_known_by_the_program() {
         let ours = Registry::builtin();
         let mut registry = Registry::builtin();
-        registry.add::<Own>();
+        registry.add::<OwnKeys>();
         let ids = |policy, registry| {
             let yaml = format!(
                 "scheduler: fair\nlater: [{{at: 1min, scheduler: {policy}}}]\nsweep: {{seeds: 2}}"

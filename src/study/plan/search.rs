@@ -12,7 +12,7 @@ use crate::plan::axes::{self, Axis, AxisPut, AxisValue};
 use crate::plan::spec::Study;
 use mumakil_results::expect::{Expr, ExprPlan, Space};
 use mumakil_scenario::unusable;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The value that is searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct Search {
 
 /// A search on its way.
 #[derive(Clone, Debug)]
-pub struct Hunt {
+pub struct BoundSearch {
     /// The values that were tried, rising, and whether they will do.
     tried: Vec<(u64, bool)>,
     from: u64,
@@ -64,18 +64,18 @@ impl Search {
     }
 
     /// Returns what is wrong with it.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<YamlProblem> {
         let at = |key: &str| Path::of("search").key(key);
         let mut problems = Vec::new();
         if Path::parse(&self.over).is_none() {
             let message = format!("`{}` is not a field of the scenario", self.over);
-            problems.push(Problem::value(at("over"), message).hint("such as `cluster.nodes`"));
+            problems.push(YamlProblem::value(at("over"), message).hint("such as `cluster.nodes`"));
         } else if let Err(refused) = axes::field(&at("over"), &self.over) {
-            let Problem { message, hint, .. } = refused;
-            problems.push(Problem { hint, ..Problem::value(at("over"), message) });
+            let YamlProblem { message, hint, .. } = refused;
+            problems.push(YamlProblem { hint, ..YamlProblem::value(at("over"), message) });
         }
         if self.to <= self.from {
-            problems.push(Problem::value(at("to"), "the search ends above where it begins"));
+            problems.push(YamlProblem::value(at("to"), "the search ends above where it begins"));
         }
         match self.plan() {
             Err(complaint) => {
@@ -84,7 +84,7 @@ impl Search {
             Ok(plan) if !plan.is_condition() => {
                 let message = format!("`{}` is a number, not a condition", self.until);
                 let hint = "such as `mean(sojourn) <= 5min`";
-                problems.push(Problem::value(at("until"), message).hint(hint));
+                problems.push(YamlProblem::value(at("until"), message).hint(hint));
             }
             Ok(_) => {}
         }
@@ -97,12 +97,12 @@ impl Search {
     }
 
     /// Begins the search.
-    pub fn begin(&self) -> Hunt {
-        Hunt { tried: Vec::new(), from: self.from, to: self.to }
+    pub fn begin(&self) -> BoundSearch {
+        BoundSearch { tried: Vec::new(), from: self.from, to: self.to }
     }
 }
 
-impl Hunt {
+impl BoundSearch {
     /// Returns the next value to try, if the answer is not known yet.
     pub fn next(&self) -> Option<u64> {
         let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);

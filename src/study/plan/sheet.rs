@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::ChartSpec;
-use crate::plan::compared::Against;
+use crate::plan::compared::ComparedWith;
 use crate::plan::runs::{Plan, PlannedRun};
 use crate::plan::spec::Study;
 use mumakil_base::files::STUDY;
@@ -19,7 +19,7 @@ use mumakil_run::output::{OutputError, read_json};
 /// A study and its runs, by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sheet {
+pub struct StudyManifest {
     /// The study's name.
     pub study: String,
     /// Its purpose.
@@ -31,8 +31,8 @@ pub struct Sheet {
     /// The axis whose values are compared.
     pub compare: Option<usize>,
     /// Which of them are compared with which.
-    #[serde(default, skip_serializing_if = "Against::is_usual")]
-    pub against: Against,
+    #[serde(default, skip_serializing_if = "ComparedWith::is_usual")]
+    pub against: ComparedWith,
     /// The seeds with which each cell is run.
     pub seeds: Vec<u64>,
     /// The cells.
@@ -68,7 +68,7 @@ pub struct SheetCell {
     pub runs: Vec<String>,
 }
 
-impl Sheet {
+impl StudyManifest {
     /// Returns the sheet of a study that has been planned.
     pub fn new(study: &Study, plan: &Plan) -> Self {
         // Every cell has the same seeds, and its runs stand together.
@@ -161,6 +161,6 @@ impl SheetAxis {
 ///
 /// # Errors
 /// If it is not there, or not ours.
-pub fn read_sheet(folder: &Path) -> Result<Sheet, OutputError> {
+pub fn read_sheet(folder: &Path) -> Result<StudyManifest, OutputError> {
     read_json(&folder.join(STUDY))
 }

@@ -9,14 +9,14 @@ use serde_yaml::{Mapping, Value};
 
 use crate::draw::ChartSpec;
 use crate::plan::axes::{self, Axis, Seeds, Sweep};
-use crate::plan::compared::{Against, CompareSpec};
+use crate::plan::compared::{CompareSpec, ComparedWith};
 use crate::plan::named::NamedFile;
 use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
 use mumakil_scenario::{
     Draft, Experiment, Name, Registry, ScenarioError, Starter, generator, misplaced, unusable,
 };
-use mumakil_yaml::{MOST, Path, Problem, TreeShape, read};
+use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Study {
     /// The axis whose values are compared.
     pub(crate) compare: Option<usize>,
     /// Which of them are compared with which.
-    pub(crate) against: Against,
+    pub(crate) against: ComparedWith,
     pub(crate) metrics: Vec<String>,
     pub(crate) charts: Vec<ChartSpec>,
     pub(crate) expect: Vec<Expectation>,
@@ -183,7 +183,7 @@ impl Study {
                 let example =
                     if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
-                    Problem::value(Path::default(), "the study has no `sweep`")
+                    YamlProblem::value(Path::default(), "the study has no `sweep`")
                         .hint(format!("add `sweep: {{{example}}}`")),
                 );
                 Sweep::default()
@@ -216,7 +216,7 @@ impl Study {
             problems.extend(search.problems());
             if !sweep.axes.is_empty() {
                 let message = "a search has seeds to sweep, and no axes";
-                problems.push(Problem::key(Path::of("search"), message));
+                problems.push(YamlProblem::key(Path::of("search"), message));
             }
         }
         let needs = needs(&keys, &metrics, &space, &mut more);
@@ -275,7 +275,7 @@ impl Study {
 }
 
 /// Returns what is wrong with values that were put where the study puts its own over them.
-fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem> {
+fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<YamlProblem> {
     let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
@@ -294,13 +294,18 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem
     let problem = |(path, why, hint): (Path, &str, &str)| {
         let set = draft.argued(&path)?;
         let message = format!("`{path}` {why}, so this has no effect");
-        Some(Problem::value(set.clone(), message).hint(hint))
+        Some(YamlProblem::value(set.clone(), message).hint(hint))
     };
     own.into_iter().filter_map(problem).collect()
 }
 
 /// Returns what the runs must record, and notes what is wrong in the expressions.
-fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> ExprNeeds {
+fn needs(
+    keys: &Keys,
+    metrics: &[String],
+    space: &Space,
+    problems: &mut Vec<YamlProblem>,
+) -> ExprNeeds {
     let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
     let mut misfits = Vec::new();
     let mut add = |at: Path, text: &str, planned: Result<ExprPlan, ExprComplaint>| match planned {
@@ -338,7 +343,7 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
 /// Why there is no base.
 enum BaseError {
     /// The study names something that is none.
-    Here(Problem),
+    Here(YamlProblem),
     /// The base itself is wrong.
     Scenario(ScenarioError),
 }
@@ -356,7 +361,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
     let Some(name) = said.as_str() else {
         let message = "expected a file, the name of a scenario, or a scenario";
-        return Err(BaseError::Here(Problem::value(at, message)));
+        return Err(BaseError::Here(YamlProblem::value(at, message)));
     };
     let beside = study.folder().join(name);
     let base = if beside.is_file() {
@@ -367,12 +372,12 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
         let message =
             format!("there is no file `{name}` beside the study, nor does Mumakil bring one");
         let starters: Vec<&str> = mumakil_scenario::STARTERS.iter().map(|s| s.name).collect();
-        return Err(BaseError::Here(Problem::value(at, message).nearest(name, starters)));
+        return Err(BaseError::Here(YamlProblem::value(at, message).nearest(name, starters)));
     };
     match base {
         Ok(base) if base.is_study() => {
             let message = format!("`{name}` is a study itself");
-            Err(BaseError::Here(Problem::value(at, message)))
+            Err(BaseError::Here(YamlProblem::value(at, message)))
         }
         Ok(base) => Ok(base),
         Err(error) => Err(BaseError::Scenario(error)),
@@ -381,7 +386,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
 
 /// Returns what is wrong if an argument has set something inside of a base that the text only names:
 /// it has taken the place of the name.
-fn inside_of_name(study: &Draft) -> Option<Problem> {
+fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
     let written = study.written("base")?;
     let name = written.as_str()?;
@@ -390,7 +395,7 @@ fn inside_of_name(study: &Draft) -> Option<Problem> {
         "`base` is the name of a scenario, `{name}`: nothing can be set inside of it, but over it"
     );
     let over = Path(set.0[1..].to_vec());
-    Some(Problem::value(set.clone(), message).hint(format!("write `--set {over}={value}`")))
+    Some(YamlProblem::value(set.clone(), message).hint(format!("write `--set {over}={value}`")))
 }
 
 /// Reads an entry of `exclude:`.
@@ -398,7 +403,7 @@ fn excluded(
     space: &Space,
     cells: &IndexMap<String, Value>,
     at: &Path,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<YamlProblem>,
 ) -> Vec<Option<Vec<usize>>> {
     let mut excluded = vec![None; space.axes.len()];
     for (name, labels) in cells {

@@ -7,12 +7,12 @@ use mumakil_run::emulation::RunWarning;
 
 /// The warnings of the runs that were done.
 #[derive(Clone, Debug, Default)]
-pub struct Doubts {
+pub struct RunWarnings {
     /// By kind, for those of the clock the one that holds least, with how many runs have it.
     found: IndexMap<String, (RunWarning, u64)>,
 }
 
-impl Doubts {
+impl RunWarnings {
     /// Notes what a run has warned of.
     pub fn note(&mut self, warnings: Vec<RunWarning>) {
         for warning in warnings {
@@ -56,7 +56,7 @@ mod tests {
             interval: SimSpan::from_secs(3),
             holds,
         };
-        let mut doubts = Doubts::default();
+        let mut doubts = RunWarnings::default();
         doubts.note(vec![lag(240.0)]);
         doubts.note(vec![lag(120.0), RunWarning::NothingCounted]);
         doubts.note(vec![]);

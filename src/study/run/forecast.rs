@@ -8,7 +8,7 @@ use crate::plan::runs::Plan;
 use crate::run::work::WorkStep;
 use mumakil_core::mapred::StopReason;
 use mumakil_run::emulation::{EmulationError, Options, Prepared};
-use mumakil_run::output::{AsideFolder, OutputError, Over, RunFolder};
+use mumakil_run::output::{AsideFolder, OutputError, ReplacedFiles, RunFolder};
 use mumakil_scenario::Registry;
 
 /// So many runs are tried.
@@ -54,7 +54,7 @@ impl Plan {
     ) -> Result<Forecast, EmulationError> {
         // It is never put in its place, but it is removed whatever ends this process.
         let room = std::env::temp_dir().join("mumakil-plan");
-        let room = AsideFolder::create(&room, Over::Anything)?;
+        let room = AsideFolder::create(&room, ReplacedFiles::Anything)?;
         let (began, mut all) = (now(), Forecast::default());
         for run in samples.iter().copied() {
             let left = limit.saturating_sub(began.elapsed());

@@ -25,7 +25,7 @@ use crate::run::failed;
 use crate::run::store::{CLAIMS, Store};
 use crate::run::work::{NextRun, Shard};
 use crate::watch::at_work::fate_of;
-use crate::watch::life::{Fate, Stamp};
+use crate::watch::life::{WallInstant, WriterState};
 
 /// A run that so many processes did not survive is not begun again.
 const MOST_KILLED: usize = 5;
@@ -160,10 +160,10 @@ impl<'p> SharedRuns<'p> {
                 Err(source) => return Err(OutputError::Read { path, source }),
             };
             claims += 1;
-            match fate_of(self.store.folder(), &sign, &path, Stamp::now()) {
-                Fate::AtWork => return Ok(BatchHolders::AtWork),
-                Fate::Gone | Fate::Silent => killed += 1,
-                Fate::Ended(_) => {}
+            match fate_of(self.store.folder(), &sign, &path, WallInstant::now()) {
+                WriterState::AtWork => return Ok(BatchHolders::AtWork),
+                WriterState::Gone | WriterState::Silent => killed += 1,
+                WriterState::Ended(_) => {}
             }
         }
         Ok(BatchHolders::Over { claims, killed })
@@ -259,7 +259,7 @@ mod tests {
         /// Lets a process of this machine say something; it lives as long as what is returned.
         fn sign(&self, name: &str, end: Option<End>) -> Option<File> {
             let machine = mumakil_run::output::machine();
-            let mut life = Life::begin(machine, 1, Stamp::now());
+            let mut life = Life::begin(machine, 1, WallInstant::now());
             end.into_iter().for_each(|end| life.ends(end, None));
             write_sign(self.room.path(), name, &life).unwrap()
         }

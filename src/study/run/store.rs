@@ -41,11 +41,11 @@ const MOST_FOLDERS: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct Store {
     study: PathBuf,
-    found: Arc<RwLock<Found>>,
+    found: Arc<RwLock<KnownRuns>>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct KnownRuns {
     packs: Packs,
     folders: FxHashSet<String>,
 }
@@ -71,14 +71,14 @@ pub enum FolderAccess {
 
 /// How the runs of a study are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum StoreForm {
     /// Each in a folder.
     Folders,
     /// Many in a ZIP file.
     Packed,
 }
 
-impl Form {
+impl StoreForm {
     /// Returns how so many runs are kept unless somebody says.
     pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
@@ -123,7 +123,7 @@ impl Store {
         &self,
         study: &str,
         share: FolderAccess,
-        form: Form,
+        form: StoreForm,
     ) -> Result<FolderClaim, OutputError> {
         check(&self.study, study)?;
         let file = self.lock_file()?;
@@ -152,7 +152,7 @@ impl Store {
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }
-        let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
+        let packer = (form == StoreForm::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
         Ok(FolderClaim { _lock: lock, store: self.clone(), packer })
     }
 
@@ -341,15 +341,15 @@ mod tests {
             &[("study.json", "half")],
         ] {
             let (room, store) = store(files);
-            let refused = store.claim("a", FolderAccess::Alone, Form::Folders).unwrap_err();
+            let refused = store.claim("a", FolderAccess::Alone, StoreForm::Folders).unwrap_err();
             assert!(matches!(refused, OutputError::Foreign { .. }), "{refused}");
             assert_eq!(names(room.path()).unwrap().len(), 1);
         }
-        assert!(store(&[]).1.claim("a", FolderAccess::Alone, Form::Folders).is_ok());
+        assert!(store(&[]).1.claim("a", FolderAccess::Alone, StoreForm::Folders).is_ok());
         assert!(
             store(&[("study.json", r#"{"study": "a"}"#)])
                 .1
-                .claim("a", FolderAccess::Alone, Form::Folders)
+                .claim("a", FolderAccess::Alone, StoreForm::Folders)
                 .is_ok()
         );
     }
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn processes_work_in_a_folder_together_or_one_alone() {
         let (_room, store) = store(&[]);
-        let claim = |share| store.claim("a", share, Form::Folders);
+        let claim = |share| store.claim("a", share, StoreForm::Folders);
         let is_busy = |share| matches!(claim(share), Err(OutputError::Busy { .. }));
         let one = claim(FolderAccess::Together).unwrap();
         drop(claim(FolderAccess::Together).unwrap());
@@ -372,9 +372,9 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
         let (room, store) = store(&[(".mumakil-half", "")]);
-        drop(store.claim("a", FolderAccess::Together, Form::Folders).unwrap());
+        drop(store.claim("a", FolderAccess::Together, StoreForm::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap().len(), 2);
-        drop(store.claim("a", FolderAccess::Alone, Form::Folders).unwrap());
+        drop(store.claim("a", FolderAccess::Alone, StoreForm::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap(), [LOCK]);
     }
 

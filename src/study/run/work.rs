@@ -113,7 +113,7 @@ impl Plan {
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
         claim: &FolderClaim,
         registry: &Registry,
-        effort: Effort,
+        effort: RunEffort,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<(), EmulationError> {
         let runs = Mutex::new(runs.fuse());
@@ -159,7 +159,7 @@ impl Plan {
         run: usize,
         claim: &FolderClaim,
         registry: &Registry,
-        effort: Effort,
+        effort: RunEffort,
     ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
         // A panic is this run's alone, whoever panics: the others go on.
@@ -188,7 +188,7 @@ impl Plan {
 
 /// How runs are done.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct RunEffort {
     /// How many at a time.
     pub workers: usize,
     /// How much real time each may take.
@@ -203,11 +203,11 @@ fn keep(
     claim: &FolderClaim,
     id: &str,
     registry: &Registry,
-    effort: Effort,
+    effort: RunEffort,
 ) -> Result<Result<Vec<RunWarning>, String>, EmulationError> {
     let folder = claim.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
-    let Effort { time_limit, transport, .. } = effort;
+    let RunEffort { time_limit, transport, .. } = effort;
     let options = Options { time_limit, transport, ..Options::default() };
     let kept = prepared.fill(&folder, registry, options)?;
     let after = span(kept.emulated.summary.virtual_s);
@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::plan::spec::Study;
-    use crate::run::store::{FolderAccess, Form};
+    use crate::run::store::{FolderAccess, StoreForm};
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
     use mumakil_scenario::Draft;
 
@@ -254,7 +254,7 @@ mod tests {
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
-        let claim = store.claim("test", FolderAccess::Alone, Form::Folders).unwrap();
+        let claim = store.claim("test", FolderAccess::Alone, StoreForm::Folders).unwrap();
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
         let mut steps = 0;
         let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
@@ -262,7 +262,7 @@ mod tests {
             all,
             &claim,
             &registry,
-            Effort { workers: 1, time_limit: None, transport: Transport::Actors },
+            RunEffort { workers: 1, time_limit: None, transport: Transport::Actors },
             |_| steps += 1,
         );
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
@@ -294,8 +294,8 @@ mod tests {
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
-        let claim = store.claim("test", FolderAccess::Alone, Form::Folders).unwrap();
-        let effort = Effort { workers: 1, time_limit: None, transport: Transport::Actors };
+        let claim = store.claim("test", FolderAccess::Alone, StoreForm::Folders).unwrap();
+        let effort = RunEffort { workers: 1, time_limit: None, transport: Transport::Actors };
         let mut steps = Vec::new();
         let all = plan.distinct().into_iter().map(|run| Ok(NextRun::Run(run)));
         plan.work(all, &claim, &registry, effort, |step| steps.push(step)).unwrap();

@@ -8,16 +8,16 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::run::store::{AT_WORK, clear, visible};
-use crate::watch::life::{Fate, Hold, Life, SILENT_AFTER, SlowRun, Stamp};
-use mumakil_run::output::{AsideFile, OutputError, Over, lock_of, machine};
+use crate::watch::life::{Life, SILENT_AFTER, SignLock, SlowRun, WallInstant, WriterState};
+use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles, lock_of, machine};
 
 /// A sign of life, and what becomes of who gave it.
 #[derive(Clone, Debug)]
-pub struct Sign {
+pub struct LifeSign {
     /// Its last sign.
     pub life: Life,
     /// The state of the process.
-    pub fate: Fate,
+    pub fate: WriterState,
 }
 
 /// The name of the signs of a process that is alone in a study's folder.
@@ -29,7 +29,7 @@ pub const ALONE: &str = "whole";
 /// If it cannot be written.
 pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>, OutputError> {
     let target = folder.join(AT_WORK).join(file(name));
-    let mut aside = AsideFile::create(&target, Over::Anything)?;
+    let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
     let mut text = serde_json::to_string_pretty(life).expect("names and numbers are JSON");
     text.push('\n');
     let written = aside.file().write_all(text.as_bytes());
@@ -42,28 +42,28 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn signs(folder: &Path, now: Stamp) -> Result<Vec<Sign>, OutputError> {
+pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputError> {
     let folder = folder.join(AT_WORK);
     let mut signs = Vec::new();
     for name in visible(&folder)? {
         let Some((life, hold)) = read(&folder.join(name)) else { continue };
         let fate = life.fate(hold, is_here(&life), now);
-        signs.push(Sign { life, fate });
+        signs.push(LifeSign { life, fate });
     }
-    signs.sort_by_key(|Sign { life, .. }| (life.began, life.machine.clone(), life.pid));
+    signs.sort_by_key(|LifeSign { life, .. }| (life.began, life.machine.clone(), life.pid));
     Ok(signs)
 }
 
 /// Returns what becomes of the process whose sign a claim names. If nothing can be read of that, the age of
 /// the claim has to tell.
-pub(crate) fn fate_of(folder: &Path, name: &str, claim: &Path, now: Stamp) -> Fate {
+pub(crate) fn fate_of(folder: &Path, name: &str, claim: &Path, now: WallInstant) -> WriterState {
     if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
         return life.fate(hold, is_here(&life), now);
     }
     let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
     match made.map(|made| made.elapsed().unwrap_or_default()) {
-        Ok(age) if age <= SILENT_AFTER => Fate::AtWork,
-        _ => Fate::Silent,
+        Ok(age) if age <= SILENT_AFTER => WriterState::AtWork,
+        _ => WriterState::Silent,
     }
 }
 
@@ -87,7 +87,7 @@ fn is_here(life: &Life) -> bool {
     life.machine.is_some() && life.machine == machine()
 }
 
-fn read(path: &Path) -> Option<(Life, Hold)> {
+fn read(path: &Path) -> Option<(Life, SignLock)> {
     if path.extension().is_none_or(|ending| ending != "json") {
         return None;
     }
@@ -95,9 +95,9 @@ fn read(path: &Path) -> Option<(Life, Hold)> {
     file.read_to_string(&mut text).ok()?;
     let life = serde_json::from_str(&text).ok()?;
     let hold = match lock_of(&file) {
-        Some(true) => Hold::Held,
-        Some(false) => Hold::Free,
-        None => Hold::Unknown,
+        Some(true) => SignLock::Held,
+        Some(false) => SignLock::Free,
+        None => SignLock::Unknown,
     };
     Some((life, hold))
 }
@@ -114,7 +114,7 @@ mod tests {
     use crate::watch::life::End;
 
     fn life(pid: u32) -> Life {
-        Life::begin(machine(), pid, Stamp::of_millis(0))
+        Life::begin(machine(), pid, WallInstant::of_millis(0))
     }
 
     fn slow(run: &str) -> SlowRun {
@@ -126,24 +126,24 @@ mod tests {
     fn who_holds_no_lock_any_more_is_gone() {
         let room = TempDir::new().unwrap();
         let fate = || {
-            let signs = signs(room.path(), Stamp::of_millis(0)).unwrap();
+            let signs = signs(room.path(), WallInstant::of_millis(0)).unwrap();
             signs.iter().map(|sign| sign.fate).collect::<Vec<_>>()
         };
         assert_eq!(fate(), []);
         let first = write_sign(room.path(), ALONE, &life(1)).unwrap();
-        assert_eq!(fate(), [Fate::AtWork]);
+        assert_eq!(fate(), [WriterState::AtWork]);
         // The next sign is another file; who looked at the first holds up nobody.
         let seen = File::open(room.path().join("at-work/whole.json")).unwrap();
         assert_eq!(lock_of(&seen), Some(true));
         let second = write_sign(room.path(), ALONE, &life(1)).unwrap();
         drop(first);
-        assert_eq!((fate(), lock_of(&seen)), (vec![Fate::AtWork], Some(false)));
+        assert_eq!((fate(), lock_of(&seen)), (vec![WriterState::AtWork], Some(false)));
         drop(second);
-        assert_eq!(fate(), [Fate::Gone]);
+        assert_eq!(fate(), [WriterState::Gone]);
         let mut last = life(1);
         last.ends(End::Done, None);
         write_sign(room.path(), ALONE, &last).unwrap();
-        assert_eq!(fate(), [Fate::Ended(End::Done)]);
+        assert_eq!(fate(), [WriterState::Ended(End::Done)]);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             life.knows_slow([slow(run)]);
             write_sign(room.path(), &life.name(), &life).unwrap();
         }
-        assert_eq!(signs(room.path(), Stamp::of_millis(0)).unwrap().len(), 2);
+        assert_eq!(signs(room.path(), WallInstant::of_millis(0)).unwrap().len(), 2);
         fs::write(room.path().join("at-work/notes.txt"), "mine").unwrap();
         fs::write(room.path().join("at-work/3-of-9.json"), "half").unwrap();
         let slow = take_over(room.path()).unwrap().into_iter();
@@ -169,10 +169,10 @@ mod tests {
         let room = TempDir::new().unwrap();
         let claim = room.path().join("claim");
         fs::write(&claim, "").unwrap();
-        let fate = || fate_of(room.path(), "", &claim, Stamp::now());
-        assert_eq!(fate(), Fate::AtWork);
+        let fate = || fate_of(room.path(), "", &claim, WallInstant::now());
+        assert_eq!(fate(), WriterState::AtWork);
         let old = std::time::SystemTime::UNIX_EPOCH;
         File::options().write(true).open(&claim).unwrap().set_modified(old).unwrap();
-        assert_eq!(fate(), Fate::Silent);
+        assert_eq!(fate(), WriterState::Silent);
     }
 }

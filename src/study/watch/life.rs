@@ -26,7 +26,7 @@ const MOST_SLOW: usize = 10;
 
 /// An instant by the clock on the wall, in milliseconds; as a text by RFC 3339, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(i64);
+pub struct WallInstant(i64);
 
 /// A sign of life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,9 +38,9 @@ pub struct Life {
     /// The version of Mumakil.
     pub version: String,
     /// When it began.
-    pub began: Stamp,
+    pub began: WallInstant,
     /// When it said this.
-    pub seen: Stamp,
+    pub seen: WallInstant,
     /// How many runs it has to see to; in a search, those of the value that is being tried.
     pub runs: u64,
     /// How many of them are there.
@@ -52,7 +52,7 @@ pub struct Life {
     /// How many end in a minute.
     pub runs_a_minute: Option<f64>,
     /// The runs that are going on.
-    pub running: Vec<Going>,
+    pub running: Vec<LiveRun>,
     /// The runs that have taken longest, in this process and in those that it took over from.
     pub slowest: Vec<SlowRun>,
     /// How it ended, if it has.
@@ -67,13 +67,13 @@ pub struct Life {
 
 /// A run that is going on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Going {
+pub struct LiveRun {
     /// Its name.
     pub run: String,
     /// Which it is: `nodes 10, fair, seed 42`.
     pub what: String,
     /// When it began.
-    pub since: Stamp,
+    pub since: WallInstant,
 }
 
 /// A run that has ended, and how long it took.
@@ -103,7 +103,7 @@ pub enum End {
 
 /// The state of a sign's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
+pub enum SignLock {
     /// Its process holds it.
     Held,
     /// Nobody on this machine does, and on others only where locks are not shared.
@@ -114,7 +114,7 @@ pub enum Hold {
 
 /// The state of a process, as far as it can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Fate {
+pub enum WriterState {
     /// It works.
     #[serde(rename = "at work")]
     AtWork,
@@ -129,7 +129,7 @@ pub enum Fate {
     Ended(End),
 }
 
-impl Stamp {
+impl WallInstant {
     /// Returns the instant so many milliseconds after 1970 began.
     pub fn of_millis(millis: i64) -> Self {
         Self(millis)
@@ -146,14 +146,14 @@ impl Stamp {
     }
 }
 
-impl Serialize for Stamp {
+impl Serialize for WallInstant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let date = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default();
         serializer.serialize_str(&date.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
 
-impl<'de> Deserialize<'de> for Stamp {
+impl<'de> Deserialize<'de> for WallInstant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let date = DateTime::parse_from_rfc3339(&text).map_err(de::Error::custom)?;
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for Stamp {
 
 impl Life {
     /// Returns the first sign of a process.
-    pub fn begin(machine: Option<String>, pid: u32, now: Stamp) -> Self {
+    pub fn begin(machine: Option<String>, pid: u32, now: WallInstant) -> Self {
         Self {
             machine,
             pid,
@@ -196,15 +196,15 @@ impl Life {
     }
 
     /// Begins with a run.
-    pub fn begins(&mut self, run: &str, what: String, now: Stamp) {
-        self.running.push(Going { run: run.to_owned(), what, since: now });
+    pub fn begins(&mut self, run: &str, what: String, now: WallInstant) {
+        self.running.push(LiveRun { run: run.to_owned(), what, since: now });
         self.count();
     }
 
     /// Has done a run.
-    pub fn has_done(&mut self, run: &str, now: Stamp) {
+    pub fn has_done(&mut self, run: &str, now: WallInstant) {
         self.done += 1;
-        if let Some(Going { run, what, since }) = self.take(run) {
+        if let Some(LiveRun { run, what, since }) = self.take(run) {
             let took_s = now.since(since).as_secs_f64();
             self.knows_slow([SlowRun { run, what, took_s }]);
         }
@@ -231,7 +231,7 @@ impl Life {
     }
 
     /// Gives a sign when so many runs have ended in this process.
-    pub fn gives_sign(&mut self, ended: u64, now: Stamp) {
+    pub fn gives_sign(&mut self, ended: u64, now: WallInstant) {
         self.seen = now;
         self.pace.note(now.since(self.began), ended);
         self.runs_a_minute = self.pace.per_minute();
@@ -245,19 +245,19 @@ impl Life {
     }
 
     /// Returns what becomes of the process, by a lock and by whether it is on this machine.
-    pub fn fate(&self, hold: Hold, is_here: bool, now: Stamp) -> Fate {
+    pub fn fate(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
-            (Some(how), _) => Fate::Ended(how),
-            (None, Hold::Held) => Fate::AtWork,
-            (None, Hold::Free) if is_here => Fate::Gone,
-            (None, Hold::Free | Hold::Unknown) if now.since(self.seen) <= SILENT_AFTER => {
-                Fate::AtWork
+            (Some(how), _) => WriterState::Ended(how),
+            (None, SignLock::Held) => WriterState::AtWork,
+            (None, SignLock::Free) if is_here => WriterState::Gone,
+            (None, SignLock::Free | SignLock::Unknown) if now.since(self.seen) <= SILENT_AFTER => {
+                WriterState::AtWork
             }
-            (None, Hold::Free | Hold::Unknown) => Fate::Silent,
+            (None, SignLock::Free | SignLock::Unknown) => WriterState::Silent,
         }
     }
 
-    fn take(&mut self, run: &str) -> Option<Going> {
+    fn take(&mut self, run: &str) -> Option<LiveRun> {
         let place = self.running.iter().position(|going| going.run == run)?;
         Some(self.running.remove(place))
     }
@@ -284,8 +284,8 @@ pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
 mod tests {
     use super::*;
 
-    fn at(secs: i64) -> Stamp {
-        Stamp::of_millis(secs * 1_000)
+    fn at(secs: i64) -> WallInstant {
+        WallInstant::of_millis(secs * 1_000)
     }
 
     fn life() -> Life {
@@ -342,15 +342,19 @@ mod tests {
         let fate = |life: &Life, hold, is_here, secs| life.fate(hold, is_here, at(secs));
         life.gives_sign(0, at(200));
         // Its lock goes with it, at once.
-        assert_eq!(fate(&life, Hold::Free, true, 201), Fate::Gone);
-        assert_eq!(fate(&life, Hold::Held, true, 9_000), Fate::AtWork, "it was suspended");
+        assert_eq!(fate(&life, SignLock::Free, true, 201), WriterState::Gone);
+        assert_eq!(
+            fate(&life, SignLock::Held, true, 9_000),
+            WriterState::AtWork,
+            "it was suspended"
+        );
         // Of another machine a free lock says nothing, and one that is held all.
-        assert_eq!(fate(&life, Hold::Free, false, 290), Fate::AtWork);
-        assert_eq!(fate(&life, Hold::Free, false, 291), Fate::Silent);
-        assert_eq!(fate(&life, Hold::Held, false, 291), Fate::AtWork);
-        assert_eq!(fate(&life, Hold::Unknown, true, 291), Fate::Silent);
-        assert_eq!(fate(&life, Hold::Unknown, true, 100), Fate::AtWork, "clocks differ");
+        assert_eq!(fate(&life, SignLock::Free, false, 290), WriterState::AtWork);
+        assert_eq!(fate(&life, SignLock::Free, false, 291), WriterState::Silent);
+        assert_eq!(fate(&life, SignLock::Held, false, 291), WriterState::AtWork);
+        assert_eq!(fate(&life, SignLock::Unknown, true, 291), WriterState::Silent);
+        assert_eq!(fate(&life, SignLock::Unknown, true, 100), WriterState::AtWork, "clocks differ");
         life.ends(End::Done, None);
-        assert_eq!(fate(&life, Hold::Held, true, 201), Fate::Ended(End::Done));
+        assert_eq!(fate(&life, SignLock::Held, true, 201), WriterState::Ended(End::Done));
     }
 }

@@ -10,11 +10,11 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::plan::sheet::{Sheet, read_sheet};
+use crate::plan::sheet::{StudyManifest, read_sheet};
 use crate::run::failed;
 use crate::run::store::Store;
-use crate::watch::at_work::{Sign, signs};
-use crate::watch::life::{self, Fate, Going, Life, SlowRun, Stamp};
+use crate::watch::at_work::{LifeSign, signs};
+use crate::watch::life::{self, Life, LiveRun, SlowRun, WallInstant, WriterState};
 use crate::watch::pace::rest_s;
 use mumakil_base::files::SUMMARY;
 use mumakil_run::output::OutputError;
@@ -56,7 +56,7 @@ pub struct Status {
 pub struct Running {
     /// The run.
     #[serde(flatten)]
-    pub going: Going,
+    pub going: LiveRun,
     /// For how many seconds.
     pub for_s: f64,
     /// Where.
@@ -81,7 +81,7 @@ pub struct Failed {
 pub struct StudyProcess {
     /// The state of the process.
     #[serde(rename = "state")]
-    pub fate: Fate,
+    pub fate: WriterState,
     /// For how many seconds it has said nothing.
     pub silent_s: f64,
     /// Its last sign.
@@ -94,7 +94,7 @@ impl Status {
     ///
     /// # Errors
     /// If the folder has no study, or cannot be read.
-    pub fn read(folder: &Path, now: Stamp) -> Result<Self, OutputError> {
+    pub fn read(folder: &Path, now: WallInstant) -> Result<Self, OutputError> {
         let sheet = read_sheet(folder)?;
         // Signs first: a run that ends meanwhile is seen as done, and not as none of all.
         let signs = signs(folder, now)?;
@@ -109,11 +109,11 @@ impl Status {
     }
 
     fn of(
-        sheet: &Sheet,
+        sheet: &StudyManifest,
         has: impl Fn(&str) -> bool,
         mut failures: BTreeMap<String, Failed>,
-        signs: Vec<Sign>,
-        now: Stamp,
+        signs: Vec<LifeSign>,
+        now: WallInstant,
     ) -> Self {
         let runs: IndexSet<&str> = sheet.runs().collect();
         let missing: IndexSet<&str> = runs.iter().copied().filter(|run| !has(run)).collect();
@@ -157,7 +157,7 @@ impl Status {
             failures,
             processes: signs
                 .into_iter()
-                .map(|Sign { life, fate }| {
+                .map(|LifeSign { life, fate }| {
                     let silent_s = now.since(life.seen).as_secs_f64();
                     StudyProcess { fate, silent_s, life }
                 })
@@ -166,8 +166,8 @@ impl Status {
     }
 }
 
-fn at_work(signs: &[Sign]) -> impl Iterator<Item = &Life> {
-    let works = |sign: &&Sign| sign.fate == Fate::AtWork;
+fn at_work(signs: &[LifeSign]) -> impl Iterator<Item = &Life> {
+    let works = |sign: &&LifeSign| sign.fate == WriterState::AtWork;
     signs.iter().filter(works).map(|sign| &sign.life)
 }
 
@@ -179,27 +179,27 @@ mod tests {
     use crate::watch::life::End;
 
     /// Two cells with three seeds.
-    fn sheet() -> Sheet {
+    fn sheet() -> StudyManifest {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
                     sweep: {cluster.nodes: [3, 4], seeds: 3}";
         let draft = mumakil_scenario::Draft::of("test.yaml", yaml).unwrap();
         let study = Study::of(draft).unwrap();
         let plan = Plan::new(&study, &mumakil_scenario::Registry::builtin()).unwrap();
-        Sheet::new(&study, &plan)
+        StudyManifest::new(&study, &plan)
     }
 
-    fn at(secs: i64) -> Stamp {
-        Stamp::of_millis(secs * 1_000)
+    fn at(secs: i64) -> WallInstant {
+        WallInstant::of_millis(secs * 1_000)
     }
 
     /// A process that does these runs, and has done twelve in a minute.
-    fn sign(pid: u32, running: &[&str], fate: Fate) -> Sign {
+    fn sign(pid: u32, running: &[&str], fate: WriterState) -> LifeSign {
         let mut life = Life::begin(Some("node".to_owned()), pid, at(0));
         for (number, run) in (0..).zip(running) {
             life.begins(run, format!("run {run}"), at(50 + number));
         }
         life.gives_sign(12, at(60));
-        Sign { life, fate }
+        LifeSign { life, fate }
     }
 
     fn failed(run: &str) -> (String, Failed) {
@@ -214,8 +214,10 @@ mod tests {
         // The first has ended since the sign, so its process is at another one; the second failed and is tried
         // again; the third and the fifth have failed; one was going on when its process was killed.
         let failures = [failed(runs[1]), failed(runs[4]), failed(runs[2]), failed("other")];
-        let signs =
-            vec![sign(1, &[runs[0], runs[1]], Fate::AtWork), sign(2, &[runs[3]], Fate::Gone)];
+        let signs = vec![
+            sign(1, &[runs[0], runs[1]], WriterState::AtWork),
+            sign(2, &[runs[3]], WriterState::Gone),
+        ];
         let has = |run: &str| run == runs[0];
         let status = Status::of(&sheet, has, failures.into(), signs, at(90));
         let Status { done, running, failed, left, .. } = status;
@@ -232,7 +234,7 @@ mod tests {
     fn where_nobody_works_nothing_is_going_on_and_nothing_is_estimated() {
         let sheet = sheet();
         let runs: Vec<&str> = sheet.runs().collect();
-        for fate in [Fate::Gone, Fate::Silent, Fate::Ended(End::ToldToEnd)] {
+        for fate in [WriterState::Gone, WriterState::Silent, WriterState::Ended(End::ToldToEnd)] {
             let signs = vec![sign(1, &runs[..1], fate)];
             let status = Status::of(&sheet, |_| false, BTreeMap::new(), signs, at(90));
             let told = (status.running, status.left, status.runs_a_minute, status.rest_s);
@@ -245,7 +247,10 @@ mod tests {
     fn a_run_that_two_are_at_is_one() {
         let sheet = sheet();
         let runs: Vec<&str> = sheet.runs().collect();
-        let signs = vec![sign(1, &runs[..1], Fate::AtWork), sign(2, &runs[..1], Fate::AtWork)];
+        let signs = vec![
+            sign(1, &runs[..1], WriterState::AtWork),
+            sign(2, &runs[..1], WriterState::AtWork),
+        ];
         let status = Status::of(&sheet, |_| false, BTreeMap::new(), signs, at(90));
         assert_eq!((status.running, status.left), (1, 5));
         assert_eq!(status.runs_a_minute, Some(24.0));
@@ -253,7 +258,8 @@ mod tests {
 
     #[test]
     fn programs_read_what_became_of_each_process() {
-        let signs = vec![sign(1, &[], Fate::Gone), sign(2, &[], Fate::Ended(End::ToldToEnd))];
+        let signs =
+            vec![sign(1, &[], WriterState::Gone), sign(2, &[], WriterState::Ended(End::ToldToEnd))];
         let status = Status::of(&sheet(), |_| false, BTreeMap::new(), signs, at(90));
         let json = serde_json::to_value(&status).unwrap();
         let [first, second] = [0, 1].map(|place| &json["processes"][place]["state"]);

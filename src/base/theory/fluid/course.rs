@@ -2,51 +2,51 @@
 
 use num_traits::Zero;
 
-use super::{Exact, FluidJob};
+use super::{FluidJob, Rational};
 
 /// The course of all jobs under one discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FluidCourse {
     /// The end of each job, in the order of the jobs.
-    pub jobs: Vec<Served>,
+    pub jobs: Vec<ServedJob>,
     /// The times with jobs, in their order. Nothing happens inside of an interval.
     pub intervals: Vec<Interval>,
 }
 
 /// A job that has been served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedJob {
     /// When it ends, in seconds.
-    pub finish: Exact,
+    pub finish: Rational,
     /// How long that is after its arrival.
-    pub sojourn: Exact,
+    pub sojourn: Rational,
 }
 
 /// A time in which every share stays what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// When it begins.
-    pub from: Exact,
+    pub from: Rational,
     /// When it ends, which is later.
-    pub to: Exact,
+    pub to: Rational,
     /// The share of each job, in the order of the jobs; zero for those that are absent, too.
-    pub shares: Vec<Exact>,
+    pub shares: Vec<Rational>,
 }
 
 impl FluidCourse {
     /// Returns the course in which nothing has happened yet.
     pub(super) fn new(jobs: usize) -> Self {
-        Self { jobs: vec![Served::default(); jobs], intervals: Vec::new() }
+        Self { jobs: vec![ServedJob::default(); jobs], intervals: Vec::new() }
     }
 
-    pub(super) fn end(&mut self, number: usize, job: &FluidJob, finish: &Exact) {
-        self.jobs[number] = Served { finish: finish.clone(), sojourn: finish - &job.arrival };
+    pub(super) fn end(&mut self, number: usize, job: &FluidJob, finish: &Rational) {
+        self.jobs[number] = ServedJob { finish: finish.clone(), sojourn: finish - &job.arrival };
     }
 
     /// Returns the mean time from arrival to end; `None` without jobs.
-    pub fn mean_sojourn(&self) -> Option<Exact> {
-        let sum = self.jobs.iter().fold(Exact::zero(), |sum, job| sum + &job.sojourn);
-        (!self.jobs.is_empty()).then(|| sum / Exact::from_integer(self.jobs.len().into()))
+    pub fn mean_sojourn(&self) -> Option<Rational> {
+        let sum = self.jobs.iter().fold(Rational::zero(), |sum, job| sum + &job.sojourn);
+        (!self.jobs.is_empty()).then(|| sum / Rational::from_integer(self.jobs.len().into()))
     }
 
     /// Returns the numbers of the jobs in the order in which they end; of those that end together

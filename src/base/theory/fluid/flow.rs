@@ -3,40 +3,40 @@
 use num_traits::Zero;
 
 use super::course::{FluidCourse, Interval};
-use super::{Exact, FluidJob};
+use super::{FluidJob, Rational};
 
 /// A job that has arrived and has not ended.
-pub(super) struct Present<'a> {
+pub(super) struct PresentJob<'a> {
     /// Its place among all jobs.
     pub(super) number: usize,
     pub(super) job: &'a FluidJob,
     /// Its work that is not done.
-    pub(super) left: Exact,
+    pub(super) left: Rational,
 }
 
 /// How the system is divided for a while.
 pub(super) struct FluidDivision {
     /// The share of each job that is present, in their order.
-    pub(super) shares: Vec<Exact>,
+    pub(super) shares: Vec<Rational>,
     /// When it must be divided anew, even if no job arrives or ends until then.
-    pub(super) lasts: Option<Exact>,
+    pub(super) lasts: Option<Rational>,
 }
 
 /// Lets the work of all jobs flow off as `divide` says, which is asked whenever a job has arrived
 /// or ended. It must give something to somebody.
 pub(super) fn flow<'a>(
     jobs: &'a [FluidJob],
-    mut divide: impl FnMut(&Exact, &[Present<'a>]) -> FluidDivision,
+    mut divide: impl FnMut(&Rational, &[PresentJob<'a>]) -> FluidDivision,
 ) -> FluidCourse {
     let mut course = FluidCourse::new(jobs.len());
     let mut coming: Vec<(usize, &FluidJob)> = jobs.iter().enumerate().collect();
     coming.sort_by_key(|(_, job)| &job.arrival);
     let mut coming = coming.into_iter().peekable();
-    let mut present: Vec<Present<'_>> = Vec::new();
-    let mut now = Exact::zero();
+    let mut present: Vec<PresentJob<'_>> = Vec::new();
+    let mut now = Rational::zero();
     loop {
         while let Some((number, job)) = coming.next_if(|(_, job)| job.arrival <= now) {
-            present.push(Present { number, job, left: job.size.clone() });
+            present.push(PresentJob { number, job, left: job.size.clone() });
         }
         let next = coming.peek().map(|(_, job)| &job.arrival);
         if present.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn flow<'a>(
         let to = &now + span.expect("a job that is present is served, or another arrives");
         serve(&mut present, &shares, &(&to - &now));
         course.intervals.push(interval(jobs.len(), (now, &to), &present, shares));
-        present.retain(|Present { number, job, left }| {
+        present.retain(|PresentJob { number, job, left }| {
             if left.is_zero() {
                 course.end(*number, job, &to);
             }
@@ -61,7 +61,7 @@ pub(super) fn flow<'a>(
     }
 }
 
-fn serve(present: &mut [Present<'_>], shares: &[Exact], span: &Exact) {
+fn serve(present: &mut [PresentJob<'_>], shares: &[Rational], span: &Rational) {
     for (job, share) in present.iter_mut().zip(shares).filter(|(_, share)| !share.is_zero()) {
         job.left -= share * span;
     }
@@ -69,11 +69,11 @@ fn serve(present: &mut [Present<'_>], shares: &[Exact], span: &Exact) {
 
 fn interval(
     jobs: usize,
-    (from, to): (Exact, &Exact),
-    present: &[Present<'_>],
-    shares: Vec<Exact>,
+    (from, to): (Rational, &Rational),
+    present: &[PresentJob<'_>],
+    shares: Vec<Rational>,
 ) -> Interval {
-    let mut all = vec![Exact::zero(); jobs];
+    let mut all = vec![Rational::zero(); jobs];
     for (job, share) in present.iter().zip(shares) {
         all[job.number] = share;
     }

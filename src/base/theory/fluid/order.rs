@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use num_traits::One;
 
 use super::course::FluidCourse;
-use super::flow::{FluidDivision, Present, flow};
-use super::{Exact, FluidJob, share};
+use super::flow::{FluidDivision, PresentJob, flow};
+use super::{FluidJob, Rational, share};
 
 /// Serves the jobs under FSP.
 pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
@@ -23,7 +23,7 @@ pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
 }
 
 /// Returns when the jobs that have arrived by now would end under PS.
-fn virtual_finishes(jobs: &[FluidJob], now: &Exact) -> BTreeMap<usize, Exact> {
+fn virtual_finishes(jobs: &[FluidJob], now: &Rational) -> BTreeMap<usize, Rational> {
     let arrived = jobs.iter().enumerate().filter(|(_, job)| job.arrival <= *now);
     let (numbers, arrived): (Vec<usize>, Vec<FluidJob>) =
         arrived.map(|(number, job)| (number, job.clone())).unzip();
@@ -46,17 +46,17 @@ pub(super) fn by_work_left(jobs: &[FluidJob]) -> FluidCourse {
 
 /// Returns the places of the jobs by their rank.
 fn ranked<'a, R: Ord>(
-    present: &'a [Present<'_>],
-    rank: impl Fn(&'a Present<'_>) -> R,
+    present: &'a [PresentJob<'_>],
+    rank: impl Fn(&'a PresentJob<'_>) -> R,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..present.len()).collect();
     order.sort_by_cached_key(|place| rank(&present[*place]));
     order
 }
 
-fn in_order(present: &[Present<'_>], order: &[usize]) -> Vec<Exact> {
-    let mut free = Exact::one();
-    let mut shares = vec![Exact::default(); present.len()];
+fn in_order(present: &[PresentJob<'_>], order: &[usize]) -> Vec<Rational> {
+    let mut free = Rational::one();
+    let mut shares = vec![Rational::default(); present.len()];
     for place in order {
         shares[*place] = present[*place].job.most.clone().min(free.clone());
         free -= &shares[*place];
@@ -66,7 +66,11 @@ fn in_order(present: &[Present<'_>], order: &[usize]) -> Vec<Exact> {
 
 /// Returns when a job will first have as little work left as the one before it. Only one that is
 /// served with more gets there, so two jobs overtake each other once at most.
-fn first_overtaking(present: &[Present<'_>], order: &[usize], shares: &[Exact]) -> Option<Exact> {
+fn first_overtaking(
+    present: &[PresentJob<'_>],
+    order: &[usize],
+    shares: &[Rational],
+) -> Option<Rational> {
     let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
     let closing = pairs.filter(|(ahead, behind)| shares[*ahead] < shares[*behind]);
     let spans = closing.map(|(ahead, behind)| {

@@ -3,12 +3,12 @@
 use num_traits::One;
 
 use super::course::FluidCourse;
-use super::flow::{FluidDivision, Present, flow};
-use super::{Exact, FluidJob};
+use super::flow::{FluidDivision, PresentJob, flow};
+use super::{FluidJob, Rational};
 
 /// Serves the jobs under PS.
 pub(super) fn equally(jobs: &[FluidJob]) -> FluidCourse {
-    flow(jobs, |_, present| divide(present, |_| Exact::one()))
+    flow(jobs, |_, present| divide(present, |_| Rational::one()))
 }
 
 /// Serves the jobs under GPS.
@@ -17,13 +17,13 @@ pub(super) fn by_weight(jobs: &[FluidJob]) -> FluidCourse {
 }
 
 /// Divides the system in proportion to weights, and what a job cannot use among the others.
-fn divide(present: &[Present<'_>], weight: impl Fn(&FluidJob) -> Exact) -> FluidDivision {
+fn divide(present: &[PresentJob<'_>], weight: impl Fn(&FluidJob) -> Rational) -> FluidDivision {
     // Those first that are content with least: what they leave is known when others are asked.
     let mut order: Vec<usize> = (0..present.len()).collect();
     order.sort_by_cached_key(|place| &present[*place].job.most / weight(present[*place].job));
-    let mut weights: Exact = present.iter().map(|job| weight(job.job)).sum();
-    let mut free = Exact::one();
-    let mut shares = vec![Exact::default(); present.len()];
+    let mut weights: Rational = present.iter().map(|job| weight(job.job)).sum();
+    let mut free = Rational::one();
+    let mut shares = vec![Rational::default(); present.len()];
     for place in order {
         let job = present[place].job;
         let fair = &free * weight(job) / &weights;

@@ -7,11 +7,11 @@ use num_traits::{One, Zero};
 use super::FluidDiscipline::{Fsp, Gps, Ps, Srpt};
 use super::*;
 
-fn ratio(above: u64, below: u64) -> Exact {
-    Exact::new(above.into(), below.into())
+fn ratio(above: u64, below: u64) -> Rational {
+    Rational::new(above.into(), below.into())
 }
 
-fn number(text: &str) -> Exact {
+fn number(text: &str) -> Rational {
     exact(text.parse().unwrap()).unwrap()
 }
 
@@ -19,7 +19,7 @@ fn number(text: &str) -> Exact {
 fn job(arrival: u64, time: u64, most: &str) -> FluidJob {
     let most = number(most);
     let size = ratio(time, 1) * &most;
-    FluidJob { arrival: ratio(arrival, 1), size, most, weight: Exact::one() }
+    FluidJob { arrival: ratio(arrival, 1), size, most, weight: Rational::one() }
 }
 
 fn weighing(weight: u64, job: FluidJob) -> FluidJob {
@@ -31,7 +31,7 @@ fn single(jobs: &[(u64, u64)]) -> Vec<FluidJob> {
     jobs.iter().map(|(arrival, size)| job(*arrival, *size, "1")).collect()
 }
 
-fn finishes(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<Exact> {
+fn finishes(discipline: FluidDiscipline, jobs: &[FluidJob]) -> Vec<Rational> {
     let course = discipline.serve(jobs).unwrap();
     course.jobs.into_iter().map(|job| job.finish).collect()
 }
@@ -245,9 +245,9 @@ fn a_decimal_is_taken_at_its_word() {
 fn what_cannot_be_is_named() {
     let error = |job: FluidJob| Fsp.serve(&[job]).unwrap_err().to_string();
     let whole = || job(0, 1, "1");
-    let late = FluidJob { arrival: -Exact::one(), ..whole() };
+    let late = FluidJob { arrival: -Rational::one(), ..whole() };
     assert_eq!(error(late), "`arrival` is -1; it must be a number from 0 up");
-    let done = FluidJob { size: Exact::zero(), ..whole() };
+    let done = FluidJob { size: Rational::zero(), ..whole() };
     assert_eq!(error(done), "`size` is 0; it must be a number above 0");
     let wide = FluidJob { most: ratio(3, 2), ..whole() };
     assert_eq!(error(wide), "`most` is 1.5; it must be a share above 0, up to 1");

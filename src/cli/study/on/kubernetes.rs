@@ -7,7 +7,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Engine, EngineOrder, EngineTasks, On, ask_here};
+use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, ask_here};
 use crate::cli::failure::Failure;
 use crate::trace::hex;
 use crate::units::SimSpan;
@@ -35,7 +35,11 @@ impl Engine for Kubernetes {
         &["--time", "--volume", "--image", "--parallelism"]
     }
 
-    fn order(&self, tasks: &EngineTasks<'_>, options: &On) -> Result<EngineOrder, Failure> {
+    fn order(
+        &self,
+        tasks: &EngineTasks<'_>,
+        options: &ElsewhereArguments,
+    ) -> Result<EngineOrder, Failure> {
         let file = format!("{}/job.yaml", self.word());
         let mut command: Vec<String> =
             ["kubectl", "apply", "-o", "name", "-f", &file].map(str::to_owned).to_vec();
@@ -89,7 +93,7 @@ exit \"$code\"
 }
 
 /// Returns the manifest.
-fn manifest(tasks: &EngineTasks<'_>, options: &On) -> Result<String, Failure> {
+fn manifest(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(
             "--on kubernetes needs --volume CLAIM[:PATH], the claim of the volume with the study's folder, \

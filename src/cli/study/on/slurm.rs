@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Engine, EngineOrder, EngineTasks, LOGS, On, ask_here};
+use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_here};
 use crate::cli::failure::Failure;
 use crate::units::SimSpan;
 
@@ -43,7 +43,11 @@ impl Engine for Slurm {
         size.unwrap_or(USUAL).saturating_sub(1).max(1)
     }
 
-    fn order(&self, tasks: &EngineTasks<'_>, options: &On) -> Result<EngineOrder, Failure> {
+    fn order(
+        &self,
+        tasks: &EngineTasks<'_>,
+        options: &ElsewhereArguments,
+    ) -> Result<EngineOrder, Failure> {
         let mut command = vec!["sbatch".to_owned(), "--parsable".to_owned()];
         command.extend(options.options.iter().cloned());
         command.push(format!("{}/array.sh", self.word()));
@@ -77,7 +81,7 @@ impl Engine for Slurm {
 }
 
 /// Returns the script of the tasks.
-fn script(tasks: &EngineTasks<'_>, options: &On) -> Result<String, Failure> {
+fn script(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
     let EngineTasks { study, count, words, .. } = tasks;
     let mut wishes = String::new();
     for (option, value) in [

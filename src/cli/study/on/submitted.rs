@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{ENGINES, Engine, EngineTasks, ask_here, engine, folder};
 use crate::cli::failure::Failure;
 use crate::output::{OutputError, read_json_if_there, write_json};
-use crate::study::Stamp;
+use crate::study::WallInstant;
 use crate::units::tell::count;
 
 /// The file in the folder of an engine in a study's folder.
@@ -27,7 +27,7 @@ pub(in crate::cli::study) struct SubmittedArray {
     /// How often it was submitted.
     number: usize,
     /// When.
-    at: Stamp,
+    at: WallInstant,
     /// The command that submitted it.
     command: String,
 }
@@ -36,7 +36,7 @@ impl SubmittedArray {
     pub(super) fn new(engine: &str, job: String, tasks: &EngineTasks<'_>) -> Self {
         let EngineTasks { count: tasks, number, .. } = *tasks;
         let engine = engine.to_owned();
-        Self { engine, job, tasks, number, at: Stamp::now(), command: folder::command() }
+        Self { engine, job, tasks, number, at: WallInstant::now(), command: folder::command() }
     }
 
     /// Returns how often it was submitted.

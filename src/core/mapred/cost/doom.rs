@@ -13,7 +13,7 @@ use mumakil_base::units::{Bytes, Fraction};
 
 /// A cause that makes some attempts end badly.
 #[derive(Clone, Debug)]
-pub struct Doom {
+pub struct PlannedFailure {
     /// How they end.
     pub how: DoomKind,
     /// The share that it strikes of the attempts that fit.
@@ -44,7 +44,7 @@ pub enum DoomKind {
 
 /// Where an attempt ends badly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Break {
+pub struct FailurePoint {
     /// The phase that it does not finish; the start-up, if it comes no farther than that.
     pub phase: AttemptPhase,
     /// How much of the phase it does.
@@ -68,7 +68,7 @@ impl DoomKind {
     }
 }
 
-impl Doom {
+impl PlannedFailure {
     fn fits(&self, launch: &LaunchOrder, tracker: TrackerId) -> bool {
         let slot = launch.attempt.slot();
         let is_among = |of: &Option<Arc<[bool]>>, index: usize| {
@@ -85,7 +85,7 @@ impl Doom {
     }
 
     /// Returns where it lets an attempt end, if it strikes that.
-    fn strike(&self, seed: u64, attempt: AttemptId) -> Option<Break> {
+    fn strike(&self, seed: u64, attempt: AttemptId) -> Option<FailurePoint> {
         let slot = attempt.slot();
         let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
         if self.share.get() <= rng.random::<f64>() {
@@ -109,24 +109,24 @@ impl Doom {
                 (AttemptPhase::Reduce, (3.0 * progress - 2.0).clamp(0.0, 1.0))
             }
         };
-        Some(Break { phase, share, hangs: self.how == DoomKind::Hang })
+        Some(FailurePoint { phase, share, hangs: self.how == DoomKind::Hang })
     }
 }
 
 /// Returns where an attempt ends badly, if it does: of each kind the last doom holds that fits, and
 /// of several kinds the one that comes first.
 pub(super) fn strike(
-    dooms: &[Doom],
+    dooms: &[PlannedFailure],
     seed: u64,
     launch: &LaunchOrder,
     tracker: TrackerId,
-) -> Option<Break> {
+) -> Option<FailurePoint> {
     let of_kind = |how: DoomKind| {
         let mut fitting = dooms.iter().rev().filter(|doom| doom.how == how);
         let doom = fitting.find(|doom| doom.fits(launch, tracker));
         doom.and_then(|doom| doom.strike(seed, launch.attempt))
     };
-    let order = |of: &Break| {
+    let order = |of: &FailurePoint| {
         let phase = match of.phase {
             AttemptPhase::Start => 0,
             AttemptPhase::Shuffle => 1,
@@ -135,7 +135,7 @@ pub(super) fn strike(
         };
         (phase, of.share)
     };
-    let earlier = |one: Break, other: Break| {
+    let earlier = |one: FailurePoint, other: FailurePoint| {
         if order(&other) < order(&one) { other } else { one }
     };
     DoomKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)

@@ -14,13 +14,13 @@ use crate::cluster::{
     BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
 use crate::mapred::ids::{AttemptId, TaskKind};
-use crate::mapred::replicas::{Copy, Which, nearest};
+use crate::mapred::replicas::{Copy, ReplicaChoice, nearest};
 use crate::mapred::spec::{Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 
 /// The resources that attempts share, and where their input lies.
 #[derive(Clone, Debug)]
-pub struct Shared {
+pub struct ContendedResources {
     seed: u64,
     resources: Resources,
     hdfs: Hdfs,
@@ -28,7 +28,7 @@ pub struct Shared {
     cores: bool,
 }
 
-impl Shared {
+impl ContendedResources {
     /// Returns what attempts share on a cluster; none, if they do not.
     pub fn new(seed: u64, spec: &ClusterSpec, topology: Arc<Topology>, hdfs: Hdfs) -> Option<Self> {
         let (transfers, cores) = (spec.network.model == NetworkModel::Shared, spec.contention);
@@ -113,13 +113,14 @@ impl Shared {
         on: TrackerId,
         copy: Option<Copy>,
     ) -> DiskId {
-        let Copy { node, which } = copy.unwrap_or(Copy { node: on, which: Which::First(0) });
+        let Copy { node, which } =
+            copy.unwrap_or(Copy { node: on, which: ReplicaChoice::First(0) });
         DiskId { node, disk: self.block_disk(job, attempt, which) }
     }
 
     /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
     /// block find it on the same disk.
-    fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: Which) -> u32 {
+    fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: ReplicaChoice) -> u32 {
         let block = match &job.input {
             Some(Input::File { file, .. }) => {
                 u64::from(file.0) << 28 | u64::from(attempt.task.index)
@@ -127,8 +128,8 @@ impl Shared {
             Some(Input::Splits(_)) | None => subject(attempt.task.attempt(0)),
         };
         let (purpose, number) = match copy {
-            Which::First(number) => (Purpose::BlockDisk, number),
-            Which::Later(number) => (Purpose::CopyDisk, number),
+            ReplicaChoice::First(number) => (Purpose::BlockDisk, number),
+            ReplicaChoice::Later(number) => (Purpose::CopyDisk, number),
         };
         let mut rng = stream(self.seed, purpose, block);
         // The first draw is for the first copy, and so on.
@@ -146,14 +147,14 @@ mod tests {
     use mumakil_base::units::{Bytes, Count};
 
     /// Six nodes in two racks, and nothing but what their maps read.
-    fn shared() -> Shared {
+    fn shared() -> ContendedResources {
         let plain = include_str!("../../../../scenarios/clusters/default.yaml");
         let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
         (spec.nodes, spec.racks) = (Count::of(6), Count::of(2));
         spec.network.model = NetworkModel::Shared;
         let topology = Arc::new(Topology::new(&spec));
         let hdfs = Hdfs::new(1, topology.clone(), 3, Placement::Hadoop);
-        Shared::new(1, &spec, topology, hdfs).unwrap()
+        ContendedResources::new(1, &spec, topology, hdfs).unwrap()
     }
 
     fn map(job: u32, index: u32, number: u32) -> AttemptId {
@@ -209,8 +210,9 @@ mod tests {
                 },
             )
         };
-        let disk =
-            |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), Which::First(copy));
+        let disk = |id, block, copy| {
+            shared.block_disk(&file(id), map(id, block, 0), ReplicaChoice::First(copy))
+        };
         assert!(
             (0..100).all(|block| (0..3).all(|copy| disk(0, block, copy) == disk(1, block, copy)))
         );

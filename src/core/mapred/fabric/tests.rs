@@ -6,14 +6,14 @@ use super::*;
 use crate::cluster::{
     ClusterSpec, FileId, Hdfs, PageCacheSpec, PerSlot, ReadRates, Topology, TrackerId,
 };
-use crate::mapred::cost::{Costs, Shared};
+use crate::mapred::cost::{ContendedResources, Costs};
 use crate::mapred::event::{AttemptFact, Fact, Outcome};
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::heartbeat::{Directive, Heartbeat, LaunchOrder, MapsDone, Reply};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::message::ToJobTracker;
 use crate::mapred::spec::{Input, JobSpec, Split};
-use crate::mapred::task_tracker::{Manner, TaskTracker};
+use crate::mapred::task_tracker::{HeartbeatManner, TaskTracker};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Count, Rate, SimTime};
 
@@ -90,7 +90,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     hadoop.progress_interval = SimSpan::ZERO;
     let topology = Arc::new(Topology::new(&cluster));
     let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement);
-    let shared = Shared::new(1, &cluster, topology.clone(), hdfs.clone());
+    let shared = ContendedResources::new(1, &cluster, topology.clone(), hdfs.clone());
     let fabric = Fabric::new(shared.as_ref().unwrap().resources());
     let costs = Arc::new(Costs {
         seed: 1,
@@ -102,7 +102,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         may_slow_down: true,
     });
     let tracker = |(id, node): (TrackerId, &crate::cluster::Node)| {
-        TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, Manner::default())
+        TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, HeartbeatManner::default())
     };
     let letters = topology.nodes().map(|(id, _)| (secs(0), Mail::Tracker(id, ToTracker::PowerOn)));
     World {
@@ -181,7 +181,7 @@ impl World {
             Mail::Fabric(msg) => self.fabric.handle(&msg, &mut out),
             Mail::JobTracker(_)
             | Mail::Injector(_)
-            | Mail::Nature(_)
+            | Mail::FaultInjector(_)
             | Mail::NameNode(_)
             | Mail::MapOutputs(_) => {
                 unreachable!("there is none")

@@ -7,7 +7,7 @@ use crate::cluster::{PerSlot, SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Outcome};
 use crate::mapred::hadoop::CommitPending;
 use crate::mapred::heartbeat::{
-    Call, Directive, Heartbeat, MapsDone, Missing, Reply, Report, TrackerStatus,
+    Directive, Heartbeat, HeartbeatCall, MapsDone, Missing, Reply, Report, TrackerStatus,
 };
 use crate::mapred::ids::{AttemptId, TaskKind};
 use crate::mapred::message::{Mail, ToJobTracker, ToTracker};
@@ -58,7 +58,7 @@ impl JobTracker {
         out: &mut Outbox,
     ) {
         let now = out.now;
-        let Call { tracker: id, number: call, .. } = heartbeat.call();
+        let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
         let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
@@ -187,7 +187,7 @@ impl JobTracker {
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
     fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
-        let Call { tracker: id, number, last_reply } = heartbeat.call();
+        let HeartbeatCall { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
         // process that has been started anew would not know that, and take what a tracker said long ago

@@ -12,7 +12,7 @@ mod trackers;
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{Cut, FileId, Node, PerSlot, Placement, SlotKind};
+use crate::cluster::{FileId, NetworkCut, Node, PerSlot, Placement, SlotKind};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Role};
 use crate::mapred::hadoop::{FailedMaps, LaunchExpiry};
 use crate::mapred::heartbeat::{
@@ -20,14 +20,14 @@ use crate::mapred::heartbeat::{
 };
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobChange, JobEvent};
-use crate::mapred::map_cache::Reach;
+use crate::mapred::map_cache::MapReach;
 use crate::mapred::map_outputs::MapOutputs;
 use crate::mapred::message::ToMapOutputs;
 use crate::mapred::reason::Reason;
 use crate::mapred::replicas::Replicas;
 use crate::mapred::scheduler::{Offer, Preemption};
 use crate::mapred::spec::{Input, JobSpec};
-use crate::mapred::speculation::{Behind, Rule};
+use crate::mapred::speculation::{Hadoop020Options, Rule};
 use mumakil_base::units::{Bytes, Count, Fraction};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
@@ -64,7 +64,7 @@ impl Scheduler for Greedy {
         let reason = Reason::Other("greedy");
         for job in jobs {
             while 0 < offer.free(SlotKind::Map)
-                && offer.launch_map(job, Reach::Any, reason).is_some()
+                && offer.launch_map(job, MapReach::Any, reason).is_some()
             {}
             while 0 < offer.free(SlotKind::Reduce) && offer.launch_reduce(job, reason).is_some() {}
         }
@@ -189,9 +189,9 @@ impl Bench {
         self.send_again(id, reports)
     }
 
-    fn call(&self, id: u32) -> Call {
+    fn call(&self, id: u32) -> HeartbeatCall {
         let (number, last_reply) = (self.calls[id as usize], self.last[id as usize]);
-        Call { tracker: TrackerId(id), number, last_reply }
+        HeartbeatCall { tracker: TrackerId(id), number, last_reply }
     }
 
     /// Sends the same call again.

@@ -9,7 +9,7 @@ use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outco
 use crate::mapred::hadoop::FailedMaps;
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::{Job, JobState, TaskStage, Try};
+use crate::mapred::job::{Job, JobState, KnownAttempt, TaskStage};
 use crate::mapred::message::MapOutput;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
@@ -75,7 +75,7 @@ impl Ledger {
         // The first of a task's attempts to ask has its leave, whichever was launched first; the others lose
         // the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
-        let has_leave = |t: &&Try| t.may_commit && t.is_active() && !t.is_doomed;
+        let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_doomed;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
             if first != attempt.number {
                 self.doom(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
@@ -150,7 +150,7 @@ impl Ledger {
     }
 
     /// Takes an attempt off the books; returns what was known of it.
-    pub(super) fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> Try {
+    pub(super) fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> KnownAttempt {
         self.stop_counting(attempt);
         self.unlist(now, attempt.task);
         let job = entry(&mut self.jobs, attempt.job());

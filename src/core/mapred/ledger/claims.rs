@@ -8,7 +8,7 @@ use super::Ledger;
 use crate::cluster::{PerSlot, SlotKind};
 use crate::mapred::event::{Event, Fact, JobFact, LedgerFact};
 use crate::mapred::ids::TaskId;
-use crate::mapred::job::{Job, JobState, Task, TaskStage, Try};
+use crate::mapred::job::{Job, JobState, KnownAttempt, Task, TaskStage};
 use mumakil_base::units::SimTime;
 
 impl Ledger {
@@ -176,7 +176,7 @@ impl Job {
 
 /// Asserts that a task's tries fit where it is in its life.
 fn assert_task(now: SimTime, id: TaskId, task: &Task) {
-    let is_at_work = task.tries.iter().any(Try::is_active);
+    let is_at_work = task.tries.iter().any(KnownAttempt::is_active);
     match task.stage {
         TaskStage::Waiting => assert!(!is_at_work, "{now}: {id} waits with an attempt under way"),
         TaskStage::Active => assert!(!task.tries.is_empty(), "{now}: {id} is active by no attempt"),
@@ -199,7 +199,7 @@ mod tests {
     use crate::mapred::hadoop::Hadoop;
     use crate::mapred::ids::{AttemptId, JobId, TaskKind};
     use crate::mapred::ledger::LaunchWish;
-    use crate::mapred::map_cache::Reach;
+    use crate::mapred::map_cache::MapReach;
     use crate::mapred::outbox::Outbox;
     use crate::mapred::reason::Reason;
     use crate::mapred::spec::JobSpec;
@@ -223,7 +223,7 @@ mod tests {
         books.initialise(JobId(0), &mut out);
         let (job, tracker, reason) = (JobId(0), TrackerId(0), Reason::Other("test"));
         let wish = LaunchWish { job, tracker, slots: 1, reason };
-        assert!(books.launch_map(wish, Reach::Any, &mut out).is_some());
+        assert!(books.launch_map(wish, MapReach::Any, &mut out).is_some());
         books
     }
 

@@ -14,7 +14,7 @@ use crate::mapred::map_cache::MapCache;
 use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::spec::{Input, JobSpec, Split};
-use mumakil_base::random::mumak::Stories;
+use mumakil_base::random::mumak::MumakJobs;
 
 impl Ledger {
     pub(crate) fn submit(&mut self, spec: Arc<JobSpec>, out: &mut Outbox) {
@@ -220,7 +220,7 @@ impl Ledger {
 }
 
 /// Draws where the input of those maps lies of which the trace does not tell.
-fn place(spec: &mut Arc<JobSpec>, stories: &mut Stories) {
+fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
     let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
         return;
     };

@@ -10,15 +10,15 @@ use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome, Role};
 use crate::mapred::hadoop::{Hadoop, LaunchExpiry};
 use crate::mapred::heartbeat::{Directive, LaunchOrder};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
-use crate::mapred::job::{Job, Task, TaskStage, Try};
+use crate::mapred::job::{Job, KnownAttempt, Task, TaskStage};
 use crate::mapred::locality::Locality;
-use crate::mapred::map_cache::{MapVerdict, Reach};
+use crate::mapred::map_cache::{MapReach, MapVerdict};
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use mumakil_base::units::SimSpan;
 
 /// A decision to launch.
-struct Handout {
+struct LaunchDecision {
     attempt: AttemptId,
     wish: LaunchWish,
     role: Role,
@@ -39,8 +39,8 @@ pub(crate) struct LaunchWish {
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
-    fn hand_out(&mut self, handout: Handout, out: &mut Outbox) -> LaunchOrder {
-        let Handout { attempt, wish, role, locality, speculative, waited } = handout;
+    fn hand_out(&mut self, handout: LaunchDecision, out: &mut Outbox) -> LaunchOrder {
+        let LaunchDecision { attempt, wish, role, locality, speculative, waited } = handout;
         let LaunchWish { tracker, slots, reason, .. } = wish;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
@@ -84,13 +84,13 @@ impl Ledger {
             TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => job.running_at,
         };
         let record = job.known_task(task);
-        let is_speculative = record.tries.iter().any(Try::is_active);
+        let is_speculative = record.tries.iter().any(KnownAttempt::is_active);
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
         let was_waiting = record.stage == TaskStage::Waiting;
         record.stage = TaskStage::Active;
-        record.push(Try {
+        record.push(KnownAttempt {
             number,
             tracker,
             slots,
@@ -117,7 +117,7 @@ impl Ledger {
         self.recount(now, task.job);
         self.open_tries += 1;
         self.launches.push_back((now, task.attempt(number)));
-        let handout = Handout {
+        let handout = LaunchDecision {
             attempt: task.attempt(number),
             wish,
             role: Role::Work,
@@ -181,7 +181,7 @@ impl Ledger {
     pub(crate) fn launch_map(
         &mut self,
         wish: LaunchWish,
-        reach: Reach,
+        reach: MapReach,
         out: &mut Outbox,
     ) -> Option<LaunchOrder> {
         let LaunchWish { job: id, tracker, .. } = wish;
@@ -194,7 +194,7 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             return Some(self.assign(task, wish, locality, out));
         }
-        let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
+        let looks_anywhere = matches!(reach, MapReach::Any | MapReach::Beyond);
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
 
@@ -213,7 +213,7 @@ impl Ledger {
         &mut self,
         id: JobId,
         tracker: TrackerId,
-        reach: Reach,
+        reach: MapReach,
     ) -> Option<(u32, Option<Locality>)> {
         let hosts = self.active;
         let job = entry(&mut self.jobs, id);
@@ -325,7 +325,7 @@ impl Ledger {
         if is_last {
             self.wants_task_cleanup[kind].remove(&id);
         }
-        let handout = Handout {
+        let handout = LaunchDecision {
             attempt,
             wish: LaunchWish { job: id, tracker, slots: 1, reason: Reason::TaskCleanup },
             role: Role::TaskCleanup,

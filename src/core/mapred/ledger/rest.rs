@@ -12,9 +12,9 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::hadoop::LaunchExpiry;
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
-use crate::mapred::job::{Job, JobState, TaskStage, Try};
-use crate::mapred::outbox::Calm;
-use crate::mapred::stall::{JobSlots, JobWait, Stall, Wait, Waiter};
+use crate::mapred::job::{Job, JobState, KnownAttempt, TaskStage};
+use crate::mapred::outbox::IdleState;
+use crate::mapred::stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
 use crate::mapred::unfetched::longest_trial;
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -24,7 +24,7 @@ impl Ledger {
     /// got the last order there was, with the second it would have told what came of it.
     ///
     /// Walks all trackers, and each launch once after its attempt has begun.
-    pub(crate) fn calm(&mut self, patience: SimSpan) -> Option<Calm> {
+    pub(crate) fn calm(&mut self, patience: SimSpan) -> Option<IdleState> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
         // One that is silent will be missed; one that is blacklisted will be forgiven.
         let heard = registered().map(|tracker| tracker.seen_before).min();
@@ -40,14 +40,14 @@ impl Ledger {
         let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
         let is_calm = !self.launches.iter().any(is_due)
             && self.orphans_trial() <= since.saturating_since(self.moved_at);
-        is_calm.then_some(Calm { trackers, since })
+        is_calm.then_some(IdleState { trackers, since })
     }
 
     /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and
     /// then give up their slots. Nobody tells the JobTracker whether they do, or wait for ever for what is not
     /// there yet. Walks all jobs.
     fn orphans_trial(&self) -> SimSpan {
-        let is_orphan = |attempt: &Try| attempt.state == AttemptState::Running;
+        let is_orphan = |attempt: &KnownAttempt| attempt.state == AttemptState::Running;
         let ended = self.jobs.iter().flatten();
         let ended =
             ended.filter(|job| matches!(job.state, JobState::Ended(_)) && 0 < job.open_tries);
@@ -67,7 +67,7 @@ impl Ledger {
                 continue;
             }
             let mut held: BTreeMap<SlotKind, u32> = BTreeMap::new();
-            let mut waits: BTreeMap<(Waiter, Wait), u32> = BTreeMap::new();
+            let mut waits: BTreeMap<(WaitingPart, WaitCause), u32> = BTreeMap::new();
             for (who, wait) in self.services_waiting(job) {
                 *waits.entry((who, wait)).or_default() += 1;
             }
@@ -76,12 +76,12 @@ impl Ledger {
                     let id = TaskId { job: job.id(), kind, index };
                     if task.stage == TaskStage::Waiting && id.is_work() && !has_ended {
                         let wait = self.wait_of_task(job, id);
-                        *waits.entry((Waiter::Task(id.slot()), wait)).or_default() += 1;
+                        *waits.entry((WaitingPart::Task(id.slot()), wait)).or_default() += 1;
                     }
                     for attempt in &task.tries {
                         let (who, wait) = self.wait_of(job, id, attempt);
                         *waits.entry((who, wait)).or_default() += 1;
-                        if !attempt.waits_for_cleaner() && wait != Wait::Resumption {
+                        if !attempt.waits_for_cleaner() && wait != WaitCause::Resumption {
                             *held.entry(id.slot()).or_default() += attempt.slots;
                         }
                     }
@@ -102,30 +102,34 @@ impl Ledger {
     }
 
     /// Returns what a job itself and its setup and cleanup tasks wait for.
-    fn services_waiting(&self, job: &Job) -> impl Iterator<Item = (Waiter, Wait)> + use<> {
+    fn services_waiting(
+        &self,
+        job: &Job,
+    ) -> impl Iterator<Item = (WaitingPart, WaitCause)> + use<> {
         let id = job.id();
-        let unread = (job.state == JobState::Submitted).then_some((Waiter::Job, Wait::Policy));
+        let unread =
+            (job.state == JobState::Submitted).then_some((WaitingPart::Job, WaitCause::Policy));
         let wants_setup = self.wants_setup.contains(&id);
-        let setup = wants_setup.then(|| (Waiter::Setup, self.wait_of_service(job)));
+        let setup = wants_setup.then(|| (WaitingPart::Setup, self.wait_of_service(job)));
         let wants_cleanup = self.wants_cleanup.contains(&id);
-        let cleanup = wants_cleanup.then(|| (Waiter::Cleanup, self.wait_of_service(job)));
+        let cleanup = wants_cleanup.then(|| (WaitingPart::Cleanup, self.wait_of_service(job)));
         [unread, setup, cleanup].into_iter().flatten()
     }
 
     /// Returns what a task of a job waits for that takes a slot of either kind.
-    fn wait_of_service(&self, job: &Job) -> Wait {
+    fn wait_of_service(&self, job: &Job) -> WaitCause {
         let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
-        waits.into_iter().max().unwrap_or(Wait::Slot)
+        waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
 
-    fn wait_of_task(&self, job: &Job, task: TaskId) -> Wait {
+    fn wait_of_task(&self, job: &Job, task: TaskId) -> WaitCause {
         let kind = task.slot();
         if job.waiting(kind) == 0 {
             return match kind {
                 SlotKind::Reduce if job.is_running() => {
-                    Wait::Maps(job.maps.total - job.maps_over())
+                    WaitCause::Maps(job.maps.total - job.maps_over())
                 }
-                SlotKind::Map | SlotKind::Reduce => Wait::Setup,
+                SlotKind::Map | SlotKind::Reduce => WaitCause::Setup,
             };
         }
         let barred = job.barred.get(&task);
@@ -135,12 +139,12 @@ impl Ledger {
     }
 
     /// Returns what somebody waits for that wants a slot of a kind, and avoids some trackers.
-    fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> Wait {
+    fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> WaitCause {
         if self.active == 0 {
-            return Wait::Trackers;
+            return WaitCause::Trackers;
         }
         if self.capacity[kind] == 0 {
-            return Wait::SuchSlots;
+            return WaitCause::SuchSlots;
         }
         let trackers = (0..).map(TrackerId).zip(&self.trackers);
         let has_room = |tracker: &super::Tracker| {
@@ -148,26 +152,26 @@ impl Ledger {
         };
         let mut open = trackers.filter(|(_, tracker)| has_room(tracker)).peekable();
         if open.peek().is_none() {
-            return Wait::Slot;
+            return WaitCause::Slot;
         }
-        if open.all(|(at, _)| avoids(at)) { Wait::OtherTracker } else { Wait::Policy }
+        if open.all(|(at, _)| avoids(at)) { WaitCause::OtherTracker } else { WaitCause::Policy }
     }
 
-    fn wait_of(&self, job: &Job, task: TaskId, attempt: &Try) -> (Waiter, Wait) {
+    fn wait_of(&self, job: &Job, task: TaskId, attempt: &KnownAttempt) -> (WaitingPart, WaitCause) {
         let kind = task.slot();
         if attempt.waits_for_cleaner() {
-            return (Waiter::Output(kind), self.wait_of_service(job));
+            return (WaitingPart::Output(kind), self.wait_of_service(job));
         }
         let maps_left = job.maps.total - job.maps_over();
         let wait = match attempt.state {
-            AttemptState::Unassigned => Wait::SlotThere,
-            AttemptState::Suspended => Wait::Resumption,
-            _ if task.kind != TaskKind::Reduce => Wait::End,
-            _ if matches!(job.state, JobState::Ended(_)) => Wait::Orphan,
-            _ if 0 < maps_left => Wait::Maps(maps_left),
-            _ => Wait::End,
+            AttemptState::Unassigned => WaitCause::SlotThere,
+            AttemptState::Suspended => WaitCause::Resumption,
+            _ if task.kind != TaskKind::Reduce => WaitCause::End,
+            _ if matches!(job.state, JobState::Ended(_)) => WaitCause::Orphan,
+            _ if 0 < maps_left => WaitCause::Maps(maps_left),
+            _ => WaitCause::End,
         };
-        (Waiter::Attempt(kind), wait)
+        (WaitingPart::Attempt(kind), wait)
     }
 
     /// Returns whether a launch will be given up for not being reported.

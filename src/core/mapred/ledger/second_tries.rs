@@ -9,11 +9,11 @@ use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::{JobId, TaskId};
-use crate::mapred::job::{Job, JobChange, JobEvent, Task, TaskStage, Tasks, Try};
+use crate::mapred::job::{Job, JobChange, JobEvent, KnownAttempt, Task, TaskStage, Tasks};
 use crate::mapred::ledger::launches::bars;
 use crate::mapred::locality::Locality;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::speculation::{Begun, LoneAttempt, ReportedTasks, Rule, Seconds};
+use crate::mapred::speculation::{BegunTask, LoneAttempt, ReportedTasks, Rule, Seconds};
 use mumakil_base::units::{SimSpan, SimTime};
 
 use super::LaunchWish;
@@ -146,7 +146,7 @@ impl Ledger {
     }
 
     /// Notes what a successful attempt tells of its tracker and of its task's progress rate.
-    pub(super) fn note_success(&mut self, now: SimTime, task: TaskId, record: &Try) {
+    pub(super) fn note_success(&mut self, now: SimTime, task: TaskId, record: &KnownAttempt) {
         if self.hadoop.speculation.rule().is_none() || !task.is_work() {
             return;
         }
@@ -193,7 +193,7 @@ impl Tasks {
                     progress: f64::from(lone.progress) / MILLIONTHS,
                     launched: lone.launched,
                 });
-                begun.push(Begun { index, rate: f64::from(task.rate), alone });
+                begun.push(BegunTask { index, rate: f64::from(task.rate), alone });
             }
         }
         let average = progress / f64::from(self.total);
@@ -215,8 +215,8 @@ impl Task {
     }
 
     /// Returns its attempt, if it has one only, which works or is about to, and is to go on.
-    fn lone_try(&self) -> Option<&Try> {
-        let works = |t: &&Try| {
+    fn lone_try(&self) -> Option<&KnownAttempt> {
+        let works = |t: &&KnownAttempt| {
             matches!(t.state, AttemptState::Unassigned | AttemptState::Running) && !t.is_doomed
         };
         match &self.tries[..] {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_loser_does_not_change_the_rate_of_what_is_done() {
-        let slower = Try {
+        let slower = KnownAttempt {
             number: 1,
             tracker: TrackerId(1),
             slots: 1,

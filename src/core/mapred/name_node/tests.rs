@@ -36,7 +36,7 @@ fn bench(splits: &[&[u32]]) -> Bench {
     let splits: Vec<Split> = splits.iter().map(split).collect();
     let bare = JobSpec::bare(0, splits.len() as u32, 0);
     let job = Arc::new(JobSpec { input: Some(Input::Splits(splits.into())), ..bare });
-    let upkeep = Upkeep { dead_after: PATIENCE, pace: Rate::from_mb_per_s(10) };
+    let upkeep = ReplicationUpkeep { dead_after: PATIENCE, pace: Rate::from_mb_per_s(10) };
     let node = NameNode::new(1, hdfs, 6, upkeep, vec![job.clone()]);
     Bench { node, job, facts: Vec::new(), plans: Vec::new() }
 }
@@ -86,7 +86,7 @@ impl Bench {
 
     fn absent(&mut self, nodes: &[u32]) {
         for node in nodes {
-            self.node.nodes[*node as usize].presence = Presence::Absent;
+            self.node.nodes[*node as usize].presence = NodePresence::Absent;
         }
     }
 
@@ -217,9 +217,9 @@ fn a_block_with_fewer_copies_overtakes_those_that_wait() {
     let mut bench = bench(&[&[0, 1, 3], &[0, 1, 3], &[2, 4]]);
     // One node copies at a time: the others are not there, but can be read.
     bench.absent(&[1, 2, 4, 5]);
-    bench.node.nodes[0].presence = Presence::Off;
+    bench.node.nodes[0].presence = NodePresence::Off;
     bench.hear(at(10), ToNameNode::On(TrackerId(5)));
-    bench.node.nodes[3].presence = Presence::Absent;
+    bench.node.nodes[3].presence = NodePresence::Absent;
     bench.hear(at(10), ToNameNode::Missed(TrackerId(0), 0));
     bench.hear(at(11), ToNameNode::Missed(TrackerId(2), 0));
     assert_eq!(bench.counts(at(20)), [3, 2, 1]);

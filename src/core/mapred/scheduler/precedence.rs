@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precedence {
     /// Groups among one another; for a policy without groups, jobs whosoever they are.
-    pub groups: By,
+    pub groups: PrecedenceBy,
     /// Jobs within a group.
-    pub jobs: By,
+    pub jobs: PrecedenceBy,
 }
 
 /// The criterion by which one group or job is first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum PrecedenceBy {
     /// A place in line: priority, arrival.
     Line,
     /// How far each is below its share.
@@ -28,7 +28,7 @@ pub enum By {
 
 impl Precedence {
     /// Returns that of a policy for which groups do not count.
-    pub const fn of_jobs(by: By) -> Self {
+    pub const fn of_jobs(by: PrecedenceBy) -> Self {
         Self { groups: by, jobs: by }
     }
 }

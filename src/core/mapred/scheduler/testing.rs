@@ -14,7 +14,7 @@ use crate::mapred::heartbeat::Directive;
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::reason::{Holding, Reason, SlotShare};
+use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
 use crate::mapred::spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
@@ -99,7 +99,7 @@ impl<P: Scheduler> Bench<P> {
     pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
         let mut told = Vec::new();
         let view = View { now: self.out.now, ledger: &self.ledger, heard: None };
-        self.policy.holdings(&view, kind, &mut |name, Holding { held, share, min_share }| {
+        self.policy.holdings(&view, kind, &mut |name, SlotStanding { held, share, min_share }| {
             let share = share.map_or(f64::NAN, SlotShare::slots);
             told.push(format!("{name}: {held} of {share}, at least {min_share}"));
         });

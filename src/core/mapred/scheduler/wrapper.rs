@@ -1,10 +1,10 @@
 //! Policies around policies: what one does not do itself, the other does.
 
-use super::{Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
+use super::{JobEvent, Offer, Orders, Precedence, RunEndHook, Scheduler, Setting, View};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::ids::{AttemptId, JobId};
-use crate::mapred::reason::{Holding, Reason};
-use crate::mapred::truth::Truth;
+use crate::mapred::reason::{Reason, SlotStanding};
+use crate::mapred::truth::TrueDurations;
 use mumakil_base::units::SimSpan;
 
 /// A policy around another, to which it passes on whatever it is told or asked.
@@ -30,11 +30,11 @@ pub trait Wrapper: Send {
 }
 
 impl<W: Wrapper> Scheduler for W {
-    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
         self.pass(|policy| policy.begin(setting))
     }
 
-    fn foresee(&mut self, truth: &Truth) {
+    fn foresee(&mut self, truth: &TrueDurations) {
         self.pass(|policy| policy.foresee(truth));
     }
 
@@ -62,7 +62,7 @@ impl<W: Wrapper> Scheduler for W {
         self.inner().precedence()
     }
 
-    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         self.inner().holdings(view, kind, say);
     }
 

@@ -27,11 +27,11 @@ pub enum Speculation {
 pub enum Rule {
     /// As Hadoop 0.20 and 1.x do it: a task whose progress is far behind the average of its job's tasks.
     #[serde(rename = "hadoop-0.20")]
-    Hadoop020(Behind),
+    Hadoop020(Hadoop020Options),
     /// As Hadoop 0.21 does it: a task whose progress rate is far below the mean of its job's tasks, the
     /// one first that will take longest; not on slow nodes, and not too many.
     #[serde(rename = "hadoop-0.21")]
-    Hadoop021(Rates),
+    Hadoop021(Hadoop021Options),
     /// LATE, after Zaharia et al. (OSDI 2008): of the tasks with the lowest progress rates the one
     /// first that will take longest; not on slow nodes, and not too many.
     Late(LateOptions),
@@ -40,7 +40,7 @@ pub enum Rule {
 /// The options of `hadoop-0.20`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Behind {
+pub struct Hadoop020Options {
     /// Whether maps are tried a second time.
     pub maps: bool,
     /// Whether reduces are.
@@ -54,7 +54,7 @@ pub struct Behind {
 /// The options of `hadoop-0.21`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rates {
+pub struct Hadoop021Options {
     /// Whether maps are tried a second time.
     pub maps: bool,
     /// Whether reduces are.
@@ -100,14 +100,14 @@ pub struct LateOptions {
 const LAG: SimSpan = SimSpan::from_secs(60);
 
 /// Hadoop's values.
-impl Default for Behind {
+impl Default for Hadoop020Options {
     fn default() -> Self {
         Self { maps: true, reduces: true, after: LAG, gap: Fraction::of(0.2) }
     }
 }
 
 /// Hadoop's values.
-impl Default for Rates {
+impl Default for Hadoop021Options {
     fn default() -> Self {
         Self {
             maps: true,
@@ -150,8 +150,8 @@ impl Rule {
     /// Returns whether tasks of a kind are tried a second time.
     pub fn covers(self, kind: SlotKind) -> bool {
         let (maps, reduces) = match self {
-            Self::Hadoop020(Behind { maps, reduces, .. })
-            | Self::Hadoop021(Rates { maps, reduces, .. })
+            Self::Hadoop020(Hadoop020Options { maps, reduces, .. })
+            | Self::Hadoop021(Hadoop021Options { maps, reduces, .. })
             | Self::Late(LateOptions { maps, reduces, .. }) => (maps, reduces),
         };
         match kind {
@@ -171,8 +171,8 @@ impl Rule {
     /// Returns how long an attempt must have run before its task can be slow.
     pub fn after(self) -> SimSpan {
         match self {
-            Self::Hadoop020(Behind { after, .. })
-            | Self::Hadoop021(Rates { after, .. })
+            Self::Hadoop020(Hadoop020Options { after, .. })
+            | Self::Hadoop021(Hadoop021Options { after, .. })
             | Self::Late(LateOptions { after, .. }) => after,
         }
     }
@@ -213,8 +213,12 @@ impl<'de> Deserialize<'de> for Speculation {
             fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
                 Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
                     RuleName::Off => Speculation::Off,
-                    RuleName::Hadoop020 => Speculation::By(Rule::Hadoop020(Behind::default())),
-                    RuleName::Hadoop021 => Speculation::By(Rule::Hadoop021(Rates::default())),
+                    RuleName::Hadoop020 => {
+                        Speculation::By(Rule::Hadoop020(Hadoop020Options::default()))
+                    }
+                    RuleName::Hadoop021 => {
+                        Speculation::By(Rule::Hadoop021(Hadoop021Options::default()))
+                    }
                     RuleName::Late => Speculation::By(Rule::Late(LateOptions::default())),
                 })
             }

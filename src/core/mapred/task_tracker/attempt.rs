@@ -10,10 +10,10 @@ use std::mem::offset_of;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use self::going::{AttemptFlow, Gathering, next_poll};
-use super::course::{Course, at_pace};
+use self::going::{AttemptFlow, ReduceFetching, next_poll};
+use super::course::{PhaseProgress, at_pace};
 use crate::cluster::{SlotKind, Speeds};
-use crate::mapred::cost::{AttemptPlan, Break, PhaseEffort};
+use crate::mapred::cost::{AttemptPlan, FailurePoint, PhaseEffort};
 use crate::mapred::event::{AttemptState, PhaseTimes, Role};
 use crate::mapred::heartbeat::{AttemptPhase, LaunchOrder, Report};
 use crate::mapred::ids::{AttemptId, TaskKind};
@@ -48,13 +48,13 @@ pub(super) struct Attempt {
     /// The flow that is under way.
     flow: Option<Box<AttemptFlow>>,
     /// How it gets its input together; of reduces only.
-    gathering: Option<Box<Gathering>>,
+    gathering: Option<Box<ReduceFetching>>,
     /// How it ends badly, if it does.
     doom: Option<Box<BadEnd>>,
 
     // The end of a phase reads these as well.
     /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
-    course: Course,
+    course: PhaseProgress,
     /// When the phase began that is under way, and how long it was suspended since.
     phase_began: SimTime,
     suspended_in_phase: SimSpan,
@@ -82,14 +82,14 @@ const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 /// How an attempt ends badly.
 #[derive(Debug)]
 struct BadEnd {
-    breaks: Break,
+    breaks: FailurePoint,
     /// Since when it has made no progress, if it hangs.
     hangs_since: Option<SimTime>,
 }
 
 /// The next step of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum AttemptStep {
     /// It waits for something that others do.
     Nothing,
     /// Its phase, or the part under way, ends after this span.
@@ -115,7 +115,7 @@ impl Attempt {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Most attempts are maps that end well, and thousands are under way.
         let doom = breaks.map(|breaks| Box::new(BadEnd { breaks, hangs_since: None }));
-        let gathering = launch.is_reduce().then(|| Box::new(Gathering::new(shuffle, sort)));
+        let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {
             id: launch.attempt,
             slots: launch.slots,
@@ -130,7 +130,7 @@ impl Attempt {
             flow: None,
             gathering,
             doom,
-            course: Course::default(),
+            course: PhaseProgress::default(),
             phase_began: SimTime::ZERO,
             suspended_in_phase: SimSpan::ZERO,
             started: SimTime::ZERO,
@@ -322,7 +322,7 @@ impl Attempt {
     }
 
     /// Returns how it ends badly in a phase, if it does.
-    fn break_in(&self, phase: AttemptPhase) -> Option<Break> {
+    fn break_in(&self, phase: AttemptPhase) -> Option<FailurePoint> {
         self.doom.as_ref().map(|doom| doom.breaks).filter(|it| it.phase == phase)
     }
 
@@ -358,7 +358,7 @@ impl Attempt {
     // ---- starting, stopping, going on ----
 
     /// Takes a slot and starts the process, after its memory has been made free.
-    pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+    pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> AttemptStep {
         self.state = AttemptState::Running;
         self.wants_slot = false;
         self.started = now;
@@ -394,7 +394,7 @@ impl Attempt {
     }
 
     /// Takes a slot again and goes on where it was, after its memory has been read back.
-    pub(super) fn resume(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+    pub(super) fn resume(&mut self, now: SimTime, swapping: SimSpan) -> AttemptStep {
         self.book_suspension(now);
         self.state = AttemptState::Running;
         self.wants_slot = false;
@@ -433,7 +433,7 @@ impl Attempt {
     }
 
     /// Begins a phase after the start-up.
-    fn enter(&mut self, phase: AttemptPhase, now: SimTime) -> Next {
+    fn enter(&mut self, phase: AttemptPhase, now: SimTime) -> AttemptStep {
         self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
     }
 
@@ -444,11 +444,11 @@ impl Attempt {
         phase: AttemptPhase,
         now: SimTime,
         span: SimSpan,
-    ) -> Next {
+    ) -> AttemptStep {
         self.phase = phase;
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
-        self.course = Course::new(now, span);
+        self.course = PhaseProgress::new(now, span);
         if let Some(gathering) = &mut self.gathering {
             gathering.since = now;
         }
@@ -458,11 +458,12 @@ impl Attempt {
 
     /// Passes a phase of no length, if that is done at once; says what follows. None of them is the
     /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
-    fn pass(&mut self, now: SimTime, next: Next) -> Next {
+    fn pass(&mut self, now: SimTime, next: AttemptStep) -> AttemptStep {
         let is_short =
             matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle | AttemptPhase::Sort);
         let breaks = self.break_in(self.phase).is_some();
-        let is_passed = self.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
+        let is_passed =
+            self.at_once && is_short && !breaks && next == AttemptStep::After(SimSpan::ZERO);
         if is_passed { self.finish_part(now) } else { next }
     }
 
@@ -480,7 +481,7 @@ impl Attempt {
     }
 
     /// Ends the phase whose timer has fired, or the part of it; says what follows.
-    pub(super) fn finish_part(&mut self, now: SimTime) -> Next {
+    pub(super) fn finish_part(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         self.course.end_part();
         if self.course.is_over() && !self.waits_for_maps() {
@@ -490,12 +491,12 @@ impl Attempt {
         }
     }
 
-    fn finish_phase(&mut self, now: SimTime) -> Next {
+    fn finish_phase(&mut self, now: SimTime) -> AttemptStep {
         self.close_phase(now);
         if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
             let hangs = doom.breaks.hangs;
             doom.hangs_since = hangs.then_some(now);
-            return if hangs { Next::Hangs } else { Next::Broken };
+            return if hangs { AttemptStep::Hangs } else { AttemptStep::Broken };
         }
         match self.phase {
             AttemptPhase::Start if self.is_reduce() => self.enter(AttemptPhase::Shuffle, now),
@@ -505,18 +506,18 @@ impl Attempt {
             AttemptPhase::Work | AttemptPhase::Reduce if self.commits => {
                 self.state = AttemptState::CommitPending;
                 self.enter(AttemptPhase::Commit, now);
-                Next::Commit
+                AttemptStep::Commit
             }
-            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => Next::Done,
+            AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit => AttemptStep::Done,
         }
     }
 
     /// Commits after the child has asked the next time; a second leave changes nothing.
-    pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> Next {
+    pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> AttemptStep {
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
-            return Next::Nothing;
+            return AttemptStep::Nothing;
         }
-        Next::After(next_poll(self.phase_began, now, poll) - now + span)
+        AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 
     /// Asserts that it goes on by itself if it works, and by nothing if it does not.

@@ -7,7 +7,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 
 /// How far a phase is.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct PhaseProgress {
     whole: SimSpan,
     /// When the part went on; later than now while it waits.
     since: SimTime,
@@ -18,7 +18,7 @@ pub(super) struct Course {
     pace: f64,
 }
 
-impl Course {
+impl PhaseProgress {
     /// Returns a phase of which nothing is done.
     pub(super) fn new(now: SimTime, whole: SimSpan) -> Self {
         Self { whole, since: now, left: whole, part: SimSpan::ZERO, pace: 1.0 }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_part_alone_for_five_seconds_and_then_one_of_two_ends_after_fifteen() {
         let start = SimTime::ZERO;
-        let mut course = Course::new(start, secs(10));
+        let mut course = PhaseProgress::new(start, secs(10));
         course.go_on(start, secs(10), 1.0);
         assert_eq!(course.lasts(), Some(secs(10)));
         course.settle(start + secs(5));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_waits_does_not_move() {
-        let mut course = Course::new(SimTime::ZERO, secs(10));
+        let mut course = PhaseProgress::new(SimTime::ZERO, secs(10));
         course.go_on(SimTime::ZERO + secs(3), secs(10), 1.0);
         course.settle(SimTime::ZERO + secs(2));
         assert_eq!((course.left(), course.since()), (secs(10), SimTime::ZERO + secs(3)));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn nothing_is_done_beyond_the_part() {
-        let mut course = Course::new(SimTime::ZERO, secs(10));
+        let mut course = PhaseProgress::new(SimTime::ZERO, secs(10));
         course.go_on(SimTime::ZERO, secs(4), 1.0);
         assert_eq!(course.share(Some(SimTime::ZERO + secs(9))), 0.4);
         course.end_part();

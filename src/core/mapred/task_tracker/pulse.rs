@@ -8,12 +8,12 @@ use std::mem;
 
 use rand::RngExt;
 
-use super::Manner;
+use super::HeartbeatManner;
 use crate::cluster::TrackerId;
 use crate::mapred::cost::Costs;
 use crate::mapred::event::{Fact, TrackerFact};
-use crate::mapred::hadoop::{Draws, Fuzz};
-use crate::mapred::heartbeat::Call;
+use crate::mapred::hadoop::{Draws, IntervalFuzz};
+use crate::mapred::heartbeat::HeartbeatCall;
 use crate::mapred::message::{Mail, ToTracker};
 use crate::mapred::outbox::Outbox;
 use mumakil_base::random::mumak::JavaRandom;
@@ -21,11 +21,11 @@ use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// The heartbeats of one tracker.
-pub(super) struct Pulse {
+pub(super) struct HeartbeatState {
     tracker: TrackerId,
     /// Whether the tracker's process is there.
     pub(super) is_up: bool,
-    pub(super) manner: Manner,
+    pub(super) manner: HeartbeatManner,
     /// Whether the last heartbeat said that all is as before.
     was_brief: bool,
     /// Whether the next heartbeat must not say so: something has happened, or goes on that the JobTracker
@@ -76,10 +76,10 @@ impl FuzzDraws {
     }
 }
 
-impl Pulse {
+impl HeartbeatState {
     /// Returns the pulse of a tracker whose machine is off.
-    pub(super) fn new(tracker: TrackerId, costs: &Costs, manner: Manner) -> Self {
-        let varies = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
+    pub(super) fn new(tracker: TrackerId, costs: &Costs, manner: HeartbeatManner) -> Self {
+        let varies = costs.hadoop.heartbeat_fuzz != IntervalFuzz::NONE;
         Self {
             tracker,
             is_up: false,
@@ -133,8 +133,8 @@ impl Pulse {
     }
 
     /// Returns which heartbeat is under way, or the next.
-    pub(super) fn call(&self) -> Call {
-        Call { tracker: self.tracker, number: self.number, last_reply: self.last_reply }
+    pub(super) fn call(&self) -> HeartbeatCall {
+        HeartbeatCall { tracker: self.tracker, number: self.number, last_reply: self.last_reply }
     }
 
     /// Returns whether the heartbeat that is under way says that all is as before.
@@ -151,12 +151,12 @@ impl Pulse {
 
     /// Plans the next heartbeat as the last answer wishes, give or take some, or at once if something has
     /// happened meanwhile.
-    pub(super) fn plan_next(&mut self, fuzz: Fuzz, out: &mut Outbox) {
+    pub(super) fn plan_next(&mut self, fuzz: IntervalFuzz, out: &mut Outbox) {
         let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
         self.plan(next, out);
     }
 
-    fn fuzzy_interval(&mut self, Fuzz { early, late }: Fuzz) -> SimSpan {
+    fn fuzzy_interval(&mut self, IntervalFuzz { early, late }: IntervalFuzz) -> SimSpan {
         let Some(draws) = &mut self.fuzz else { return self.interval };
         let shifted = self.interval + draws.up_to(early + late);
         shifted.saturating_sub(early).max(SimSpan::from_millis(1))

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
-use crate::mapred::cost::{Doom, DoomKind};
-use crate::mapred::hadoop::{Fuzz, Hadoop, HadoopLine};
-use crate::mapred::heartbeat::{AttemptPhase, Call, MapsDone, Missing, Report};
+use crate::mapred::cost::{DoomKind, PlannedFailure};
+use crate::mapred::hadoop::{Hadoop, HadoopLine, IntervalFuzz};
+use crate::mapred::heartbeat::{AttemptPhase, HeartbeatCall, MapsDone, Missing, Report};
 use crate::mapred::ids::{JobId, TaskId, TaskKind};
 use crate::mapred::spec::{JobSpec, TaskBytes};
 use mumakil_base::random::Dist;
@@ -49,7 +49,7 @@ struct Bench {
     ends: Vec<(SimTime, AttemptId, Outcome)>,
     statuses: Vec<Arc<TrackerStatus>>,
     /// The last heartbeat.
-    call: Call,
+    call: HeartbeatCall,
     /// How many heartbeats said that all is as before.
     brief: u32,
     facts: Vec<Fact>,
@@ -69,11 +69,15 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
 }
 
 /// The same, on which these attempts end badly.
-fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
-    tracker_of(change, dooms, Manner::default())
+fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
+    tracker_of(change, dooms, HeartbeatManner::default())
 }
 
-fn tracker_of(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>, manner: Manner) -> Bench {
+fn tracker_of(
+    change: impl FnOnce(&mut Hadoop),
+    dooms: Vec<PlannedFailure>,
+    manner: HeartbeatManner,
+) -> Bench {
     let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
     let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
@@ -95,7 +99,7 @@ fn tracker_of(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>, manner: Manner
         own: Vec::new(),
         ends: Vec::new(),
         statuses: Vec::new(),
-        call: Call::default(),
+        call: HeartbeatCall::default(),
         brief: 0,
         facts: Vec::new(),
         replies: 0,
@@ -231,7 +235,7 @@ impl Bench {
 fn with_a_fuzz_every_interval_is_another_between_its_ends() {
     let [early, late] = [200, 100].map(SimSpan::from_millis);
     for (fuzz, shortest, longest) in
-        [(Fuzz::NONE, 3_000, 3_000), (Fuzz { early, late }, 2_800, 3_100)]
+        [(IntervalFuzz::NONE, 3_000, 3_000), (IntervalFuzz { early, late }, 2_800, 3_100)]
     {
         let mut bench = tracker(|hadoop| hadoop.heartbeat_fuzz = fuzz);
         bench.until(SimTime::ZERO);

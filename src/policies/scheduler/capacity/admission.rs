@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, QueueTurn, Walk};
+use super::lines::{Lines, QueueTurn, QueueWalk};
 use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
@@ -37,8 +37,8 @@ struct QueueJobs {
     counted: BTreeMap<QueueTurn, AdmittedJob>,
     /// The sum of the counted jobs, of all users and of each. During a look up to 0.21 it
     /// lacks the jobs behind the place that the look has reached.
-    all: Sum,
-    users: FxHashMap<Arc<str>, Sum>,
+    all: AdmittedCount,
+    users: FxHashMap<Arc<str>, AdmittedCount>,
 }
 
 /// A job that counts.
@@ -50,7 +50,7 @@ struct AdmittedJob {
 
 /// How many jobs count, with how many tasks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct AdmittedCount {
     jobs: u32,
     tasks: u64,
 }
@@ -111,7 +111,7 @@ impl Admission {
 }
 
 impl QueueJobs {
-    fn of(&self, user: &Arc<str>) -> Sum {
+    fn of(&self, user: &Arc<str>) -> AdmittedCount {
         self.users.get(user).copied().unwrap_or_default()
     }
 
@@ -123,7 +123,7 @@ impl QueueJobs {
         node: &QueueNode,
         most: u32,
     ) -> Vec<JobId> {
-        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
             let Some((turn, entry)) = entry(view, tree, job) else { continue };
             if self.fits(&entry, node) {
@@ -141,9 +141,9 @@ impl QueueJobs {
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
-        (self.all, self.users) = (Sum::default(), FxHashMap::default());
+        (self.all, self.users) = (AdmittedCount::default(), FxHashMap::default());
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
-        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
             // A user for whom there is no place gets one when a job of theirs counts further back.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
@@ -181,7 +181,8 @@ impl QueueJobs {
     /// alone.
     fn fits(&self, entry: &AdmittedJob, node: &QueueNode) -> bool {
         let tasks = u64::from(entry.tasks);
-        let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
+        let fits =
+            |sum: AdmittedCount, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
         fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
     }
 

@@ -17,13 +17,13 @@ use crate::scheduler::part::names::DEEPEST;
 use crate::scheduler::part::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
-use mumakil_core::mapred::Auto;
+use mumakil_core::mapred::AutoSpan;
 
 /// The beginning of every property's name.
 const PREFIX: &str = "mapred.capacity-scheduler.";
 
 /// Something that can be said of a queue, or of all.
-struct Word<T> {
+struct QueueKeyword<T> {
     /// The last part of the property's name.
     word: &'static str,
     /// The key of the option.
@@ -39,11 +39,11 @@ enum Say<T> {
     Other(&'static str, fn(&mut T, &str) -> Option<()>),
 }
 
-const fn word<T>(word: &'static str, key: &'static str, say: Say<T>) -> Word<T> {
-    Word { word, key, say }
+const fn word<T>(word: &'static str, key: &'static str, say: Say<T>) -> QueueKeyword<T> {
+    QueueKeyword { word, key, say }
 }
 
-const OF_QUEUE: [Word<Queue>; 11] = [
+const OF_QUEUE: [QueueKeyword<Queue>; 11] = [
     word("capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
     // The word of 0.20.0.
     word("guaranteed-capacity", "capacity", Percent(|queue, share| queue.capacity = Some(share))),
@@ -114,13 +114,13 @@ const OF_DEFAULTS: [(&str, &str); 2] = [
     ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
 ];
 
-const OF_ALL: [Word<Queues>; 6] = [
+const OF_ALL: [QueueKeyword<Queues>; 6] = [
     word("maximum-system-jobs", "max_system_jobs", Whole(|all, most| all.max_system_jobs = most)),
     word(
         "init-poll-interval",
         "init_poll",
         Other("a whole number of milliseconds above zero", |all, text| {
-            all.init_poll = Auto::Fixed(SimSpan::from_millis(whole(text)?.get().into()));
+            all.init_poll = AutoSpan::Fixed(SimSpan::from_millis(whole(text)?.get().into()));
             Some(())
         }),
     ),
@@ -129,7 +129,7 @@ const OF_ALL: [Word<Queues>; 6] = [
         "reclaimCapacity.interval",
         "init_poll",
         Other("a whole number of seconds above zero", |all, text| {
-            all.init_poll = Auto::Fixed(SimSpan::from_secs(whole(text)?.get().into()));
+            all.init_poll = AutoSpan::Fixed(SimSpan::from_secs(whole(text)?.get().into()));
             Some(())
         }),
     ),
@@ -153,11 +153,11 @@ const OF_ALL: [Word<Queues>; 6] = [
 ];
 
 /// Returns what can be said of all queues that do not say it themselves.
-fn of_defaults() -> Vec<Word<Queue>> {
+fn of_defaults() -> Vec<QueueKeyword<Queue>> {
     let all = OF_QUEUE.into_iter().filter(|known| !OF_ONE.contains(&known.word));
     all.map(|known| {
         let other = OF_DEFAULTS.iter().find(|(word, _)| *word == known.word);
-        Word { word: other.map_or(known.word, |(_, word)| word), ..known }
+        QueueKeyword { word: other.map_or(known.word, |(_, word)| word), ..known }
     })
     .collect()
 }
@@ -296,7 +296,7 @@ impl<'d> QueueFileReader<'d> {
 
 /// Puts what a property says into an option of what stands at `at`.
 fn say<T>(
-    words: &[Word<T>],
+    words: &[QueueKeyword<T>],
     of: &mut T,
     word: &str,
     property: &Property<'_>,
@@ -445,7 +445,7 @@ queues:
             let text = file(&[&limits, line].concat());
             let queues = parse(&text).unwrap().meaning;
             assert_eq!(queues.queues["default"].capacity, Some(Fraction::of(1.0)));
-            assert_eq!(queues.init_poll, Auto::Fixed(SimSpan::from_secs(5)));
+            assert_eq!(queues.init_poll, AutoSpan::Fixed(SimSpan::from_secs(5)));
         }
         let text = file(&[
             ("queue.a.capacity", "100"),

@@ -1,7 +1,7 @@
 //! Jobs of a queue that wait for something, in lines.
 //!
 //! Jobs that may have it together or not at all stand in one line, such as those of a user, who is at
-//! its limit or is not. A [`Walk`] goes through the jobs in the order of their queue and passes over
+//! its limit or is not. A [`QueueWalk`] goes through the jobs in the order of their queue and passes over
 //! whole lines: a user at its limit costs one look, however many jobs it has.
 
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ pub(super) struct Lines<L> {
 
 /// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
 #[derive(Debug)]
-pub(super) struct Walk<L> {
+pub(super) struct QueueWalk<L> {
     /// The last head that was looked at.
     head: Option<QueueTurn>,
     /// The job that was returned last.
@@ -39,7 +39,7 @@ impl<L> Default for Lines<L> {
     }
 }
 
-impl<L: Ord> Default for Walk<L> {
+impl<L: Ord> Default for QueueWalk<L> {
     fn default() -> Self {
         Self { head: None, last: None, next: BinaryHeap::new() }
     }
@@ -84,7 +84,7 @@ impl<L: Ord + Clone> Lines<L> {
 
     /// Returns the next job of a walk whose line may have what it waits for. A line that may not is
     /// passed over for the rest of the walk.
-    pub(super) fn next(&self, walk: &mut Walk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
+    pub(super) fn next(&self, walk: &mut QueueWalk<L>, may: impl Fn(&L) -> bool) -> Option<JobId> {
         if let Some((last, of)) = walk.last.take() {
             let next =
                 self.lines.get(&of).and_then(|line| line.range((Excluded(last), Unbounded)).next());
@@ -126,7 +126,7 @@ mod tests {
 
     /// Returns the jobs of a walk to its end.
     fn walk(lines: &Lines<LineOf>, may: impl Fn(&LineOf) -> bool) -> Vec<u32> {
-        let mut walk = Walk::default();
+        let mut walk = QueueWalk::default();
         std::iter::from_fn(|| lines.next(&mut walk, &may)).map(|job| job.0).collect()
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let mut lines = Lines::default();
         (0..6).for_each(|job| lines.insert((job % 2, 1), turn(job)));
         let left = Cell::new(2);
-        let mut way = Walk::default();
+        let mut way = QueueWalk::default();
         let next = || lines.next(&mut way, |of| of.0 == 1 || 0 < left.get());
         let walk = std::iter::from_fn(next).inspect(|job| left.set(left.get() - (1 - job.0 % 2)));
         assert_eq!(walk.map(|job| job.0).collect::<Vec<_>>(), [0, 1, 2, 3, 5]);

@@ -9,7 +9,7 @@ use super::lines::{Lines, QueueTurn};
 use super::queues::{JobLimit, Queue};
 use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
-use mumakil_core::mapred::{Holding, PerSlot, SlotKind, SlotShare};
+use mumakil_core::mapred::{PerSlot, SlotKind, SlotShare, SlotStanding};
 
 /// The slots by which a sum of binary fractions may be off.
 pub(super) const ROUNDING: f64 = 1e-6;
@@ -163,9 +163,9 @@ impl QueueNode {
     }
 
     /// Returns how the queue stands.
-    pub(super) fn standing(&self, kind: SlotKind) -> Holding {
+    pub(super) fn standing(&self, kind: SlotKind) -> SlotStanding {
         let share = SlotShare::of(self.slots[kind].into());
-        Holding { share: Some(share), ..Holding::of(self.used[kind]) }
+        SlotStanding { share: Some(share), ..SlotStanding::of(self.used[kind]) }
     }
 
     /// Returns what orders queues side by side, lower first: until when it is to get slots back, and

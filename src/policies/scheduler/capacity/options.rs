@@ -11,7 +11,7 @@ use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
 use crate::scheduler::part::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
-use mumakil_core::mapred::{Complaint, PerSlot, Site, SlotKind};
+use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 
 /// More slots than any tracker has.
 const MOST_SLOTS: u64 = 1_000_000;
@@ -61,7 +61,7 @@ impl Default for CapacityOptions {
 
 impl CapacityOptions {
     /// Looks at the options where they are to be used.
-    pub(super) fn settle(&mut self, site: &Site<'_>) -> Vec<Complaint> {
+    pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
         }
@@ -94,7 +94,7 @@ impl CapacityOptions {
     }
 
     /// Complains about tasks that fit no node; Hadoop refuses such jobs when they are submitted.
-    fn too_wide(&self, site: &Site<'_>) -> Vec<Complaint> {
+    fn too_wide(&self, site: &PolicySite<'_>) -> Vec<Complaint> {
         let complaint = |kind: SlotKind| {
             let largest =
                 site.jobs.iter().map(|job| job.memory).max_by_key(|memory| memory[kind])?;
@@ -125,7 +125,7 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
 }
 
 /// Warns of queues that never get a slot, or whose jobs never run.
-fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
+fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complaint> {
     let tree = QueueTree::new(queues, rules, Reduces::default());
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {

@@ -1,6 +1,6 @@
 //! Queues as operators write them: a tree of names with shares and limits.
 //!
-//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`Filed::check`] says what is
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`FileOptions::check`] says what is
 //! wrong with them in either case.
 //!
 //! A value that a queue does not set is that of the queue around it. A job names its queue by the
@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use crate::scheduler::part::file_or::Filed;
+use crate::scheduler::part::file_or::FileOptions;
 use crate::scheduler::part::names::{TreeCheck, listed};
 use crate::scheduler::part::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
-use mumakil_core::mapred::{Auto, Complaint, JobSpec};
+use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
 /// The queue of jobs that name none there is.
 pub(super) const DEFAULT: &str = "default";
@@ -54,7 +54,7 @@ pub struct Queues {
     pub max_system_jobs: JobLimit,
     /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
     /// 1.x it is 3 s.
-    pub init_poll: Auto,
+    pub init_poll: AutoSpan,
     /// How many maps one heartbeat brings at most. With the rules of 0.20 and 0.21 it brings one.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub maps_per_heartbeat: Count<1, 32_767>,
@@ -119,13 +119,13 @@ impl Default for Queues {
         Self {
             queues: IndexMap::new(),
             max_system_jobs: JobLimit::of(5_000),
-            init_poll: Auto::Auto,
+            init_poll: AutoSpan::Auto,
             maps_per_heartbeat: Count::of(32_767),
         }
     }
 }
 
-impl Filed for Queues {
+impl FileOptions for Queues {
     const FILE: &'static str = "the path of a capacity-scheduler.xml";
 
     const KIND: XmlKind = XmlKind { name: "queue file", root: "configuration" };
@@ -139,7 +139,7 @@ impl Filed for Queues {
     fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, None, &self.queues);
-        if self.init_poll == Auto::Fixed(SimSpan::ZERO) {
+        if self.init_poll == AutoSpan::Fixed(SimSpan::ZERO) {
             let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
             check.complain(Some("init_poll"), message, "Hadoop's is 5s");
         }

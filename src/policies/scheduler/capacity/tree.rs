@@ -15,7 +15,7 @@ use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
 use crate::scheduler::part::reduces::Reduces;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Holding, Job, JobId, PerSlot, Priority, SlotKind, View, step};
+use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding, View, step};
 
 /// The queues and the jobs in them.
 #[derive(Debug)]
@@ -314,7 +314,7 @@ impl QueueTree {
     // ---- limits ----
 
     /// Returns what keeps a queue, whoever of its users asks, from so many slots more: how it stands.
-    pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<Holding> {
+    pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
         let has_room = |id| {
             let node = self.node(id);
             let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];

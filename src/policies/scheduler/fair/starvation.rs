@@ -11,7 +11,7 @@ use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::share::{Claim, bisected, max_min};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Holding, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
+    AttemptId, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare, SlotStanding,
     TrackerId, View,
 };
 
@@ -48,7 +48,7 @@ impl Clock {
 }
 
 /// The slots of one kind that pools have and should have.
-struct Books {
+struct SlotBooks {
     kind: SlotKind,
     shares: Vec<f64>,
     /// The tasks that each pool will run once the ordered kills are done.
@@ -131,16 +131,16 @@ impl Starvation {
         }
     }
 
-    fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> Books {
+    fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> SlotBooks {
         let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.variant);
         let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
-        let mut books = Books { kind, shares, left };
+        let mut books = SlotBooks { kind, shares, left };
         self.launches.doomed(kind).for_each(|pool| books.strike_off(tree.pools(), *pool));
         books
     }
 
-    fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &Books) {
+    fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &SlotBooks) {
         for pool in tree.pools().ids() {
             let state = tree.state(pool);
             let kind = books.kind;
@@ -165,7 +165,7 @@ impl Starvation {
         orders: &mut Orders<'_>,
         around: PoolId,
         tree: &Tree,
-        books: &mut Books,
+        books: &mut SlotBooks,
     ) {
         let pools = tree.pools();
         let now = orders.view().now();
@@ -184,7 +184,7 @@ impl Starvation {
             return;
         }
         // A promise may be more than the share, if the pool around is promised less.
-        let has_more = |pool: PoolId, books: &Books| {
+        let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
                 let left = books.left[pool.index()];
@@ -204,7 +204,7 @@ impl Starvation {
                 break;
             }
             if has_more(pool, books) {
-                let standing = Holding {
+                let standing = SlotStanding {
                     share: Some(SlotShare::of(books.shares[pool.index()])),
                     ..tree.standing(pool, books.kind)
                 };
@@ -217,7 +217,7 @@ impl Starvation {
     }
 
     /// Returns how many slots a pool lacks that has waited for long enough.
-    fn lacks(&self, now: SimTime, tree: &Tree, pool: PoolId, books: &Books) -> u32 {
+    fn lacks(&self, now: SimTime, tree: &Tree, pool: PoolId, books: &SlotBooks) -> u32 {
         let (state, kind) = (tree.state(pool), books.kind);
         let clock = self.clocks[pool.index()][kind];
         let is_over = |since, after| is_over(now, since, after);
@@ -234,7 +234,7 @@ impl Starvation {
     }
 }
 
-impl Books {
+impl SlotBooks {
     /// Notes that a task of a pool is to die.
     fn strike_off(&mut self, pools: &PoolTree, pool: PoolId) {
         for pool in pools.upwards(pool) {
@@ -309,7 +309,8 @@ mod tests {
     fn killing_what_is_not_counted_any_more_leaves_no_pool_below_nothing() {
         let pools =
             PoolTree::new(&serde_yaml::from_str("pools: {outer: {pools: {in: {}}}}").unwrap());
-        let mut books = Books { kind: SlotKind::Map, shares: vec![0.0; 3], left: vec![1, 0, 3] };
+        let mut books =
+            SlotBooks { kind: SlotKind::Map, shares: vec![0.0; 3], left: vec![1, 0, 3] };
         books.strike_off(&pools, pools.find("in").unwrap());
         assert_eq!(books.left, [0, 0, 2]);
     }

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
-use super::vain::{Page, Vain};
+use super::vain::{UnservedJobs, UnservedPage};
 use super::{FairOptions, Variant};
 use crate::scheduler::part::delay::Delay;
-use crate::scheduler::part::line::Line;
+use crate::scheduler::part::line::JobQueue;
 use crate::scheduler::part::names::SortName;
 use crate::scheduler::part::places::move_in;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
@@ -20,7 +20,7 @@ use crate::scheduler::part::reduces::Reduces;
 use crate::scheduler::part::share::weight;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Holding, Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
+    Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding, View,
 };
 
 /// The pools and the jobs in them.
@@ -30,7 +30,7 @@ pub(super) struct Tree {
     states: Vec<PoolState>,
     /// By the number of the job.
     jobs: Vec<Option<Box<Member>>>,
-    line: Line,
+    line: JobQueue,
     /// In the paper, what jobs demand is looked up with every change, not only with an update.
     variant: Variant,
     /// Whether jobs weigh by what they demand.
@@ -65,7 +65,7 @@ pub(super) struct PoolState {
     /// The pools in it that are asked, the next one first.
     ready_pools: PerSlot<BTreeSet<PoolKey>>,
     /// Those that are asked for maps and have none.
-    vain: Vain,
+    vain: UnservedJobs,
     /// Its place among those of its parent that are asked.
     key: PerSlot<Option<PoolKey>>,
 }
@@ -85,7 +85,7 @@ struct Member {
     demand: PerSlot<u32>,
     key: PerSlot<Option<Key>>,
     /// How much is known of the offers that have passed it over, if it is asked for maps in vain.
-    vain_since: Option<Page>,
+    vain_since: Option<UnservedPage>,
 }
 
 /// Where a job stands among those of its pool that are asked.
@@ -123,7 +123,7 @@ impl Tree {
             pools: PoolTree::new(pools),
             states: Vec::new(),
             jobs: Vec::new(),
-            line: Line::new(pools),
+            line: JobQueue::new(pools),
             variant: options.variant,
             weighs_size: options.size_based_weight,
             reduces,
@@ -159,9 +159,9 @@ impl Tree {
     }
 
     /// Returns how a pool stands.
-    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = self.state(pool);
-        Holding { min_share: state.min_share[kind], ..Holding::of(state.running[kind]) }
+        SlotStanding { min_share: state.min_share[kind], ..SlotStanding::of(state.running[kind]) }
     }
 
     /// Returns the jobs of a pool, in the order of their numbers.
@@ -223,11 +223,11 @@ impl Tree {
     }
 
     /// Returns how a pool, or one around it, stands that has as much as it may have.
-    fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<Holding> {
+    fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<SlotStanding> {
         self.pools.upwards(pool).find_map(|id| {
             let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
             let share = Some(SlotShare::of(most.into()));
-            (most <= held).then_some(Holding { share, ..Holding::of(held) })
+            (most <= held).then_some(SlotStanding { share, ..SlotStanding::of(held) })
         })
     }
 

@@ -7,7 +7,7 @@
 //! place: an offer costs an entry, and a job a comparison for each entry that was made meanwhile.
 
 use super::tree::Key;
-use crate::scheduler::part::delay::Pass;
+use crate::scheduler::part::delay::PassedOffer;
 use mumakil_base::units::SimTime;
 
 /// Fewer entries than this are never too many.
@@ -15,7 +15,7 @@ const FEW: usize = 64;
 
 /// The jobs of a pool that are asked in vain.
 #[derive(Debug, Default)]
-pub(super) struct Vain {
+pub(super) struct UnservedJobs {
     jobs: u32,
     /// How many entries there were before those of the journal.
     before: u64,
@@ -24,22 +24,22 @@ pub(super) struct Vain {
 
 /// A number of entries: who was there then knows of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Page(u64);
+pub(super) struct UnservedPage(u64);
 
 /// An offer that has passed over all up to a place, or all.
 #[derive(Debug)]
 struct VainJob {
     up_to: Option<Key>,
-    pass: Pass,
+    pass: PassedOffer,
 }
 
-impl Vain {
+impl UnservedJobs {
     pub(super) fn are_there(&self) -> bool {
         0 < self.jobs
     }
 
     /// Takes a job in; what has been is not its concern.
-    pub(super) fn enter(&mut self) -> Page {
+    pub(super) fn enter(&mut self) -> UnservedPage {
         self.jobs += 1;
         self.last_page()
     }
@@ -61,7 +61,9 @@ impl Vain {
                     *farthest = up_to;
                 }
             }
-            None => self.journal.push(VainJob { up_to, pass: Pass { at, until: None, anywhere } }),
+            None => self
+                .journal
+                .push(VainJob { up_to, pass: PassedOffer { at, until: None, anywhere } }),
         }
     }
 
@@ -78,9 +80,9 @@ impl Vain {
     /// Returns the offers since a page that have passed over who stands in a place.
     pub(super) fn since<'v>(
         &'v self,
-        page: Page,
+        page: UnservedPage,
         place: &'v Key,
-    ) -> impl Iterator<Item = &'v Pass> {
+    ) -> impl Iterator<Item = &'v PassedOffer> {
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
         let concern =
@@ -88,8 +90,8 @@ impl Vain {
         news.filter(concern).map(|entry| &entry.pass)
     }
 
-    pub(super) fn last_page(&self) -> Page {
-        Page(self.before + self.journal.len() as u64)
+    pub(super) fn last_page(&self) -> UnservedPage {
+        UnservedPage(self.before + self.journal.len() as u64)
     }
 
     /// Returns whether there are so many entries that all of so many jobs should learn of them.
@@ -114,16 +116,16 @@ mod tests {
 
     /// A job as it is asked one by one.
     #[derive(Clone, Debug)]
-    struct Asked {
+    struct UnservedAsk {
         place: Key,
-        page: Page,
+        page: UnservedPage,
         /// When offers passed it over that it has not heard of.
         news: Vec<SimTime>,
         is_passed: bool,
     }
 
-    impl Asked {
-        fn listen(&mut self, vain: &Vain) {
+    impl UnservedAsk {
+        fn listen(&mut self, vain: &UnservedJobs) {
             let told: Vec<SimTime> =
                 vain.since(self.page, &self.place).map(|pass| pass.at).collect();
             assert_eq!(told, std::mem::take(&mut self.news), "{self:?} {vain:?}");
@@ -136,7 +138,7 @@ mod tests {
         fn the_journal_tells_what_each_would_have_been_told(
             happenings in vec((0..6_u8, 0..8_u64, 0..6_usize), 1..120),
         ) {
-            let (mut vain, mut jobs) = (Vain::default(), Vec::<Asked>::new());
+            let (mut vain, mut jobs) = (UnservedJobs::default(), Vec::<UnservedAsk>::new());
             let mut now = SimTime::ZERO;
             for (number, (what, ratio, which)) in (0..).zip(happenings) {
                 match what {
@@ -145,7 +147,7 @@ mod tests {
                         let place = Key::of_job(ratio, JobId(number));
                         let is_passed =
                             vain.journal.last().is_some_and(|last| last.pass.until.is_none());
-                        jobs.push(Asked { place, page, news: Vec::new(), is_passed });
+                        jobs.push(UnservedAsk { place, page, news: Vec::new(), is_passed });
                     }
                     1 if which < jobs.len() => {
                         jobs.swap_remove(which).listen(&vain);

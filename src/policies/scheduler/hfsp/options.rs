@@ -14,7 +14,7 @@ use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
 use crate::scheduler::part::share::weight;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
-use mumakil_core::mapred::{Auto, Complaint, Job, Site};
+use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 
 /// The options of `hfsp`. The variant sets those that are not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct HfspOptions {
     /// Which of its tasks are the sample of a job: `first` in the papers' variants, `any` in
     /// `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<Sampled>,
+    pub sampled: Option<SampledTasks>,
     /// The share of the cluster's slots in which samples run before anything else: all in
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,13 +75,13 @@ pub struct HfspOptions {
     pub weights: Option<Weights>,
     /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preemption: Option<Means>,
+    pub preemption: Option<SlotTaking>,
     /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub map_preemption: Option<Means>,
+    pub map_preemption: Option<SlotTaking>,
     /// The attempts that keep their slots in any case: `training`, in `paper-2013` `sample`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spared: Option<Spared>,
+    pub spared: Option<SparedAttempts>,
     /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
     /// `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub enum Variant {
 /// Which of its tasks are the sample of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sampled {
+pub enum SampledTasks {
     /// The first that it launches, however long they take.
     First,
     /// Those that are measured first, whenever they were launched: one that takes long delays
@@ -192,7 +192,7 @@ const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Weights {
     /// Warns of pools that have a weight and no job, if others may be meant by them.
-    pub(super) fn strangers(&self, site: &Site<'_>) -> Option<Complaint> {
+    pub(super) fn strangers(&self, site: &PolicySite<'_>) -> Option<Complaint> {
         let Self::Pools(pools) = self else { return None };
         let found: BTreeSet<&str> =
             site.jobs.iter().map(|job| PoolBy::Pool.of_expected(job)).collect();
@@ -216,7 +216,7 @@ impl Weights {
 /// How a job that should be served gets slots that others hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Means {
+pub enum SlotTaking {
     /// Attempts of other jobs are suspended, and resumed later.
     Eager,
     /// It waits until they end.
@@ -228,7 +228,7 @@ pub enum Means {
 /// The attempts that keep their slots, whichever job lacks some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Spared {
+pub enum SparedAttempts {
     /// The attempts that tell a job's size, until they have.
     Sample,
     /// Everything of a job until its size is told.
@@ -327,7 +327,7 @@ pub(super) struct HfspRules {
     pub(super) estimator: Family,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
-    pub(super) sampled: Sampled,
+    pub(super) sampled: SampledTasks,
     pub(super) training_slots: f64,
     pub(super) reduce_time_out: Option<SimSpan>,
     pub(super) shuffle_counts: bool,
@@ -339,9 +339,9 @@ pub(super) struct HfspRules {
     pub(super) aging: f64,
     pub(super) virtual_slots: VirtualSlots,
     pub(super) weights: Weights,
-    pub(super) preemption: Means,
-    pub(super) map_preemption: Means,
-    pub(super) spared: Spared,
+    pub(super) preemption: SlotTaking,
+    pub(super) map_preemption: SlotTaking,
+    pub(super) spared: SparedAttempts,
     pub(super) reduces_arrive: ReduceArrival,
     pub(super) victims: Victims,
     pub(super) suspended: SuspendedSpec,
@@ -351,12 +351,12 @@ pub(super) struct HfspRules {
 impl HfspRules {
     /// Returns what the papers have in common.
     fn of_papers() -> Self {
-        let wait = Auto::Auto;
+        let wait = AutoSpan::Auto;
         Self {
             estimator: Family::Mean,
             error: None,
             sample: 5,
-            sampled: Sampled::First,
+            sampled: SampledTasks::First,
             training_slots: 1.0,
             reduce_time_out: Some(SimSpan::from_secs(60)),
             shuffle_counts: false,
@@ -368,9 +368,9 @@ impl HfspRules {
             aging: 1.0,
             virtual_slots: VirtualSlots::SmallestFirst,
             weights: Weights::Equal,
-            preemption: Means::Eager,
-            map_preemption: Means::Eager,
-            spared: Spared::Sample,
+            preemption: SlotTaking::Eager,
+            map_preemption: SlotTaking::Eager,
+            spared: SparedAttempts::Sample,
             reduces_arrive: ReduceArrival::MapsDone,
             victims: Victims::LargestJob,
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
@@ -386,25 +386,25 @@ impl HfspRules {
                 training_slots: 0.5,
                 shuffle_counts: true,
                 discount: Discount::VirtualWork,
-                map_preemption: Means::Wait,
+                map_preemption: SlotTaking::Wait,
                 // As in the source that the authors published beside it; the text does not say.
-                spared: Spared::Training,
+                spared: SparedAttempts::Training,
                 victims: Victims::Youngest,
                 suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
                 ..Self::of_papers()
             },
             Variant::Hadoop => Self {
                 sample: 2,
-                sampled: Sampled::Any,
+                sampled: SampledTasks::Any,
                 training_slots: 0.0,
                 reduce_time_out: None,
                 discount: Discount::Nothing,
                 order: HfspOrder::VirtualWork,
                 aging: 0.5,
                 virtual_slots: VirtualSlots::OldestFirst,
-                preemption: Means::Wait,
-                map_preemption: Means::Wait,
-                spared: Spared::Training,
+                preemption: SlotTaking::Wait,
+                map_preemption: SlotTaking::Wait,
+                spared: SparedAttempts::Training,
                 reduces_arrive: ReduceArrival::WithMaps,
                 victims: Victims::LastJobOldest,
                 delay: DelaySpec::NONE,
@@ -464,9 +464,9 @@ impl HfspOptions {
     pub(super) fn rules(&self) -> HfspRules {
         let base = HfspRules::of_variant(self.variant);
         // Maps are spared by some variants, whatever is done to reduces.
-        let spares_maps = base.map_preemption == Means::Wait;
+        let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
-        let maps = if spares_maps { Means::Wait } else { preemption };
+        let maps = if spares_maps { SlotTaking::Wait } else { preemption };
         HfspRules {
             estimator: self.estimator,
             error: self.error,

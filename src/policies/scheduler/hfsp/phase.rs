@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, Spared};
-use super::ranking::{Giver, Rank, RankedPlace, Ranking};
-use super::trainer::{Findings, Trainer};
+use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttempts};
+use super::ranking::{Rank, RankedPlace, Ranking, SlotGiver};
+use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::part::estimator::Family;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View,
+    AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// All jobs' tasks of one kind.
@@ -21,7 +21,7 @@ use mumakil_core::mapred::{
 pub(super) struct Phase {
     kind: SlotKind,
     rules: HfspRules,
-    truth: Option<Truth>,
+    truth: Option<TrueDurations>,
     cluster: VirtualCluster,
     trainer: Trainer,
     ranking: Ranking,
@@ -101,7 +101,7 @@ impl Phase {
         }
     }
 
-    pub(super) fn foresee(&mut self, truth: &Truth) {
+    pub(super) fn foresee(&mut self, truth: &TrueDurations) {
         self.truth = Some(truth.clone());
     }
 
@@ -222,7 +222,7 @@ impl Phase {
     /// Corrects a job's size once its sample is measured.
     fn use_findings(&mut self, view: &View<'_>, job: &Job) {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
-        let Some(Findings { job: id, work, before, done }) = findings else { return };
+        let Some(SampleFindings { job: id, work, before, done }) = findings else { return };
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.rules.estimator.task_time(&work) + before) * self.misjudgement(id);
         let done = match self.rules.discount {
@@ -437,16 +437,20 @@ impl Phase {
     /// Returns whether nobody may take an attempt's slot.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         match self.rules.spared {
-            Spared::Sample => self.trainer.needs(attempt),
-            Spared::Training => self.trainer.trains(attempt.job()),
+            SparedAttempts::Sample => self.trainer.needs(attempt),
+            SparedAttempts::Training => self.trainer.trains(attempt.job()),
         }
     }
 
     /// Returns the jobs that could give slots up, the last first; some are spared, whatever they
     /// have.
-    pub(super) fn givers(&self, is_spared: impl Fn(JobId) -> bool) -> impl Iterator<Item = Giver> {
+    pub(super) fn givers(
+        &self,
+        is_spared: impl Fn(JobId) -> bool,
+    ) -> impl Iterator<Item = SlotGiver> {
         let granted = move |job| {
-            let is_training = self.rules.spared == Spared::Training && self.trainer.trains(job);
+            let is_training =
+                self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
         self.ranking.givers(granted).filter(|giver| 0 < giver.own)

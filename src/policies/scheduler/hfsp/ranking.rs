@@ -45,7 +45,7 @@ pub(super) type RankedPlace = (Rank, JobId);
 /// Jobs by rank, for one kind of slot.
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
-    jobs: FxHashMap<JobId, Standing>,
+    jobs: FxHashMap<JobId, JobStanding>,
     /// Those that have tasks to launch.
     waiting: BTreeSet<RankedPlace>,
     /// Those that hold slots.
@@ -55,7 +55,7 @@ pub(super) struct Ranking {
 
 /// A job that holds slots, as one that could give them to others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Giver {
+pub(super) struct SlotGiver {
     /// The job's place.
     pub(super) place: RankedPlace,
     /// How many it could give.
@@ -66,7 +66,7 @@ pub(super) struct Giver {
 
 /// How a job stands.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct JobStanding {
     rank: Rank,
     has_place: bool,
     /// The tasks that it could launch.
@@ -75,7 +75,7 @@ struct Standing {
     held: u32,
 }
 
-impl Standing {
+impl JobStanding {
     fn waits(&self) -> bool {
         self.has_place && 0 < self.pending
     }
@@ -88,22 +88,22 @@ impl Standing {
 impl Ranking {
     /// Takes a job in, with nothing to launch yet.
     pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
-        self.put(job, Some(Standing { rank, has_place: true, pending: 0, held: 0 }));
+        self.put(job, Some(JobStanding { rank, has_place: true, pending: 0, held: 0 }));
     }
 
     /// Takes a job's place from it.
     pub(super) fn displace(&mut self, job: JobId) {
-        self.put_if_known(job, |standing| Standing { has_place: false, ..standing });
+        self.put_if_known(job, |standing| JobStanding { has_place: false, ..standing });
     }
 
     /// Lets a job have the place that it had last.
     pub(super) fn keep_place(&mut self, job: JobId) {
-        self.put_if_known(job, |standing| Standing { has_place: true, ..standing });
+        self.put_if_known(job, |standing| JobStanding { has_place: true, ..standing });
     }
 
     /// Gives a job a place.
     pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
-        self.put_if_known(job, |standing| Standing { rank, has_place: true, ..standing });
+        self.put_if_known(job, |standing| JobStanding { rank, has_place: true, ..standing });
     }
 
     /// Gives all jobs places: these a new one, the others that which they had last.
@@ -114,20 +114,20 @@ impl Ranking {
         }
         self.jobs.values_mut().for_each(|standing| standing.has_place = true);
         // Most places have changed: to build anew is cheaper than to move them one by one.
-        let places = |has: fn(&Standing) -> bool| {
+        let places = |has: fn(&JobStanding) -> bool| {
             let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
             those.map(|(job, standing)| (standing.rank, *job)).collect()
         };
-        (self.waiting, self.holding) = (places(Standing::waits), places(Standing::holds));
+        (self.waiting, self.holding) = (places(JobStanding::waits), places(JobStanding::holds));
     }
 
     /// Notes what a job could launch and how many slots it holds; of no effect on one that never
     /// came in.
     pub(super) fn count(&mut self, job: JobId, pending: u32, held: u32) {
-        self.put_if_known(job, |standing| Standing { pending, held, ..standing });
+        self.put_if_known(job, |standing| JobStanding { pending, held, ..standing });
     }
 
-    fn put_if_known(&mut self, job: JobId, change: impl FnOnce(Standing) -> Standing) {
+    fn put_if_known(&mut self, job: JobId, change: impl FnOnce(JobStanding) -> JobStanding) {
         if let Some(standing) = self.jobs.get(&job) {
             self.put(job, Some(change(*standing)));
         }
@@ -138,19 +138,19 @@ impl Ranking {
         self.put(job, None);
     }
 
-    fn put(&mut self, job: JobId, now: Option<Standing>) {
+    fn put(&mut self, job: JobId, now: Option<JobStanding>) {
         let was = match now {
             Some(now) => self.jobs.insert(job, now),
             None => self.jobs.remove(&job),
         };
-        let place = |standing: Option<Standing>, has: fn(&Standing) -> bool| {
+        let place = |standing: Option<JobStanding>, has: fn(&JobStanding) -> bool| {
             standing.filter(has).map(|standing| (standing.rank, job))
         };
-        let [waited, waits] = [was, now].map(|standing| place(standing, Standing::waits));
-        let [held, holds] = [was, now].map(|standing| place(standing, Standing::holds));
+        let [waited, waits] = [was, now].map(|standing| place(standing, JobStanding::waits));
+        let [held, holds] = [was, now].map(|standing| place(standing, JobStanding::holds));
         move_in(&mut self.waiting, waited, waits);
         move_in(&mut self.holding, held, holds);
-        let held = |standing: Option<Standing>| standing.map_or(0, |standing| standing.held);
+        let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
         self.held = self.held + held(now) - held(was);
     }
 
@@ -175,12 +175,12 @@ impl Ranking {
 
     /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
     /// whatever happens.
-    pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
+    pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = SlotGiver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {
             step();
             let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
-            let giver = Giver { place: *place, own, behind };
+            let giver = SlotGiver { place: *place, own, behind };
             behind += own;
             giver
         })

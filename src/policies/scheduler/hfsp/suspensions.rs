@@ -12,14 +12,14 @@ use mumakil_core::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, Trac
 #[derive(Debug)]
 pub(super) struct Suspensions {
     limits: SuspendedSpec,
-    by_tracker: Vec<Here>,
+    by_tracker: Vec<TrackerSuspensions>,
     where_is: FxHashMap<AttemptId, TrackerId>,
     of_job: FxHashMap<(JobId, SlotKind), u32>,
 }
 
 /// The suspended attempts of a tracker.
 #[derive(Debug, Default)]
-struct Here {
+struct TrackerSuspensions {
     /// In the order in which they were suspended.
     attempts: Vec<AttemptId>,
     is_full: bool,
@@ -97,9 +97,9 @@ impl Suspensions {
         here.into_iter().flat_map(|here| here.attempts.iter().copied())
     }
 
-    fn here(&mut self, tracker: TrackerId) -> &mut Here {
+    fn here(&mut self, tracker: TrackerId) -> &mut TrackerSuspensions {
         if self.by_tracker.len() <= tracker.index() {
-            self.by_tracker.resize_with(tracker.index() + 1, Here::default);
+            self.by_tracker.resize_with(tracker.index() + 1, TrackerSuspensions::default);
         }
         &mut self.by_tracker[tracker.index()]
     }

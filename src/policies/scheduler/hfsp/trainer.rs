@@ -12,7 +12,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{HfspRules, Sampled};
+use super::options::{HfspRules, SampledTasks};
 use crate::scheduler::part::places::move_in;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
@@ -24,21 +24,21 @@ use mumakil_core::mapred::{
 pub(super) struct Trainer {
     kind: SlotKind,
     size: u32,
-    sampled: Sampled,
+    sampled: SampledTasks,
     time_out: Option<SimSpan>,
     shuffle_counts: bool,
-    samples: FxHashMap<JobId, Sample>,
+    samples: FxHashMap<JobId, JobSample>,
     /// The jobs with more of their sample to launch, those with the fewest tasks left first.
     queue: BTreeSet<(u32, JobId)>,
     /// How many attempts of samples are under way.
     running: u32,
     /// The seconds of tasks that have ended.
-    past: Past,
+    past: EndedTaskTimes,
 }
 
 /// How long tasks took that have ended.
 #[derive(Debug, Default)]
-struct Past {
+struct EndedTaskTimes {
     /// Of how many tasks it tells, the last ones; of all, if not given.
     most: Option<usize>,
     /// Those, if there is a limit.
@@ -47,7 +47,7 @@ struct Past {
     seconds: f64,
 }
 
-impl Past {
+impl EndedTaskTimes {
     fn add(&mut self, seconds: f64) {
         (self.count, self.seconds) = (self.count + 1, self.seconds + seconds);
         if let Some(most) = self.most {
@@ -69,9 +69,9 @@ impl Past {
 
 /// The sample of a job.
 #[derive(Debug, Default)]
-struct Sample {
+struct JobSample {
     wanted: u32,
-    tasks: Vec<Chosen>,
+    tasks: Vec<SampledAttempt>,
     /// Where the job stands in the queue.
     place: Option<(u32, JobId)>,
     /// Whether the size was told from it.
@@ -80,17 +80,17 @@ struct Sample {
 
 /// An attempt of a sample.
 #[derive(Clone, Copy, Debug)]
-struct Chosen {
+struct SampledAttempt {
     attempt: AttemptId,
     /// A second attempt of the task, which takes the place of the first if that comes to nothing.
     second: Option<AttemptId>,
     is_running: bool,
-    times: Option<Times>,
+    times: Option<TaskSeconds>,
 }
 
 /// The time that a task takes, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Times {
+struct TaskSeconds {
     /// A map from its start to its end, or reducing.
     work: f64,
     /// The seconds of a reduce before it reduces, if these count.
@@ -101,7 +101,7 @@ struct Times {
 
 /// The findings of a job's sample.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Findings {
+pub(super) struct SampleFindings {
     /// The job.
     pub(super) job: JobId,
     /// The seconds of work of each of its tasks.
@@ -123,13 +123,14 @@ impl Trainer {
             samples: FxHashMap::default(),
             queue: BTreeSet::new(),
             running: 0,
-            past: Past { most: rules.recent_tasks, ..Past::default() },
+            past: EndedTaskTimes { most: rules.recent_tasks, ..EndedTaskTimes::default() },
         }
     }
 
     /// Takes a job of so many tasks in whose size is not known.
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
-        self.samples.insert(job, Sample { wanted: self.size.min(tasks), ..Sample::default() });
+        self.samples
+            .insert(job, JobSample { wanted: self.size.min(tasks), ..JobSample::default() });
     }
 
     pub(super) fn remove(&mut self, job: JobId) {
@@ -150,11 +151,17 @@ impl Trainer {
     /// Notes a launch: it belongs to the sample if that is not complete.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
-        let same = |task: &&mut Chosen| task.attempt.task == attempt.task && task.is_running;
+        let same =
+            |task: &&mut SampledAttempt| task.attempt.task == attempt.task && task.is_running;
         if let Some(rival) = sample.tasks.iter_mut().find(same) {
             rival.second = Some(attempt);
         } else if 0 < sample.to_launch() {
-            sample.tasks.push(Chosen { attempt, second: None, is_running: true, times: None });
+            sample.tasks.push(SampledAttempt {
+                attempt,
+                second: None,
+                is_running: true,
+                times: None,
+            });
             self.running += 1;
         }
     }
@@ -163,7 +170,7 @@ impl Trainer {
     /// in the place of the last of it that is not measured.
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
-        let Some(sample) = sample.filter(|_| self.sampled == Sampled::Any) else { return };
+        let Some(sample) = sample.filter(|_| self.sampled == SampledTasks::Any) else { return };
         if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
         }
@@ -178,7 +185,7 @@ impl Trainer {
     /// Hears that an attempt has ended; what it was measured at stays, whatever becomes of it.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
-        if let Some(Times { work, before, .. }) = times {
+        if let Some(TaskSeconds { work, before, .. }) = times {
             self.past.add(work + before);
             self.take_in(attempt);
         }
@@ -228,14 +235,14 @@ impl Trainer {
                 sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
             });
             if let Some(task) = task.filter(|task| task.times.is_none()) {
-                task.times = Some(Times { work: times.work / done, ..times });
+                task.times = Some(TaskSeconds { work: times.work / done, ..times });
                 measured.push(report.attempt.job());
             }
         }
         measured
     }
 
-    fn times(&self, report: &Report) -> Times {
+    fn times(&self, report: &Report) -> TaskSeconds {
         let (work, before) = match self.kind {
             SlotKind::Map => (report.ran, SimSpan::ZERO),
             SlotKind::Reduce if self.shuffle_counts => {
@@ -244,7 +251,7 @@ impl Trainer {
             SlotKind::Reduce => (report.worked, SimSpan::ZERO),
         };
         let (work, before) = (work.as_secs_f64(), before.as_secs_f64());
-        Times { work, before, done: work + before }
+        TaskSeconds { work, before, done: work + before }
     }
 
     /// Returns the seconds of a task that has ended which count for the size of its job.
@@ -254,12 +261,12 @@ impl Trainer {
 
     /// Returns what the sample of a job says, once, when all of it is measured; `fetched` is what its
     /// reduces fetch, which is known of those that have done so.
-    pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<Findings> {
+    pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
         }
-        let times: Vec<Times> =
+        let times: Vec<TaskSeconds> =
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         sample.is_used = true;
         // From here on its attempts are like any others.
@@ -268,7 +275,7 @@ impl Trainer {
         let work = times.iter().map(|times| times.work).collect();
         let before = sample.before(&times, fetched);
         let done = times.iter().map(|times| times.done).sum();
-        Some(Findings { job, work, before, done })
+        Some(SampleFindings { job, work, before, done })
     }
 
     /// Returns how many seconds the tasks took that count for first guesses, on average.
@@ -293,13 +300,13 @@ impl Trainer {
 
     /// Returns how much of its sample a job has to launch.
     pub(super) fn to_launch(&self, job: JobId) -> u32 {
-        self.samples.get(&job).map_or(0, Sample::to_launch)
+        self.samples.get(&job).map_or(0, JobSample::to_launch)
     }
 
     /// Returns how many slots a job has for its sample, which nobody takes from it.
     pub(super) fn granted(&self, job: JobId) -> u32 {
         let sample = self.samples.get(&job).filter(|sample| !sample.is_used);
-        sample.map_or(0, Sample::running)
+        sample.map_or(0, JobSample::running)
     }
 
     /// Returns whether an attempt belongs to a sample that is not measured yet.
@@ -309,19 +316,19 @@ impl Trainer {
     }
 }
 
-impl Chosen {
+impl SampledAttempt {
     fn is(&self, attempt: AttemptId) -> bool {
         self.attempt == attempt || self.second == Some(attempt)
     }
 }
 
-impl Sample {
+impl JobSample {
     /// Returns the mean of what these times have before the work, weighted by what was fetched; where
     /// nothing is known to be, none weighs more.
-    fn before(&self, times: &[Times], fetched: &TaskBytes) -> f64 {
-        let bytes = |task: &Chosen| fetched.of(task.attempt.task.index).get() as f64;
+    fn before(&self, times: &[TaskSeconds], fetched: &TaskBytes) -> f64 {
+        let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
         let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
-        let weight = |task: &Chosen| if most == 0.0 { 1.0 } else { bytes(task) / most };
+        let weight = |task: &SampledAttempt| if most == 0.0 { 1.0 } else { bytes(task) / most };
         let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
         weighed.sum::<f64>() / self.tasks.iter().map(weight).sum::<f64>()
     }
@@ -365,7 +372,7 @@ mod tests {
     }
 
     /// Returns the findings of the sample of a job whose tasks all fetch as much.
-    fn told(trainer: &mut Trainer, job: JobId) -> Option<Findings> {
+    fn told(trainer: &mut Trainer, job: JobId) -> Option<SampleFindings> {
         trainer.findings(job, &Bytes::from_mib(64).into())
     }
 
@@ -385,7 +392,8 @@ mod tests {
         trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
         assert_eq!(told(&mut trainer, JobId(7)), None, "the first has not ended");
         trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
-        let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
+        let findings =
+            SampleFindings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!(told(&mut trainer, JobId(7)), None, "once is enough");
         assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
@@ -395,7 +403,7 @@ mod tests {
     #[test]
     fn where_any_may_be_the_sample_one_straggler_of_the_first_delays_nothing() {
         let mut trainer = trainer(SlotKind::Map);
-        trainer.sampled = Sampled::Any;
+        trainer.sampled = SampledTasks::Any;
         trainer.enter(JobId(7), 10);
         let maps = [0, 1, 2, 3].map(|index| attempt(TaskKind::Map, 7, index));
         maps.into_iter().for_each(|map| trainer.launched(map));
@@ -408,7 +416,8 @@ mod tests {
         assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
         assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "the last gives its place up");
         end(&mut trainer, maps[3], 30);
-        let findings = Findings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        let findings =
+            SampleFindings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
         // The straggler has the time of a task all the same, and changes no size.
@@ -449,7 +458,8 @@ mod tests {
         assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (0, 1));
         assert!(trainer.needs(again[1]));
         trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
-        let findings = Findings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        let findings =
+            SampleFindings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(0)), Some(findings));
         assert_eq!(trainer.past(), Some(25.0));
     }
@@ -471,7 +481,7 @@ mod tests {
 
     #[test]
     fn any_reduce_that_has_reduced_for_long_enough_may_be_the_sample() {
-        for (sampled, measured) in [(Sampled::First, 0), (Sampled::Any, 1)] {
+        for (sampled, measured) in [(SampledTasks::First, 0), (SampledTasks::Any, 1)] {
             let mut trainer = trainer(SlotKind::Reduce);
             (trainer.sampled, trainer.size) = (sampled, 1);
             trainer.enter(JobId(3), 2);
@@ -491,7 +501,7 @@ mod tests {
     #[test]
     fn the_first_guess_is_the_mean_of_recent_tasks() {
         let mean = |most: Option<usize>| {
-            let mut past = Past { most, ..Past::default() };
+            let mut past = EndedTaskTimes { most, ..EndedTaskTimes::default() };
             assert_eq!(past.mean(), None);
             [10.0, 20.0, 60.0, 40.0].iter().for_each(|seconds| past.add(*seconds));
             past.mean()
@@ -517,7 +527,7 @@ mod tests {
         assert_eq!(trainer.look(&[said]), [JobId(3)]);
         assert_eq!(trainer.running(), 1);
         let findings = told(&mut trainer, JobId(3)).expect("all are measured");
-        let Findings { work, before, done, .. } = findings;
+        let SampleFindings { work, before, done, .. } = findings;
         assert!((done - 120.0).abs() < 1e-9, "three quarters of the work are still to be done");
         assert_eq!(trainer.running(), 0, "it takes no slot for training any more");
         assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");

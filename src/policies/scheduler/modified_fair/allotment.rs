@@ -10,7 +10,7 @@
 //!
 //! Slots are allotted whenever some have become free, and then to all pools. So no pool is walked for
 //! it: what one may have is found when somebody asks ([`Share`]), and what all demand by how many need
-//! alike ([`Needs`]).
+//! alike ([`PoolNeeds`]).
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub enum Maximum {
 
 /// A pool that wants slots of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Need {
+pub(super) struct PoolNeed {
     /// The slots that it has.
     pub(super) running: u32,
     /// The tasks that wait for one.
@@ -57,7 +57,7 @@ pub(super) enum Share {
     Free { slots: u32, pending: u64 },
 }
 
-impl Need {
+impl PoolNeed {
     /// Returns the slots that the pool may have.
     pub(super) fn limit(self, share: Share) -> u32 {
         match share {
@@ -99,15 +99,15 @@ impl Need {
 
 /// The needs of pools for one kind of slot.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
+pub(super) struct PoolNeeds {
     /// How many pools need alike, of those in which tasks are pending.
-    alike: BTreeMap<Need, u32>,
+    alike: BTreeMap<PoolNeed, u32>,
     pending: u64,
 }
 
-impl Needs {
+impl PoolNeeds {
     /// Notes that a pool's need has changed.
-    pub(super) fn change(&mut self, was: Need, now: Need) {
+    pub(super) fn change(&mut self, was: PoolNeed, now: PoolNeed) {
         if 0 < was.pending
             && let Some(pools) = self.alike.get_mut(&was.alike())
         {
@@ -129,7 +129,7 @@ impl Needs {
 
     /// Returns what all pools could use within their limits beyond what they have.
     pub(super) fn lacking(&self, share: Share) -> u32 {
-        let lacks = |need: &Need| need.demand(need.limit(share)) - need.running;
+        let lacks = |need: &PoolNeed| need.demand(need.limit(share)) - need.running;
         self.alike.iter().inspect(|_| step()).map(|(need, pools)| pools * lacks(need)).sum()
     }
 }
@@ -140,8 +140,8 @@ mod tests {
 
     use super::*;
 
-    fn need(running: u32, pending: u32) -> Need {
-        Need { running, pending, min: 0, max: u32::MAX, maximum: Maximum::Cap }
+    fn need(running: u32, pending: u32) -> PoolNeed {
+        PoolNeed { running, pending, min: 0, max: u32::MAX, maximum: Maximum::Cap }
     }
 
     #[test]
@@ -153,17 +153,17 @@ mod tests {
 
     #[test]
     fn a_pool_has_no_more_than_its_maximum_and_may_have_its_minimum() {
-        assert_eq!(Need { max: 6, ..need(0, 30) }.allot(32, 30), 6);
-        assert_eq!(Need { max: 6, ..need(9, 30) }.allot(32, 30), 6, "nothing is taken from it");
-        assert_eq!(Need { min: 3, ..need(0, 10) }.allot(2, 100), 3);
-        assert_eq!(Need { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has but two tasks");
+        assert_eq!(PoolNeed { max: 6, ..need(0, 30) }.allot(32, 30), 6);
+        assert_eq!(PoolNeed { max: 6, ..need(9, 30) }.allot(32, 30), 6, "nothing is taken from it");
+        assert_eq!(PoolNeed { min: 3, ..need(0, 10) }.allot(2, 100), 3);
+        assert_eq!(PoolNeed { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has but two tasks");
     }
 
     #[test]
     fn a_maximum_of_a_round_bounds_what_is_allotted_and_not_what_a_pool_has() {
-        let need = |running| Need { max: 6, maximum: Maximum::Round, ..need(running, 30) };
+        let need = |running| PoolNeed { max: 6, maximum: Maximum::Round, ..need(running, 30) };
         assert_eq!([0, 6, 12].map(|running| need(running).allot(16 - running, 30)), [6, 12, 16]);
-        assert_eq!(Need { min: 8, ..need(0) }.allot(16, 30), 8, "it is promised more");
+        assert_eq!(PoolNeed { min: 8, ..need(0) }.allot(16, 30), 8, "it is promised more");
     }
 
     #[test]
@@ -183,14 +183,14 @@ mod tests {
             by_round in any::<bool>(),
         ) {
             let maximum = if by_round { Maximum::Round } else { Maximum::Cap };
-            let mut needs = Needs::default();
-            let pools: Vec<Need> = pools
+            let mut needs = PoolNeeds::default();
+            let pools: Vec<PoolNeed> = pools
                 .into_iter()
-                .map(|(running, pending, min, max)| Need { running, pending, min, max, maximum })
+                .map(|(running, pending, min, max)| PoolNeed { running, pending, min, max, maximum })
                 .collect();
             // Each was in need of something else before.
             for (other, need) in pools.iter().zip(pools.iter().rev()) {
-                needs.change(Need { pending: 0, ..*other }, *other);
+                needs.change(PoolNeed { pending: 0, ..*other }, *other);
                 needs.change(*other, *need);
             }
             let pending: u64 = pools.iter().map(|pool| u64::from(pool.pending)).sum();
@@ -209,7 +209,7 @@ mod tests {
             by_round in any::<bool>(),
         ) {
             let maximum = if by_round { Maximum::Round } else { Maximum::Cap };
-            let need = Need { running, pending, min, max, maximum };
+            let need = PoolNeed { running, pending, min, max, maximum };
             let [one, other] = shares.map(|(slots, pending)| {
                 let limit = need.limit(Share::Free { slots, pending });
                 (running < limit, min.min(need.demand(limit)))

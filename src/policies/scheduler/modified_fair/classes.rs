@@ -17,7 +17,7 @@ pub(super) struct Classes {
 
 /// The small jobs at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Small {
+pub(super) struct SmallJobs {
     /// The maps of the smallest job.
     pub(super) maps: u32,
     /// The slots that small jobs have together.
@@ -50,14 +50,14 @@ impl Classes {
     /// Their slots are half of what the smallest job has tasks, rounded up. Small jobs have equally
     /// many maps; of their numbers of reduces the largest counts, so that a job without any does not
     /// keep another from ending.
-    pub(super) fn small(&self, map_slots_per_node: f64) -> Option<Small> {
+    pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
         let (maps, class) = self.by_maps.first_key_value()?;
         if self.jobs as f64 / map_slots_per_node < class.len() as f64 {
             return None;
         }
         let reduces = class.last().map_or(0, |(reduces, _)| *reduces);
         let slots = PerSlot { map: maps.div_ceil(2), reduce: reduces.div_ceil(2) };
-        Some(Small { maps: *maps, slots })
+        Some(SmallJobs { maps: *maps, slots })
     }
 }
 

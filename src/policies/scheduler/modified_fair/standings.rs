@@ -13,18 +13,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::ModifiedFairOptions;
-use super::allotment::{Maximum, Need, Needs, Share};
-use super::classes::{Classes, Small};
+use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
+use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
-use crate::scheduler::part::line::Line;
+use crate::scheduler::part::line::JobQueue;
 use crate::scheduler::part::places::move_in;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
 use crate::scheduler::part::reduces::Reduces;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
-    step,
+    Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding,
+    View, step,
 };
 
 /// The pool of small jobs: that around all others, which holds no jobs otherwise.
@@ -36,7 +36,7 @@ pub(super) struct Standings {
     options: ModifiedFairOptions,
     reduces: Reduces,
     tree: PoolTree,
-    line: Line,
+    line: JobQueue,
     /// By the number of the pool.
     pools: Vec<SharingPool>,
     jobs: FxHashMap<JobId, SharingJob>,
@@ -49,7 +49,7 @@ pub(super) struct Standings {
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     /// The needs of all pools but the shared one.
-    needs: PerSlot<Needs>,
+    needs: PerSlot<PoolNeeds>,
     /// How often slots were allotted, and what was there the last time.
     allotments: u64,
     share: PerSlot<Share>,
@@ -112,7 +112,7 @@ impl Standings {
         let pools = options.allocations.given();
         let mut standings = Self {
             tree: PoolTree::new(&pools),
-            line: Line::new(&pools),
+            line: JobQueue::new(&pools),
             options,
             reduces,
             pools: Vec::new(),
@@ -154,9 +154,9 @@ impl Standings {
     }
 
     /// Returns how a pool stands.
-    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = &self.pools[pool.index()];
-        Holding { min_share: state.min[kind], ..Holding::of(state.tasks[kind].running) }
+        SlotStanding { min_share: state.min[kind], ..SlotStanding::of(state.tasks[kind].running) }
     }
 
     /// Returns the jobs of a pool that could use a slot, the next one first.
@@ -194,14 +194,18 @@ impl Standings {
                 if member.runnable_since.is_none() {
                     say(*job, kind, self.line.refusal());
                 } else if pool.told_by[kind] == self.allotments && most <= held {
-                    say(*job, kind, Reason::GroupLimit(Holding { share, ..Holding::of(held) }));
+                    say(
+                        *job,
+                        kind,
+                        Reason::GroupLimit(SlotStanding { share, ..SlotStanding::of(held) }),
+                    );
                 }
             }
         }
     }
 
     /// Says how pools stand. They have no shares: what is allotted is what is free.
-    pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+    pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         for (number, pool) in (0..).zip(&self.pools) {
             say(&pool.name, self.standing(PoolId(number), kind));
         }
@@ -322,7 +326,7 @@ impl Standings {
         let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
         (shared.min, shared.max) = match small {
-            Some(Small { slots, .. }) if self.options.pool_allocation => (slots, slots),
+            Some(SmallJobs { slots, .. }) if self.options.pool_allocation => (slots, slots),
             _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
         };
         let are = small.map(|small| small.maps);
@@ -415,13 +419,13 @@ impl SharingPool {
         }
     }
 
-    fn need(&self, kind: SlotKind, maximum: Maximum) -> Need {
+    fn need(&self, kind: SlotKind, maximum: Maximum) -> PoolNeed {
         let SharingTasks { running, pending } = self.tasks[kind];
-        Need { running, pending, min: self.min[kind], max: self.max[kind], maximum }
+        PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
     /// Hears what it was allotted with this allotment, as it needed this then.
-    fn hear(&mut self, kind: SlotKind, need: Need, share: Share, allotment: u64) {
+    fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);

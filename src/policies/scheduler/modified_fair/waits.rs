@@ -16,12 +16,12 @@ use mumakil_core::mapred::Locality;
 /// The waits of maps that found what they waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
-    node: Mean,
-    rack: Mean,
+    node: MeanWait,
+    rack: MeanWait,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Mean {
+struct MeanWait {
     micros: u64,
     number: u64,
 }

@@ -10,7 +10,7 @@ use super::names::listed;
 use super::pool_tree::{PoolId, PoolNode, PoolTree};
 use super::pools::{Pool, Pools};
 use mumakil_core::cluster::{PerSlot, SlotKind};
-use mumakil_core::mapred::{Complaint, Expected, JobSpec, Promised, Site};
+use mumakil_core::mapred::{Complaint, ExpectedJob, JobSpec, PolicySite, PromisedSlots};
 
 /// Pools, or the path of a Hadoop allocation file.
 pub type Allocations = FileOr<Pools>;
@@ -33,7 +33,7 @@ impl PoolBy {
     }
 
     /// Returns the name of the pool of a job that is to come.
-    pub fn of_expected<'n>(self, job: &Expected<'n>) -> &'n str {
+    pub fn of_expected<'n>(self, job: &ExpectedJob<'n>) -> &'n str {
         self.choose(job.pool, job.user)
     }
 
@@ -49,7 +49,7 @@ impl PoolBy {
 impl Allocations {
     /// Reads the file, if it is one, and returns what is wrong with the pools: the option
     /// `allocations` of some policy.
-    pub fn settle(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
+    pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: PoolBy) -> Vec<Complaint> {
         self.read_and_check(site.folder, |pools| {
             let tree = PoolTree::new(pools);
             let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
@@ -62,7 +62,7 @@ impl Allocations {
     }
 
     /// Returns the minimum shares of pools that have one, if jobs name pools.
-    pub fn promised(&self, pool_by: PoolBy) -> Promised {
+    pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
         let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
@@ -72,7 +72,7 @@ impl Allocations {
 }
 
 /// Warns if the pools are promised more than the cluster has.
-fn too_much(tree: &PoolTree, site: &Site<'_>) -> Vec<Complaint> {
+fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
     let outermost = &tree.pool(PoolId::ROOT).children;
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::long_tasks::LongTasks;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Auto, Job, JobChange, JobEvent, JobId, Launched, Locality, Offer, Reach, Reason, SlotKind, View,
+    AutoSpan, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer, Reason,
+    SlotKind, View,
 };
 
 /// The longest that `auto` waits.
@@ -28,10 +29,10 @@ const REMEMBERED: usize = 16_384;
 pub struct DelaySpec {
     /// How long a job is passed over before it may launch in a rack that holds its input. `auto` is
     /// one and a half heartbeat intervals, at most 15 s.
-    pub w1: Auto,
+    pub w1: AutoSpan,
     /// How much longer a job is passed over before it may launch anywhere. `auto` is the same as
     /// for `w1`.
-    pub w2: Auto,
+    pub w2: AutoSpan,
     /// Spreads long tasks over the nodes. Maps are long if they take longer than this, or if no map
     /// of their job has ended yet. A job with long maps gets no slot on a node that already runs
     /// more long maps than other nodes do. Without this, length does not matter.
@@ -41,8 +42,11 @@ pub struct DelaySpec {
 
 impl DelaySpec {
     /// Nobody waits.
-    pub const NONE: Self =
-        Self { w1: Auto::Fixed(SimSpan::ZERO), w2: Auto::Fixed(SimSpan::ZERO), long_task: None };
+    pub const NONE: Self = Self {
+        w1: AutoSpan::Fixed(SimSpan::ZERO),
+        w2: AutoSpan::Fixed(SimSpan::ZERO),
+        long_task: None,
+    };
 }
 
 /// Nobody waits, unless it is asked for.
@@ -54,9 +58,9 @@ impl Default for DelaySpec {
 
 /// The measure of a job's patience.
 #[derive(Clone, Copy, Debug)]
-enum Patience {
+enum DelayMeasure {
     /// Time for nodes, then for racks.
-    Time(Auto, Auto),
+    Time(AutoSpan, AutoSpan),
     /// Times passed over: for nodes, then for racks.
     Skips(u64, u64),
     /// Times passed over for racks: this part of the maps that are left, or of the trackers; the
@@ -69,17 +73,17 @@ enum Patience {
 pub struct Delay {
     rules: DelayRules,
     /// By the number of the job; those that are asked, until they end.
-    jobs: Vec<Option<Waiting>>,
+    jobs: Vec<Option<DelayState>>,
     long_tasks: Option<LongTasks>,
 }
 
 /// The rules by which a job's level follows from its waiting.
 #[derive(Debug)]
 struct DelayRules {
-    patience: Patience,
+    patience: DelayMeasure,
     /// The patience of a job for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
-    offers: Offers,
+    offers: OfferTimes,
 }
 
 /// When offers began; several may at one instant.
@@ -87,7 +91,7 @@ struct DelayRules {
 /// A job is passed over in thousands of offers, one after another, and its time passes from the first to the
 /// one that follows the last: to keep these two costs each of the others a comparison.
 #[derive(Debug, Default)]
-struct Offers {
+struct OfferTimes {
     /// How many there were.
     count: u64,
     /// When the last of them began.
@@ -96,7 +100,7 @@ struct Offers {
 
 /// An offer that has passed jobs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
+pub struct PassedOffer {
     /// When it was.
     pub at: SimTime,
     /// When the next one began, if it has.
@@ -107,7 +111,7 @@ pub struct Pass {
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct DelayState {
     level: Locality,
     /// For how long, or how often, but for the stretch of offers that goes on.
     waited: u64,
@@ -124,7 +128,7 @@ struct Waiting {
     seen_in: u64,
 }
 
-impl Default for Waiting {
+impl Default for DelayState {
     fn default() -> Self {
         Self {
             level: Locality::Node,
@@ -138,7 +142,7 @@ impl Default for Waiting {
     }
 }
 
-impl Offers {
+impl OfferTimes {
     fn begin(&mut self, now: SimTime) {
         self.count += 1;
         self.begun.push(now);
@@ -156,9 +160,9 @@ impl Offers {
     }
 }
 
-impl Waiting {
+impl DelayState {
     /// Returns the time that has passed until the last offer began, but for what is added up.
-    fn passing(&self, offers: &Offers) -> u64 {
+    fn passing(&self, offers: &OfferTimes) -> u64 {
         if self.passed_in == 0 {
             return 0;
         }
@@ -166,7 +170,7 @@ impl Waiting {
     }
 
     /// Lets time pass from now until the next offer, if it does not yet.
-    fn pass_over(&mut self, now: SimTime, offers: &Offers) {
+    fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
         if self.seen_in == offers.count {
             return;
         }
@@ -180,7 +184,7 @@ impl Waiting {
     }
 
     /// Returns how far the job is once it has launched a map this far from its input.
-    fn launched(self, level: Locality, offers: &Offers) -> Self {
+    fn launched(self, level: Locality, offers: &OfferTimes) -> Self {
         let new = Self { level, seen_in: offers.count, ..Self::default() };
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
@@ -191,7 +195,7 @@ impl Waiting {
     }
 
     /// Adds up the time that has passed, so that only the last offer need be remembered.
-    fn add_up(&mut self, offers: &Offers) {
+    fn add_up(&mut self, offers: &OfferTimes) {
         self.waited += self.passing(offers);
         if self.passed_in == offers.count {
             self.passing_since = self.passing_since.max(offers.began(offers.count));
@@ -204,24 +208,24 @@ impl Waiting {
 impl Delay {
     /// Returns waiting by time.
     pub fn new(spec: &DelaySpec) -> Self {
-        Self::with(Patience::Time(spec.w1, spec.w2), spec.long_task)
+        Self::with(DelayMeasure::Time(spec.w1, spec.w2), spec.long_task)
     }
 
     /// Returns waiting by the number of times that a job is passed over.
     pub fn by_skips(node: u64, rack: u64) -> Self {
-        Self::with(Patience::Skips(node, rack), None)
+        Self::with(DelayMeasure::Skips(node, rack), None)
     }
 
     /// Returns the waiting of Hadoop 1.x: a job is passed over for want of input in the rack as many
     /// times as it has maps left, or there are trackers, times a factor; without one it is the share
     /// of trackers that hold input of the job.
     pub fn by_chances(factor: Option<f64>) -> Self {
-        Self::with(Patience::Chances(factor), None)
+        Self::with(DelayMeasure::Chances(factor), None)
     }
 
-    fn with(patience: Patience, long_task: Option<SimSpan>) -> Self {
+    fn with(patience: DelayMeasure, long_task: Option<SimSpan>) -> Self {
         Self {
-            rules: DelayRules { patience, limits: [0, 0], offers: Offers::default() },
+            rules: DelayRules { patience, limits: [0, 0], offers: OfferTimes::default() },
             jobs: Vec::new(),
             long_tasks: long_task.map(LongTasks::new),
         }
@@ -232,9 +236,9 @@ impl Delay {
     ///
     /// Only for waiting by time.
     pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
-        if let Patience::Time(w1, w2) = &mut self.rules.patience {
+        if let DelayMeasure::Time(w1, w2) = &mut self.rules.patience {
             for (wait, new) in [w1, w2].into_iter().zip(waits) {
-                *wait = new.map_or(*wait, Auto::Fixed);
+                *wait = new.map_or(*wait, AutoSpan::Fixed);
             }
         }
     }
@@ -260,12 +264,12 @@ impl Delay {
     pub fn begin(&mut self, view: &View<'_>) {
         let rules = &mut self.rules;
         let now = view.now();
-        if let Patience::Time(w1, w2) = rules.patience {
+        if let DelayMeasure::Time(w1, w2) = rules.patience {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
-        } else if let Patience::Skips(node, rack) = rules.patience {
+        } else if let DelayMeasure::Skips(node, rack) = rules.patience {
             rules.limits = [node, rack];
         }
         rules.offers.begin(now);
@@ -280,7 +284,7 @@ impl Delay {
     /// offers when, so a time cannot be told.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         let lately = view.heartbeat_interval() * 2;
-        let still_waits = |(id, waiting): (usize, &Option<Waiting>)| {
+        let still_waits = |(id, waiting): (usize, &Option<DelayState>)| {
             let Some(waiting) = waiting else { return false };
             let job = view.job(JobId(id as u32));
             let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
@@ -317,7 +321,7 @@ impl Delay {
         let Self { rules, jobs, long_tasks } = self;
         let waiting = entry(jobs, job);
         let known = view.job(job);
-        let reach = if anywhere { Reach::Any } else { rules.reach(&view, known, waiting) };
+        let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
         let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let reason = match waiting.since {
             Some(since) if rules.make_wait() => Reason::Waited(now.saturating_since(since)),
@@ -333,17 +337,17 @@ impl Delay {
             return Some(launched);
         }
         waiting.since = waiting.since.or(has_map.then_some(now));
-        if reach != Reach::Any {
+        if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
-        if !matches!(rules.patience, Patience::Time(..)) {
+        if !matches!(rules.patience, DelayMeasure::Time(..)) {
             waiting.waited += 1;
         } else {
             waiting.pass_over(now, &rules.offers);
         }
         if is_blocked {
             offer.refuse(job, SlotKind::Map, Reason::LongTasks);
-        } else if reach != Reach::Any {
+        } else if reach != MapReach::Any {
             offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
         }
         None
@@ -353,7 +357,7 @@ impl Delay {
     /// one that goes on or was the last one: as [`Delay::launch_map`] would have done in each of them.
     ///
     /// Only for waiting by time.
-    pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p Pass>) {
+    pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p PassedOffer>) {
         let mut passes = passes.peekable();
         if passes.peek().is_none() {
             return;
@@ -363,7 +367,7 @@ impl Delay {
         let limit = [node + rack, *rack, 0][waiting.level as usize];
         // It stays the same until the last of them.
         let passing = waiting.passing(offers);
-        for Pass { at, until, anywhere } in passes {
+        for PassedOffer { at, until, anywhere } in passes {
             if !anywhere && waiting.waited + passing < limit {
                 waiting.held_back_at = *at;
             }
@@ -375,7 +379,7 @@ impl Delay {
     }
 
     /// Returns how far a job is that has been asked.
-    fn known(&self, job: JobId) -> Option<Waiting> {
+    fn known(&self, job: JobId) -> Option<DelayState> {
         self.jobs.get(job.index()).copied().flatten()
     }
 
@@ -388,33 +392,33 @@ impl Delay {
 
 impl DelayRules {
     fn make_wait(&self) -> bool {
-        matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
+        matches!(self.patience, DelayMeasure::Chances(_)) || self.limits != [0, 0]
     }
 
     /// Returns how long or how often a job was passed over, until this offer began.
-    fn waited_by(&self, job: &Waiting) -> u64 {
+    fn waited_by(&self, job: &DelayState) -> u64 {
         job.waited + job.passing(&self.offers)
     }
 
     /// Returns how far from its input a job may launch now.
-    fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &Waiting) -> Reach {
-        let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return Reach::Any };
+    fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
+        let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
         let waited = self.waited_by(waiting);
         let [node, rack] = match self.patience {
-            Patience::Chances(factor) => [0, chances(view, job, factor)],
-            Patience::Time(..) | Patience::Skips(..) => self.limits,
+            DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
+            DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
         match waiting.level {
-            Locality::Node if waited < node => Reach::Node,
-            Locality::Node if waited < node + rack => Reach::Rack,
-            Locality::Rack if waited < rack => Reach::Rack,
-            Locality::Node | Locality::Rack | Locality::OffRack => Reach::Any,
+            Locality::Node if waited < node => MapReach::Node,
+            Locality::Node if waited < node + rack => MapReach::Rack,
+            Locality::Rack if waited < rack => MapReach::Rack,
+            Locality::Node | Locality::Rack | Locality::OffRack => MapReach::Any,
         }
     }
 }
 
 /// Returns how far a job is, which is asked for the first time if it is not known.
-fn entry(jobs: &mut Vec<Option<Waiting>>, job: JobId) -> &mut Waiting {
+fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
     if jobs.len() <= job.index() {
         jobs.resize(job.index() + 1, None);
     }
@@ -466,7 +470,7 @@ mod tests {
 
     /// Returns four trackers of two map slots, and jobs that wait for ten seconds and five more.
     fn bench() -> Bench<InTurn> {
-        let [w1, w2] = [10, 5].map(|secs| Auto::Fixed(SimSpan::from_secs(secs)));
+        let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
         let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
         Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
     }
@@ -568,7 +572,7 @@ mod tests {
         fn time_passes_as_if_it_were_added_up_with_every_offer(
             happenings in vec((0..6_u8, 0..4_u64), 1..80),
         ) {
-            let (mut offers, mut waiting) = (Offers::default(), Waiting::default());
+            let (mut offers, mut waiting) = (OfferTimes::default(), DelayState::default());
             let (mut now, mut waited, mut seen_in) = (SimTime::ZERO, 0, 0);
             let mut passed_at = None;
             for (what, micros) in happenings {

@@ -15,7 +15,7 @@ use super::xml::{self, XmlFindings, XmlKind};
 use mumakil_core::mapred::Complaint;
 
 /// Options that may stand in a file of their own.
-pub trait Filed: Sized {
+pub trait FileOptions: Sized {
     /// The words for the path of such a file, in complaints about other values.
     const FILE: &'static str;
 
@@ -56,7 +56,7 @@ impl<T: Clone + Default> FileOr<T> {
     }
 }
 
-impl<T: Filed> FileOr<T> {
+impl<T: FileOptions> FileOr<T> {
     /// Puts what the file says in the place of its path, if it is one. Returns what is wrong with the
     /// option, which is `allocations` of some policy; `more` says what else is, where it can be used.
     pub fn read_and_check(
@@ -86,11 +86,11 @@ impl<T: Filed> FileOr<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Filed> Deserialize<'de> for FileOr<T> {
+impl<'de, T: Deserialize<'de> + FileOptions> Deserialize<'de> for FileOr<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct FileOrVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de> + Filed> de::Visitor<'de> for FileOrVisitor<T> {
+        impl<'de, T: Deserialize<'de> + FileOptions> de::Visitor<'de> for FileOrVisitor<T> {
             type Value = FileOr<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,7 +107,7 @@ impl<'de, T: Deserialize<'de> + Filed> Deserialize<'de> for FileOr<T> {
     }
 }
 
-impl<T: JsonSchema + Filed> JsonSchema for FileOr<T> {
+impl<T: JsonSchema + FileOptions> JsonSchema for FileOr<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("FileOr{}", T::schema_name()).into()
     }

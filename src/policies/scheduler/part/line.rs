@@ -15,7 +15,7 @@ use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 
 /// Jobs by priority, then arrival, then number.
 #[derive(Debug)]
-pub struct Line {
+pub struct JobQueue {
     /// Whether some jobs may have to wait for others.
     is_limited: bool,
     /// The limits of pools and users.
@@ -30,7 +30,7 @@ pub struct Line {
 /// A job's place in line.
 type LineTurn = (Priority, SimTime, JobId);
 
-impl Line {
+impl JobQueue {
     /// Returns an empty line.
     pub fn new(pools: &Pools) -> Self {
         let is_limited = pools.user_max_jobs.is_some()
@@ -106,7 +106,7 @@ mod tests {
     /// Returns which of these jobs may run, each a pool and a user.
     fn admitted(yaml: &str, jobs: &[(&str, &str)]) -> Vec<bool> {
         let pools: Pools = serde_yaml::from_str(yaml).unwrap();
-        let (mut line, mut tree) = (Line::new(&pools), PoolTree::new(&pools));
+        let (mut line, mut tree) = (JobQueue::new(&pools), PoolTree::new(&pools));
         for (number, (pool, user)) in (0..).zip(jobs) {
             let turn = (Priority::Normal, SimTime::ZERO, JobId(number));
             line.stand(turn, tree.place(pool), &(*user).into());

@@ -105,7 +105,7 @@ impl LongTasks {
 mod tests {
     use super::*;
     use mumakil_core::mapred::testing::Bench;
-    use mumakil_core::mapred::{Offer, PerSlot, Reach, Reason, Scheduler, SlotKind};
+    use mumakil_core::mapred::{MapReach, Offer, PerSlot, Reason, Scheduler, SlotKind};
 
     /// Launches the maps of the jobs in the order of their numbers, where they crowd no tracker.
     struct Spread(LongTasks);
@@ -121,7 +121,7 @@ mod tests {
             for job in jobs {
                 while 0 < offer.free(SlotKind::Map)
                     && !self.0.crowds(&offer.view(), job, offer.tracker())
-                    && let Some(launched) = offer.launch_map(job, Reach::Any, Reason::Sample)
+                    && let Some(launched) = offer.launch_map(job, MapReach::Any, Reason::Sample)
                 {
                     self.0.launched(offer.view().now(), offer.tracker(), launched);
                 }

@@ -1,6 +1,6 @@
 //! Pools as operators write them: a tree of names with weights, minimums and limits.
 //!
-//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`Filed::check`] says
+//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`FileOptions::check`] says
 //! what is wrong with them in either case, and a policy works with a [`super::pool_tree::PoolTree`].
 //!
 //! A job names its pool by the pool's name alone, so names are unique in the whole tree.
@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::allocation_file;
-use super::file_or::Filed;
+use super::file_or::FileOptions;
 use super::names::TreeCheck;
 use super::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, SimSpan};
-use mumakil_core::mapred::{By, Complaint};
+use mumakil_core::mapred::{Complaint, PrecedenceBy};
 
 /// A number of slots or jobs; Hadoop's largest stands for no limit.
 pub type Number = Count<0, 2_147_483_647>;
@@ -103,10 +103,10 @@ pub enum JobOrder {
 
 impl JobOrder {
     /// Returns by what a job goes before another of its pool.
-    pub const fn precedence(self) -> By {
+    pub const fn precedence(self) -> PrecedenceBy {
         match self {
-            Self::Fifo => By::Line,
-            Self::Fair => By::Share,
+            Self::Fifo => PrecedenceBy::Line,
+            Self::Fair => PrecedenceBy::Share,
         }
     }
 }
@@ -135,7 +135,7 @@ impl Pools {
     }
 }
 
-impl Filed for Pools {
+impl FileOptions for Pools {
     const FILE: &'static str = "the path of a Hadoop allocation file";
 
     const KIND: XmlKind = XmlKind { name: "allocation file", root: "allocations" };

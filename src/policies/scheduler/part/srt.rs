@@ -62,7 +62,7 @@ pub struct Srt {
 
 /// Where a job stands: lower is earlier. Its parts are compared one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Remaining {
+enum SrtRank {
     /// Its reduces would not wait; with so many maps finished.
     NoWait(u32),
     /// They would wait so many nanoseconds.
@@ -124,17 +124,17 @@ impl Srt {
         }
     }
 
-    fn remaining(&self, maps: &Maps) -> Remaining {
+    fn remaining(&self, maps: &Maps) -> SrtRank {
         // Whole numbers, since fractions that should be equal are not quite.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
         if maps.finished == 0 {
-            return Remaining::Unknown(billionths(left));
+            return SrtRank::Unknown(billionths(left));
         }
         let each = maps.time / f64::from(maps.finished);
         match (each * left - maps.fetching).max(0.0) {
-            0.0 => Remaining::NoWait(maps.finished),
-            wait => Remaining::Wait(billionths(wait)),
+            0.0 => SrtRank::NoWait(maps.finished),
+            wait => SrtRank::Wait(billionths(wait)),
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_paper_has_an_example() {
         let rank = srt(RunningMaps::Ignored).remaining(&maps(240.0, 2, 1));
-        assert_eq!(rank, Remaining::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
+        assert_eq!(rank, SrtRank::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
     }
 
     #[test]
@@ -216,25 +216,21 @@ mod tests {
     fn running_maps_count_as_they_should() {
         let job = Maps { running: 4, progress: 3.5, ..maps(100.0, 10, 2) };
         let wait = |running_maps| srt(running_maps).remaining(&job);
-        assert_eq!(wait(RunningMaps::Ignored), Remaining::Wait(20_000_000_000));
-        assert_eq!(wait(RunningMaps::AsPending), Remaining::Wait(60_000_000_000));
-        assert_eq!(
-            wait(RunningMaps::ByProgress),
-            Remaining::Wait(20_000_000_000),
-            "the larger part"
-        );
+        assert_eq!(wait(RunningMaps::Ignored), SrtRank::Wait(20_000_000_000));
+        assert_eq!(wait(RunningMaps::AsPending), SrtRank::Wait(60_000_000_000));
+        assert_eq!(wait(RunningMaps::ByProgress), SrtRank::Wait(20_000_000_000), "the larger part");
         let last = Maps { pending: 0, ..job };
-        assert_eq!(srt(RunningMaps::ByProgress).remaining(&last), Remaining::Wait(5_000_000_000));
-        assert_eq!(srt(RunningMaps::Ignored).remaining(&last), Remaining::NoWait(10));
+        assert_eq!(srt(RunningMaps::ByProgress).remaining(&last), SrtRank::Wait(5_000_000_000));
+        assert_eq!(srt(RunningMaps::Ignored).remaining(&last), SrtRank::NoWait(10));
     }
 
     #[test]
     fn running_maps_count_as_well_before_the_first_has_ended() {
         let job = Maps { running: 4, progress: 1.5, ..maps(100.0, 0, 2) };
         let rank = |running_maps| srt(running_maps).remaining(&job);
-        assert_eq!(rank(RunningMaps::Ignored), Remaining::Unknown(2_000_000_000));
-        assert_eq!(rank(RunningMaps::AsPending), Remaining::Unknown(6_000_000_000));
-        assert_eq!(rank(RunningMaps::ByProgress), Remaining::Unknown(2_500_000_000));
+        assert_eq!(rank(RunningMaps::Ignored), SrtRank::Unknown(2_000_000_000));
+        assert_eq!(rank(RunningMaps::AsPending), SrtRank::Unknown(6_000_000_000));
+        assert_eq!(rank(RunningMaps::ByProgress), SrtRank::Unknown(2_500_000_000));
         assert!(
             rank(RunningMaps::Ignored) > srt(RunningMaps::Ignored).remaining(&maps(1e6, 1, 1_000))
         );
@@ -244,8 +240,8 @@ mod tests {
     fn what_can_be_fetched_meanwhile_is_no_wait() {
         let job = |fetching| Maps { fetching, ..maps(100.0, 10, 2) };
         let rank = |fetching| srt(RunningMaps::Ignored).remaining(&job(fetching));
-        assert_eq!(rank(15.0), Remaining::Wait(5_000_000_000));
-        assert_eq!(rank(30.0), Remaining::NoWait(10));
+        assert_eq!(rank(15.0), SrtRank::Wait(5_000_000_000));
+        assert_eq!(rank(30.0), SrtRank::NoWait(10));
     }
 
     fn any_maps() -> impl Strategy<Value = Maps> {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use roxmltree::{Document, Error, Node};
 
-use super::file_or::Filed;
+use super::file_or::FileOptions;
 use mumakil_base::files;
 use mumakil_core::mapred::Complaint;
 
@@ -63,7 +63,7 @@ pub struct XmlKind {
 /// # Errors
 /// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
 /// very much the first hundred.
-pub fn parse<T: Filed>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
+pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
     let XmlKind { name, root } = T::KIND;
@@ -112,7 +112,7 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
 ///
 /// # Errors
 /// What is wrong with it, each with its place in front.
-pub fn read<T: Filed>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
+pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Complaint>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
         vec![Complaint::error(&[], message, "a relative path begins in the scenario's folder")]

@@ -3,7 +3,9 @@
 use super::{CheckResult, ExprChecker, ExprPurpose, Outer, shared_shape};
 use crate::expect::ExprComplaint;
 use crate::expect::function::{FUNCTIONS, Function};
-use crate::expect::plan::{Aggregate, CurveFold, CurvePoint, Element, Pick, Term, TermKind, Type};
+use crate::expect::plan::{
+    Aggregate, AxisPick, CurveFold, CurvePoint, Element, Term, TermKind, TermType,
+};
 use crate::expect::quantity::{QuantityShape, ROW_KEYS};
 use crate::expect::syntax::{Choice, ExprSetting, Spanned, Syntax, SyntaxNode};
 use crate::expect::unit::Unit;
@@ -36,7 +38,7 @@ const MOST_POINTS: usize = 10_000;
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
 
 /// The values along `by`: the x of each, and the setting that selects it.
-struct Through {
+struct ByValues {
     x: Vec<Option<f64>>,
     settings: Vec<ExprSetting>,
     unit: Option<Unit>,
@@ -105,7 +107,7 @@ impl ExprChecker<'_> {
         name: &Spanned<String>,
         argument: &SyntaxNode,
         settings: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
             let (how, of) = aggregated(how, name, of)?;
@@ -135,7 +137,7 @@ impl ExprChecker<'_> {
         name: &Spanned<String>,
         argument: &SyntaxNode,
         settings: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         if !settings.iter().any(|setting| setting.key.item == "by") {
             let message = format!("`{name}` needs what it goes by");
             return Err(ExprComplaint::new(name.span.clone(), message).hint(
@@ -149,14 +151,14 @@ impl ExprChecker<'_> {
         }
         let of = match (how, unit) {
             (CurveFold::Slope, Some(unit)) => {
-                Type::number(QuantityShape::One, of.unit.times(unit, -1))
+                TermType::number(QuantityShape::One, of.unit.times(unit, -1))
             }
-            (CurveFold::Linear, Some(_)) => Type::number(QuantityShape::One, Unit::SHARE),
+            (CurveFold::Linear, Some(_)) => TermType::number(QuantityShape::One, Unit::SHARE),
             (CurveFold::Slope | CurveFold::Linear, None) => {
                 let message = format!("`{name}` goes by numbers of one unit");
                 return Err(ExprComplaint::new(name.span.clone(), message));
             }
-            _ => Type::truth(QuantityShape::One),
+            _ => TermType::truth(QuantityShape::One),
         };
         Ok((TermKind::Curve { how, points }, of))
     }
@@ -166,10 +168,10 @@ impl ExprChecker<'_> {
         &mut self,
         argument: &SyntaxNode,
         settings: &[ExprSetting],
-    ) -> CheckResult<(Vec<CurvePoint>, Option<Unit>, Type)> {
+    ) -> CheckResult<(Vec<CurvePoint>, Option<Unit>, TermType)> {
         let (by, mut filters) = split(settings, "by");
         let by = by.expect("the caller has seen it");
-        let Through { x, settings, unit } = self.through(by, &mut filters)?;
+        let ByValues { x, settings, unit } = self.through(by, &mut filters)?;
         let mut points = Vec::new();
         for (x, setting) in x.into_iter().zip(settings) {
             self.points += 1;
@@ -198,7 +200,7 @@ impl ExprChecker<'_> {
     }
 
     /// Resolves `by`; a filter of the same axis beside it restricts it.
-    fn through(&self, by: &ExprSetting, filters: &mut Vec<ExprSetting>) -> CheckResult<Through> {
+    fn through(&self, by: &ExprSetting, filters: &mut Vec<ExprSetting>) -> CheckResult<ByValues> {
         let Spanned { span, item } = &by.value;
         match item {
             Choice::Through(name, items) if ROW_KEYS.iter().any(|key| key.name == *name) => {
@@ -213,7 +215,7 @@ impl ExprChecker<'_> {
                 };
                 let x: Vec<Option<f64>> = items.iter().map(x).collect();
                 let unit = x.iter().all(Option::is_some).then_some(Unit::PLAIN);
-                Ok(Through { x, settings: items.iter().map(setting).collect(), unit })
+                Ok(ByValues { x, settings: items.iter().map(setting).collect(), unit })
             }
             Choice::Through(name, items) => {
                 let all = Spanned { span: span.clone(), item: Choice::List(items.clone()) };
@@ -238,7 +240,7 @@ impl ExprChecker<'_> {
         by: &ExprSetting,
         name: &str,
         only: Option<&Spanned<Choice>>,
-    ) -> CheckResult<Through> {
+    ) -> CheckResult<ByValues> {
         let span = &by.value.span;
         let Some(place) = self.axis(span.clone(), name)? else {
             let complaint = ExprComplaint::new(span.clone(), format!("`{name}` is no axis"));
@@ -254,9 +256,9 @@ impl ExprChecker<'_> {
         }
         let axis = &self.space.axes[place];
         let places = match only.map(|only| self.values(place, only)).transpose()? {
-            None | Some(Pick::Free) => (0..axis.values.len()).collect(),
-            Some(Pick::Fixed(one)) => vec![one],
-            Some(Pick::Among(places)) => places,
+            None | Some(AxisPick::Free) => (0..axis.values.len()).collect(),
+            Some(AxisPick::Fixed(one)) => vec![one],
+            Some(AxisPick::Among(places)) => places,
         };
         let values: Vec<_> = places.into_iter().map(|place| &axis.values[place]).collect();
         let key = Spanned { span: span.clone(), item: axis.path.clone() };
@@ -264,7 +266,7 @@ impl ExprChecker<'_> {
             key: key.clone(),
             value: Spanned { span: span.clone(), item: Choice::Word(label.to_owned()) },
         };
-        Ok(Through {
+        Ok(ByValues {
             x: values.iter().map(|value| value.number.map(|(number, _)| number)).collect(),
             settings: values.iter().map(|value| setting(&value.label)).collect(),
             unit: axis.unit(),
@@ -276,7 +278,7 @@ impl ExprChecker<'_> {
         name: &Spanned<String>,
         argument: &SyntaxNode,
         settings: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let (from, filters) = split(settings, "from");
         let start = match from.map(|from| (&from.value.item, from.value.span.clone())) {
             None => 0.0,
@@ -293,7 +295,7 @@ impl ExprChecker<'_> {
                 format!("`{name}` waits for what changes over time, such as slots[pool=a] >= 10");
             return Err(ExprComplaint::new(argument.span.clone(), message));
         }
-        let of = Type::number(QuantityShape::One, Unit::TIME);
+        let of = TermType::number(QuantityShape::One, Unit::TIME);
         Ok((TermKind::Until { condition: condition.into(), from: start }, of))
     }
 
@@ -302,7 +304,7 @@ impl ExprChecker<'_> {
         element: &Element,
         argument: &SyntaxNode,
         settings: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let term = self.inside(settings.to_vec(), |checker| checker.number(argument))?;
         let shape = shared_shape(&[argument], std::slice::from_ref(&term))?;
         let unit = match element {
@@ -312,7 +314,7 @@ impl ExprChecker<'_> {
             })?,
             _ => term.of.unit,
         };
-        Ok((TermKind::Apply(element.clone(), vec![term]), Type::number(shape, unit)))
+        Ok((TermKind::Apply(element.clone(), vec![term]), TermType::number(shape, unit)))
     }
 
     /// Puts arguments by place and by name into the function's order.
@@ -322,7 +324,7 @@ impl ExprChecker<'_> {
         name: &Spanned<String>,
         arguments: &[SyntaxNode],
         settings: &[ExprSetting],
-    ) -> CheckResult<(TermKind, Type)> {
+    ) -> CheckResult<(TermKind, TermType)> {
         let (named, filters): (Vec<_>, Vec<_>) = settings
             .iter()
             .cloned()
@@ -356,13 +358,17 @@ impl ExprChecker<'_> {
             }
         }
         let shape = shared_shape(&nodes.iter().collect::<Vec<_>>(), &terms)?;
-        let of = Type::number(shape, Unit::PLAIN);
+        let of = TermType::number(shape, Unit::PLAIN);
         Ok((TermKind::Apply(Element::Function(function), terms), of))
     }
 }
 
 /// Returns what an aggregate makes of a type, and the aggregate: what holds is counted by its ones.
-fn aggregated(how: Aggregate, name: &Spanned<String>, of: Type) -> CheckResult<(Aggregate, Type)> {
+fn aggregated(
+    how: Aggregate,
+    name: &Spanned<String>,
+    of: TermType,
+) -> CheckResult<(Aggregate, TermType)> {
     let wrong = |message: String| Err(ExprComplaint::new(name.span.clone(), message));
     let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
     if of.truth && !of_truths && how != Aggregate::Count {
@@ -381,10 +387,10 @@ fn aggregated(how: Aggregate, name: &Spanned<String>, of: Type) -> CheckResult<(
         return wrong(format!("there is no `{name}` of {}", of.shape.word()));
     }
     let made = match how {
-        Aggregate::Any | Aggregate::All => Type::truth(QuantityShape::One),
-        Aggregate::Share => Type::number(QuantityShape::One, Unit::SHARE),
-        Aggregate::Count | Aggregate::Jain => Type::number(QuantityShape::One, Unit::PLAIN),
-        _ => Type::number(QuantityShape::One, of.unit),
+        Aggregate::Any | Aggregate::All => TermType::truth(QuantityShape::One),
+        Aggregate::Share => TermType::number(QuantityShape::One, Unit::SHARE),
+        Aggregate::Count | Aggregate::Jain => TermType::number(QuantityShape::One, Unit::PLAIN),
+        _ => TermType::number(QuantityShape::One, of.unit),
     };
     let counts_holding = of.truth && how == Aggregate::Count;
     Ok((if counts_holding { Aggregate::Sum } else { how }, made))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{CheckResult, ExprChecker, ExprPurpose};
 use crate::expect::ExprComplaint;
-use crate::expect::plan::{Filter, Pick, Selection, Test};
+use crate::expect::plan::{AxisPick, Filter, FilterTest, Selection};
 use crate::expect::quantity::{KeyKind, NamedQuantity, ROW_KEYS, RowKey};
 use crate::expect::space::SpaceValue;
 use crate::expect::syntax::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
@@ -14,7 +14,7 @@ use mumakil_base::nearest::nearest;
 /// A setting of a quantity, resolved: it filters rows of a table or picks values of an axis.
 enum ChosenSetting {
     Rows(Filter),
-    Cells(usize, Pick),
+    Cells(usize, AxisPick),
 }
 
 impl ExprChecker<'_> {
@@ -25,7 +25,7 @@ impl ExprChecker<'_> {
         quantity: &'static NamedQuantity,
         own: &[ExprSetting],
     ) -> CheckResult<Selection> {
-        let cell = vec![Pick::Free; self.space.axes.len()];
+        let cell = vec![AxisPick::Free; self.space.axes.len()];
         let mut selection = Selection { cell, rows: Vec::new() };
         for filter in own {
             let chosen = self.chosen(quantity, filter)?.ok_or_else(|| {
@@ -68,7 +68,7 @@ impl ExprChecker<'_> {
     }
 
     /// Returns which values of an axis the calls around choose.
-    pub(super) fn pick(&mut self, axis: usize) -> CheckResult<Pick> {
+    pub(super) fn pick(&mut self, axis: usize) -> CheckResult<AxisPick> {
         for place in (0..self.outer.len()).rev() {
             let setting = self.outer[place].setting.clone();
             if self.axis(setting.key.span.clone(), &setting.key.item)? == Some(axis) {
@@ -78,13 +78,13 @@ impl ExprChecker<'_> {
                 return Ok(pick);
             }
         }
-        Ok(Pick::Free)
+        Ok(AxisPick::Free)
     }
 
     /// Narrows the cells to those of a list. An expectation is judged cell by cell, so that lists of
     /// one axis are all of the same cell: they must have a value in common.
     fn meet(&mut self, chosen: &ChosenSetting, setting: &ExprSetting) -> CheckResult<()> {
-        let ChosenSetting::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
+        let ChosenSetting::Cells(axis, AxisPick::Among(places)) = chosen else { return Ok(()) };
         if self.purpose != ExprPurpose::Expectation {
             let axis = self.space.axes[*axis].name();
             let message =
@@ -108,12 +108,12 @@ impl ExprChecker<'_> {
         &self,
         node: &SyntaxNode,
         axis: usize,
-        pick: &Pick,
+        pick: &AxisPick,
     ) -> CheckResult<()> {
         let Some(compared) = self.space.compared.map(|place| &self.space.axes[place]) else {
             return Ok(());
         };
-        let one = matches!(pick, Pick::Fixed(_)) || compared.values.len() < 2;
+        let one = matches!(pick, AxisPick::Fixed(_)) || compared.values.len() < 2;
         if self.purpose != ExprPurpose::Expectation || self.space.compared != Some(axis) || one {
             return Ok(());
         }
@@ -177,11 +177,11 @@ impl ExprChecker<'_> {
     }
 
     /// Returns the values of an axis that are chosen.
-    pub(super) fn values(&self, axis: usize, choice: &Spanned<Choice>) -> CheckResult<Pick> {
+    pub(super) fn values(&self, axis: usize, choice: &Spanned<Choice>) -> CheckResult<AxisPick> {
         let places = self.places(axis, choice)?;
         Ok(match places[..] {
-            [one] => Pick::Fixed(one),
-            _ => Pick::Among(places),
+            [one] => AxisPick::Fixed(one),
+            _ => AxisPick::Among(places),
         })
     }
 
@@ -224,7 +224,7 @@ impl Selection {
                 new
             }
             ChosenSetting::Cells(axis, pick) => {
-                let new = self.cell[*axis] == Pick::Free;
+                let new = self.cell[*axis] == AxisPick::Free;
                 if new {
                     self.cell[*axis] = pick.clone();
                 }
@@ -245,7 +245,7 @@ impl Selection {
     }
 }
 
-impl Test {
+impl FilterTest {
     /// Returns what fits both tests, if anything does.
     fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
@@ -287,14 +287,20 @@ fn ends(from: Option<&Literal>, to: Option<&Literal>) -> Option<(f64, f64, Unit)
 }
 
 /// Adds what a column is tested for.
-fn add_tests(key: &RowKey, choice: &Spanned<Choice>, tests: &mut Vec<Test>) -> CheckResult<()> {
+fn add_tests(
+    key: &RowKey,
+    choice: &Spanned<Choice>,
+    tests: &mut Vec<FilterTest>,
+) -> CheckResult<()> {
     if let Choice::List(items) = &choice.item {
         return items.iter().try_for_each(|item| add_tests(key, item, tests));
     }
     let test = match (key.kind, &choice.item) {
-        (KeyKind::Word | KeyKind::Among(_), Choice::Word(word)) => Some(Test::Is(word.clone())),
+        (KeyKind::Word | KeyKind::Among(_), Choice::Word(word)) => {
+            Some(FilterTest::Is(word.clone()))
+        }
         // A pool may be called `1`.
-        (KeyKind::Word, Choice::Number(number)) => Some(Test::Is(number.text.clone())),
+        (KeyKind::Word, Choice::Number(number)) => Some(FilterTest::Is(number.text.clone())),
         (KeyKind::Number | KeyKind::Time, Choice::Number(number)) => {
             range(key.kind, Some(number), Some(number))
         }
@@ -303,7 +309,7 @@ fn add_tests(key: &RowKey, choice: &Spanned<Choice>, tests: &mut Vec<Test>) -> C
         }
         _ => None,
     };
-    if let (KeyKind::Among(words), Some(Test::Is(word))) = (key.kind, &test)
+    if let (KeyKind::Among(words), Some(FilterTest::Is(word))) = (key.kind, &test)
         && !words.contains(&word.as_str())
     {
         let message = format!("`{word}` is no {}", key.name);
@@ -323,11 +329,11 @@ fn add_tests(key: &RowKey, choice: &Spanned<Choice>, tests: &mut Vec<Test>) -> C
     Ok(())
 }
 
-fn range(kind: KeyKind, from: Option<&Literal>, to: Option<&Literal>) -> Option<Test> {
+fn range(kind: KeyKind, from: Option<&Literal>, to: Option<&Literal>) -> Option<FilterTest> {
     let expected = if kind == KeyKind::Time { Unit::TIME } else { Unit::PLAIN };
     let zero = |end: &&Literal| end.value == 0.0 || end.unit.fits(expected);
     let fits = [from, to].into_iter().flatten().all(|end| zero(&end));
     let low = from.map_or(f64::NEG_INFINITY, |end| end.value);
     let high = to.map_or(f64::INFINITY, |end| end.value);
-    (fits && low <= high).then_some(Test::Within(low, high))
+    (fits && low <= high).then_some(FilterTest::Within(low, high))
 }

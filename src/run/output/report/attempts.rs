@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::parties::{Parties, called};
+use super::parties::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted, count};
 use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;
@@ -25,7 +25,7 @@ const MOST_SLOTS: u64 = 300;
 /// The material of the chart, beside the table.
 struct Attempts<'a> {
     jobs: FxHashMap<u32, &'a JobRow>,
-    parties: &'a Parties,
+    parties: &'a JobGroups,
     topology: &'a Topology,
     /// The names of the nodes in outputs.
     labels: &'a [NodeLabel],

@@ -7,7 +7,7 @@ use super::{ReportBlocks, ReportSource, charted};
 use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
-use mumakil_results::tables::{FaultRow, Results, Text};
+use mumakil_results::tables::{CellText, FaultRow, Results};
 
 /// The states of a node, of which the first that holds counts. A node that is off counts as nothing else.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
@@ -61,7 +61,7 @@ const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words(
 /// Draws how many nodes were in trouble; nothing, if none was.
 pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let until = run.summary.virtual_s;
-    let mut nodes: FxHashMap<Text, NodeCondition> = FxHashMap::default();
+    let mut nodes: FxHashMap<CellText, NodeCondition> = FxHashMap::default();
     let mut levels = STATES.map(|_| SlotLevel::default());
     (run.results as &dyn Results).rows_if_any(|row: FaultRow| {
         if row.node == Incident::OF_JOBTRACKER {

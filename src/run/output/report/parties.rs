@@ -6,7 +6,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use mumakil_draw::chart::{Looks, SeriesLook};
+use mumakil_draw::chart::{SeriesLook, SeriesStyles};
 use mumakil_results::tables::JobRow;
 
 /// So many have a colour that nobody else has; of more jobs than this no chart is by job.
@@ -14,10 +14,10 @@ const FEW: usize = 8;
 
 /// How a page tells jobs apart, and how all that it names looks.
 #[derive(Clone, Debug)]
-pub struct Parties {
+pub struct JobGroups {
     by: PartyKind,
     names: IndexSet<String>,
-    looks: Looks,
+    looks: SeriesStyles,
 }
 
 /// The property by which jobs are told apart: the first of these that has several values.
@@ -40,7 +40,7 @@ impl PartyKind {
     }
 }
 
-impl Parties {
+impl JobGroups {
     /// Returns how the jobs of some runs are told apart, those of the first one first.
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
@@ -56,7 +56,7 @@ impl Parties {
             None => PartyKind::Class,
         };
         let names = in_order(&jobs, by);
-        let mut looks = Looks::default();
+        let mut looks = SeriesStyles::default();
         looks.add(names.iter().map(String::as_str));
         Self { by, names, looks }
     }
@@ -127,16 +127,16 @@ pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_results::tables::Text;
+    use mumakil_results::tables::CellText;
 
     fn job(name: &str, pool: &str, user: &str, maps: u32) -> JobRow {
         let class = if maps < 10 { "small" } else { "large" };
-        let [name, pool, user, class] = [name, pool, user, class].map(Text::from);
+        let [name, pool, user, class] = [name, pool, user, class].map(CellText::from);
         JobRow { name, pool, user, class, maps, ..JobRow::default() }
     }
 
     fn of(jobs: &[JobRow]) -> (&'static str, Vec<String>) {
-        let parties = Parties::of([jobs]);
+        let parties = JobGroups::of([jobs]);
         (parties.word(), parties.names().map(str::to_owned).collect())
     }
 
@@ -156,8 +156,8 @@ mod tests {
     fn a_name_has_one_look_in_all_charts_and_in_both_of_two_runs() {
         let [a, b, c] = [job("a", "p", "u", 3), job("b", "q", "u", 30), job("c", "r", "u", 5)];
         let (fifo, fair) = ([a.clone(), b.clone()], [b.clone(), a.clone(), c]);
-        let one = Parties::of([&fifo[..]]).with_classes(&fifo);
-        let both = Parties::of([&fifo[..], &fair[..]]).with_classes(&fair);
+        let one = JobGroups::of([&fifo[..]]).with_classes(&fifo);
+        let both = JobGroups::of([&fifo[..], &fair[..]]).with_classes(&fair);
         for name in ["p", "q"] {
             assert_eq!(one.look(name), both.look(name), "{name}");
         }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn runs_get_looks_behind_those_of_pools() {
-        let mut parties = Parties::of([&[job("a", "p", "u", 3), job("b", "q", "u", 3)][..]]);
+        let mut parties = JobGroups::of([&[job("a", "p", "u", 3), job("b", "q", "u", 3)][..]]);
         parties.add(["fifo", "fair"]);
         assert_eq!(["fifo", "fair"].map(|name| parties.look(name)), [SeriesLook(2), SeriesLook(3)]);
     }

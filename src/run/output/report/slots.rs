@@ -3,10 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::parties::{Parties, called};
+use super::parties::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
-use mumakil_core::mapred::{PerSlot, Promised, SlotKind};
+use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
 use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 
@@ -17,11 +17,11 @@ pub(super) const GRAINS: f64 = 20_000.0;
 /// The material of the charts, beside the timeline.
 struct SlotsOverTime<'a> {
     jobs: &'a RunJobs,
-    parties: &'a Parties,
+    parties: &'a JobGroups,
     /// How many slots there are.
     capacity: PerSlot<u64>,
     /// The minimum shares of pools.
-    promised: Promised,
+    promised: PromisedSlots,
     /// When the run ended, in seconds.
     until: f64,
 }
@@ -62,7 +62,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     // Those of a policy that gives way hold only for a while.
     let promised = match run.summary.run.later_policies.is_empty() {
         true => run.registry.promised(&run.scenario.scheduler, capacity),
-        false => Promised::new(),
+        false => PromisedSlots::new(),
     };
     let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
     Ok(charted(slots.draw(run.results)?))
@@ -156,8 +156,8 @@ impl SlotsOverTime<'_> {
 /// If what the run left cannot be read.
 pub fn slots_over_time(
     results: &dyn Results,
-    parties: &Parties,
-    promised: Promised,
+    parties: &JobGroups,
+    promised: PromisedSlots,
     SlotsDrawing { kind, caption, until, mark }: SlotsDrawing,
 ) -> Result<Drawing, ReadError> {
     let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::parties::{Parties, called};
+use super::parties::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{
     AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,
@@ -54,7 +54,7 @@ fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
 }
 
 /// Returns the sojourn times of each class as boxes.
-fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &Parties) -> Drawing {
+fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &JobGroups) -> Drawing {
     let caption = Caption {
         id: "sojourn-boxes".to_owned(),
         title: "Sojourn time by class".to_owned(),

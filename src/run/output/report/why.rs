@@ -4,7 +4,7 @@ use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
-use mumakil_results::explain::{Explained, PartSum, SojournPart, ToldRun};
+use mumakil_results::explain::{ExplainedJob, PartSum, SojournPart, ToldRun};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
@@ -55,9 +55,9 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     }
     let told = run.results.told()?;
     let holders = told.holders();
-    let mut all: Vec<Explained> =
-        (0..told.jobs.len()).map(|place| Explained::of(&told, place, &holders)).collect();
-    let whole = Explained::whole(&all, &holders);
+    let mut all: Vec<ExplainedJob> =
+        (0..told.jobs.len()).map(|place| ExplainedJob::of(&told, place, &holders)).collect();
+    let whole = ExplainedJob::whole(&all, &holders);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: of equals the order of the numbers holds.
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
@@ -73,7 +73,7 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
 }
 
 /// Returns the jobs, those first that were delayed most.
-fn table(told: &ToldRun, all: &[Explained]) -> PageTable {
+fn table(told: &ToldRun, all: &[ExplainedJob]) -> PageTable {
     let jobs = match all.len() {
         ..=MOST => "All jobs".to_owned(),
         _ => format!("The {} most delayed jobs", count(MOST as f64)),
@@ -122,7 +122,7 @@ fn slices(sums: &[PartSum]) -> Vec<Slice> {
     KINDS.iter().filter_map(of).collect()
 }
 
-fn story(told: &ToldRun, one: &Explained) -> Vec<String> {
+fn story(told: &ToldRun, one: &ExplainedJob) -> Vec<String> {
     one.sums.iter().map(|sum| sum.line(told, one.sojourn_ms)).collect()
 }
 

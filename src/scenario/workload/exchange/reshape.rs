@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::workload::format::{Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
-use crate::workload::sets::Sets;
+use crate::workload::sets::DisjointSets;
 use crate::workload::shared::file_clashes;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, Quantity, SimSpan};
@@ -236,7 +236,7 @@ impl Trace {
     fn families(&self) -> Vec<Vec<usize>> {
         let places: FxHashMap<&str, usize> =
             (0..).zip(self.own()).map(|(place, job)| (job.name.as_str(), place)).collect();
-        let mut sets = Sets::new(self.jobs.len());
+        let mut sets = DisjointSets::new(self.jobs.len());
         for (place, job) in self.own().enumerate() {
             for other in job.after.iter().filter_map(|name| places.get(name.as_str())) {
                 sets.join(place, *other);

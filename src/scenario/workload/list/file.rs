@@ -22,19 +22,19 @@ use mumakil_core::trace::{
     FirstFew, LARGEST_ENTRY, LONGEST_LINE, Record, Records, Strictness, Suspicion, TextPlace,
     TraceError,
 };
-use mumakil_yaml::{self as yaml, Problem};
+use mumakil_yaml::{self as yaml, YamlProblem};
 
 /// The columns whose cells are taken as they stand.
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
 /// A flaw of a job: its place in the job, the mistake, and a hint.
-struct Flaw {
+struct JobFlaw {
     field: String,
     message: String,
     hint: Option<Cow<'static, str>>,
 }
 
-impl Flaw {
+impl JobFlaw {
     fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into(), hint: None }
     }
@@ -44,8 +44,8 @@ impl Flaw {
     }
 }
 
-impl From<Problem> for Flaw {
-    fn from(problem: Problem) -> Self {
+impl From<YamlProblem> for JobFlaw {
+    fn from(problem: YamlProblem) -> Self {
         let hint = problem.hint.map(Cow::Owned);
         Self { field: problem.path.to_string(), message: problem.message, hint }
     }
@@ -99,27 +99,27 @@ impl Trace {
     }
 }
 
-fn check_header(header: &[String]) -> Result<(), Flaw> {
+fn check_header(header: &[String]) -> Result<(), JobFlaw> {
     for (place, column) in header.iter().enumerate() {
         if !JobEntry::field_names().contains(&column.as_str()) {
-            return Err(Flaw::new("", format!("unknown column `{column}`"))
+            return Err(JobFlaw::new("", format!("unknown column `{column}`"))
                 .hint("the columns are the fields of a job in a scenario, such as `submit`"));
         }
         if header[..place].contains(column) {
-            return Err(Flaw::new("", format!("two columns `{column}`")));
+            return Err(JobFlaw::new("", format!("two columns `{column}`")));
         }
     }
     if !header.iter().any(|column| column == "name") {
-        return Err(Flaw::new("", "no column `name`").hint("begin with a header"));
+        return Err(JobFlaw::new("", "no column `name`").hint("begin with a header"));
     }
     Ok(())
 }
 
 /// Returns what a row says of a job.
-fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
+fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
-        return Err(Flaw::new("", message)
+        return Err(JobFlaw::new("", message)
             .hint("put a cell with a comma in it into quotes, without a blank before them"));
     }
     let mut fields = Mapping::new();
@@ -134,7 +134,7 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
             }
             text => Ok(Value::String(text.to_owned())),
         };
-        let value = value.map_err(|message| Flaw::new(column, message))?;
+        let value = value.map_err(|message| JobFlaw::new(column, message))?;
         fields.insert(column.as_str().into(), value);
     }
     Ok(fields)
@@ -177,8 +177,8 @@ impl ListReader {
         }
     }
 
-    fn error(&self, place: TextPlace, job: Option<&str>, fault: Flaw) -> TraceError {
-        let Flaw { field, message, hint } = fault;
+    fn error(&self, place: TextPlace, job: Option<&str>, fault: JobFlaw) -> TraceError {
+        let JobFlaw { field, message, hint } = fault;
         let what = if field.is_empty() { message } else { format!("{field}: {message}") };
         TraceError::malformed(&self.path, place, job, &what, hint)
     }
@@ -188,7 +188,7 @@ impl ListReader {
         &mut self,
         place: TextPlace,
         name: Option<&str>,
-        fields: Result<Mapping, Flaw>,
+        fields: Result<Mapping, JobFlaw>,
     ) -> Result<(), TraceError> {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
@@ -208,7 +208,7 @@ impl ListReader {
         }
     }
 
-    fn job(&mut self, fields: Mapping) -> Result<JobEntry, Flaw> {
+    fn job(&mut self, fields: Mapping) -> Result<JobEntry, JobFlaw> {
         let fields = Value::Mapping(fields);
         let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
             let one = problem.path.get(&fields).and_then(Value::as_str);
@@ -218,18 +218,18 @@ impl ListReader {
             }
         })?;
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
-            return Err(Flaw::new(field, message));
+            return Err(JobFlaw::new(field, message));
         }
         let micros = |span: SimSpan| u128::from(span.as_micros());
         let copies = job.count.get();
         let latest = self.latest + micros(job.submit) + micros(job.every) * u128::from(copies - 1);
         if LATEST < latest {
-            return Err(Flaw::new("submit", "the jobs come over more than 100,000 years"));
+            return Err(JobFlaw::new("submit", "the jobs come over more than 100,000 years"));
         }
         if MOST_JOBS < self.total + u64::from(copies) {
-            return Err(Flaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
+            return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
-        self.names.take(&job).map_err(|message| Flaw::new("name", message))?;
+        self.names.take(&job).map_err(|message| JobFlaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
     }
@@ -249,7 +249,7 @@ impl ListReader {
     /// Checks what jobs say of each other.
     fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
-        let clash = |(number, message)| (number, Flaw::new("file", message).hint(ONE_SIZE));
+        let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
@@ -259,7 +259,7 @@ impl ListReader {
     }
 
     /// Returns the jobs that wait for what never ends: others that there are not, or each other.
-    fn never_due(&self) -> Vec<(usize, Flaw)> {
+    fn never_due(&self) -> Vec<(usize, JobFlaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
         // One behind the last stands for all that there are not. It waits for itself.
@@ -278,7 +278,7 @@ impl ListReader {
                 Some(name) => format!("there is no job `{name}`"),
                 None => "the job waits for itself, or for jobs that never come".to_owned(),
             };
-            (missing.is_none(), number, Flaw::new("after", message))
+            (missing.is_none(), number, JobFlaw::new("after", message))
         };
         let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
         // Causes before consequences.
@@ -287,7 +287,7 @@ impl ListReader {
     }
 
     /// Leaves out jobs that are broken, or ends with the first of them.
-    fn leave_out(&mut self, faults: Vec<(usize, Flaw)>) -> Result<(), TraceError> {
+    fn leave_out(&mut self, faults: Vec<(usize, JobFlaw)>) -> Result<(), TraceError> {
         let mut stays = vec![true; self.jobs.len()];
         for (number, fault) in faults {
             let error = self.error(self.places[number], Some(&self.jobs[number].name), fault);

@@ -2,7 +2,7 @@
 
 use super::file::{write_table, write_yaml};
 use super::record::Row;
-use crate::workload::format::{Contents, ConversionTarget, Format, Trace, TraceJob};
+use crate::workload::format::{ConversionTarget, Format, FormatContents, Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{FirstFew, Record, Records};
@@ -25,8 +25,8 @@ impl Format for JobTable {
         is_header(line)
     }
 
-    fn contents(&self) -> Contents {
-        Contents::List {
+    fn contents(&self) -> FormatContents {
+        FormatContents::List {
             read: |format, path, block, strictness| {
                 Trace::of_table(format, Records::open(path, strictness)?, path, block, strictness)
             },
@@ -48,8 +48,8 @@ impl Format for JobList {
         ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
     }
 
-    fn contents(&self) -> Contents {
-        Contents::List {
+    fn contents(&self) -> FormatContents {
+        FormatContents::List {
             read: |format, path, block, strictness| {
                 Trace::of_yaml(format, Records::open(path, strictness)?, path, block, strictness)
             },

@@ -8,12 +8,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::workload::format::{Contents, other};
+use crate::workload::format::{FormatContents, other};
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Jobs written out.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +118,7 @@ impl Source for ListSource {
             Self::File(JobFile { file, lenient }) => {
                 let path = file.find(site.folder);
                 let format = site.formats.recognise(&path)?;
-                let Contents::List { read, .. } = format.contents() else {
+                let FormatContents::List { read, .. } = format.contents() else {
                     return Err(other(&path, format, "a list of jobs"));
                 };
                 let list = read(format, &path, site.cluster.hdfs.block, Strictness::of(*lenient))?;
@@ -136,11 +136,11 @@ impl Source for ListSource {
         }
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<YamlProblem> {
         match self {
             Self::Listed(jobs) if jobs.is_empty() => {
                 let message = "there are no jobs: a run would end before it began";
-                vec![Problem::value(Path::default(), message)]
+                vec![YamlProblem::value(Path::default(), message)]
             }
             Self::Listed(_) | Self::File(_) => Vec::new(),
         }

@@ -4,14 +4,14 @@ use super::Mix;
 use super::arrivals::Arrivals;
 use crate::workload::jobs::{JobEntry, MOST_JOBS, cycle, in_order};
 use mumakil_base::units::SimSpan;
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// The most types that a mix may have: a family of jobs with the longest delays ends before time
 /// does.
 const MOST_TYPES: usize = 1_000;
 
 /// Returns the jobs of a mix, none if they cannot be drawn, and adds what is wrong with it.
-pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<Problem>) -> Vec<JobEntry> {
+pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<JobEntry> {
     check_types(mix, found);
     if found.is_empty() {
         check_shares(mix, found);
@@ -25,15 +25,15 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<Problem>) -> Vec<JobEnt
     let first = || jobs.iter().filter(|job| job.after.is_empty());
     if mix.said().is_none() && first().count() == Mix::MOST as usize {
         let message = format!("{} jobs and more are submitted within that time", Mix::MOST);
-        found.push(Problem::value(Path::of("duration"), message));
+        found.push(YamlProblem::value(Path::of("duration"), message));
     }
     if jobs.is_empty() {
         let message = "there are no jobs: a run would end before it began";
-        found.push(Problem::value(Path::default(), message));
+        found.push(YamlProblem::value(Path::default(), message));
     }
     if first().any(|job| job.submit == SimSpan::LONGEST) {
         let message = format!("jobs are submitted after {} and later", SimSpan::LONGEST);
-        found.push(Problem::value(Path::of("arrivals"), message));
+        found.push(YamlProblem::value(Path::of("arrivals"), message));
     }
     jobs
 }
@@ -44,16 +44,16 @@ fn of_type(name: &str) -> Path {
 }
 
 /// There are types, and `after` names such.
-fn check_types(mix: &Mix, found: &mut Vec<Problem>) {
+fn check_types(mix: &Mix, found: &mut Vec<YamlProblem>) {
     match mix.types.len() {
         0 => {
             let message = "a mix has at least one type of jobs";
-            found.push(Problem::value(Path::default(), message));
+            found.push(YamlProblem::value(Path::default(), message));
         }
         1..=MOST_TYPES => {}
         many => {
             let message = format!("{many} types are more than {MOST_TYPES}");
-            found.push(Problem::value(Path::of("types"), message));
+            found.push(YamlProblem::value(Path::of("types"), message));
         }
     }
     for (name, of) in &mix.types {
@@ -62,19 +62,19 @@ fn check_types(mix: &Mix, found: &mut Vec<Problem>) {
                 let message = format!("there is no type `{other}`");
                 let at = of_type(name).key("after").index(index);
                 let known = mix.types.keys().map(String::as_str);
-                found.push(Problem::value(at, message).nearest(other, known));
+                found.push(YamlProblem::value(at, message).nearest(other, known));
             }
         }
     }
 }
 
 /// Types that follow none share the jobs: all by counts, or all by weights.
-fn check_shares(mix: &Mix, found: &mut Vec<Problem>) {
+fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let firsts = || mix.types.iter().filter(|(_, of)| of.after.is_empty());
     let counted = firsts().find(|(_, of)| of.count.is_some());
     for (name, of) in &mix.types {
         let mut surplus = |field: &str, message| {
-            found.push(Problem::key(of_type(name).key(field), message));
+            found.push(YamlProblem::key(of_type(name).key(field), message));
         };
         if !of.after.is_empty() {
             let given = [("count", of.count.is_some()), ("weight", of.weight.is_some())];
@@ -90,7 +90,7 @@ fn check_shares(mix: &Mix, found: &mut Vec<Problem>) {
             }
             (None, None, Some((other, _))) => {
                 let message = format!("`{other}` has a `count`, and `{name}` has none");
-                found.push(Problem::value(of_type(name), message));
+                found.push(YamlProblem::value(of_type(name), message));
             }
             _ => {}
         }
@@ -101,15 +101,15 @@ fn check_shares(mix: &Mix, found: &mut Vec<Problem>) {
     });
     if !has_share && firsts().next().is_some() {
         let message = "every type has a `count` or a `weight` of 0";
-        found.push(Problem::value(Path::of("types"), message));
+        found.push(YamlProblem::value(Path::of("types"), message));
     }
 }
 
 /// Types follow each other without coming round, and each from one beginning.
-fn check_families(mix: &Mix, found: &mut Vec<Problem>) {
+fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
     let follows = mix.follows();
     let name = |place: usize| mix.types.get_index(place).map_or("", |(name, _)| name);
-    let after = |place, message| Problem::value(of_type(name(place)).key("after"), message);
+    let after = |place, message| YamlProblem::value(of_type(name(place)).key("after"), message);
     if let Some(round) = cycle(&follows) {
         let names: Vec<String> =
             round.iter().chain(round.first()).map(|&place| format!("`{}`", name(place))).collect();
@@ -135,13 +135,13 @@ fn check_families(mix: &Mix, found: &mut Vec<Problem>) {
 }
 
 /// Something says how many jobs there are, and they are not too many.
-fn check_number(mix: &Mix, found: &mut Vec<Problem>) {
+fn check_number(mix: &Mix, found: &mut Vec<YamlProblem>) {
     match (mix.said(), mix.duration) {
         (None, Some(_)) => {}
         (None, None) => {
             let message = "nothing says how many jobs there are: give `jobs`, `duration`, or each \
                            type a `count`";
-            found.push(Problem::value(Path::default(), message));
+            found.push(YamlProblem::value(Path::default(), message));
         }
         (Some(said), _) => check_said(mix, said, found),
     }
@@ -149,23 +149,23 @@ fn check_number(mix: &Mix, found: &mut Vec<Problem>) {
         let all: f64 = hours.iter().map(|weight| weight.get()).sum();
         if all == 0.0 || all.is_infinite() {
             let message = "the weights of the hours add up to a finite number above zero";
-            found.push(Problem::value(Path::of("arrivals.daily.hours"), message));
+            found.push(YamlProblem::value(Path::of("arrivals.daily.hours"), message));
         }
     }
 }
 
 /// There is a time for each of so many jobs, and those that follow them are not too many.
-fn check_said(mix: &Mix, said: u64, found: &mut Vec<Problem>) {
+fn check_said(mix: &Mix, said: u64, found: &mut Vec<YamlProblem>) {
     if let Arrivals::Times(times) = &mix.arrivals
         && (times.len() as u64) < said
     {
         let message = format!("there are {} times for {said} jobs", times.len());
-        found.push(Problem::value(Path::of("arrivals.times"), message));
+        found.push(YamlProblem::value(Path::of("arrivals.times"), message));
         return;
     }
     let followers = mix.types.values().filter(|of| !of.after.is_empty()).count() as u64;
     let all = said * (1 + followers);
     if u64::from(Mix::MOST) < said || MOST_JOBS < all {
-        found.push(Problem::value(Path::default(), format!("{all} jobs are too many")));
+        found.push(YamlProblem::value(Path::default(), format!("{all} jobs are too many")));
     }
 }

@@ -20,13 +20,13 @@ pub enum Names {
     /// All the same one.
     One(String),
     /// Each its own of several.
-    Several(Several),
+    Several(NameChoices),
 }
 
 /// Names of which each job gets one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Several {
+pub enum NameChoices {
     /// One after the other, and again from the first.
     InTurn(Vec<String>),
     /// Drawn by their weights.
@@ -40,20 +40,20 @@ impl Names {
     pub(super) fn get<R: Rng>(&self, number: u32, rng: &mut R) -> String {
         match self {
             Self::One(name) => name.clone(),
-            Self::Several(Several::InTurn(names)) => {
+            Self::Several(NameChoices::InTurn(names)) => {
                 names[(number as usize - 1) % names.len()].clone()
             }
-            Self::Several(Several::Weighted(names)) => {
+            Self::Several(NameChoices::Weighted(names)) => {
                 let place = pick(names.values().map(|weight| weight.get()), rng);
                 let (name, _) = names.get_index(place).expect("a place among the names");
                 name.clone()
             }
-            Self::Several(Several::Numbered(name)) => format!("{name}-{number}"),
+            Self::Several(NameChoices::Numbered(name)) => format!("{name}-{number}"),
         }
     }
 }
 
-impl Several {
+impl NameChoices {
     /// Returns what is wrong with the names, if something is.
     fn fault(&self) -> Option<&'static str> {
         match self {
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for Names {
                 Ok(Names::One(name.to_owned()))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Names, A::Error> {
-                let names = Several::deserialize(MapAccessDeserializer::new(map))?;
+                let names = NameChoices::deserialize(MapAccessDeserializer::new(map))?;
                 match names.fault() {
                     Some(fault) => Err(de::Error::custom(fault)),
                     None => Ok(Names::Several(names)),
@@ -114,7 +114,7 @@ impl JsonSchema for Names {
         "Names".into()
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let several = schemas.subschema_for::<Several>();
+        let several = schemas.subschema_for::<NameChoices>();
         json_schema!({ "title": EXPECTED, "anyOf": [{ "type": "string" }, several] })
     }
 }

@@ -25,7 +25,7 @@ pub enum RumenModel {
 }
 
 /// A job of which there is something to run.
-pub(super) struct Admitted<'a> {
+pub(super) struct RunnableJob<'a> {
     pub(super) job: &'a LoggedJob,
     /// When it was submitted, in the milliseconds of the trace.
     pub(super) submitted: u64,
@@ -33,16 +33,16 @@ pub(super) struct Admitted<'a> {
     pub(super) reduces: TaskCount,
     /// The maps that are logged, in the order of the file.
     pub(super) logged: Vec<&'a LoggedTask>,
-    pub(super) map_tasks: Numbered<'a>,
-    pub(super) reduce_tasks: Numbered<'a>,
+    pub(super) map_tasks: NumberedTasks<'a>,
+    pub(super) reduce_tasks: NumberedTasks<'a>,
     /// Whether more maps are logged than it has. In Mumak such a job fails when it is initialised.
     pub(super) is_unreadable: bool,
 }
 
 /// Tasks by the numbers in their ids.
-pub(super) type Numbered<'a> = FxHashMap<u32, &'a LoggedTask>;
+pub(super) type NumberedTasks<'a> = FxHashMap<u32, &'a LoggedTask>;
 
-impl<'a> Admitted<'a> {
+impl<'a> RunnableJob<'a> {
     /// Returns a job, unless it was killed or has no map.
     pub(super) fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
         let submitted = job.submitted().ok_or("no submitTime")?;
@@ -97,8 +97,8 @@ impl<'a> Admitted<'a> {
     }
 }
 
-fn numbered(tasks: &[LoggedTask]) -> Result<Numbered<'_>, String> {
-    let mut numbered = Numbered::default();
+fn numbered(tasks: &[LoggedTask]) -> Result<NumberedTasks<'_>, String> {
+    let mut numbered = NumberedTasks::default();
     for task in tasks.iter().filter(|task| task.task_type.is_some()) {
         if numbered.insert(number_of(&task.task_id)?, task).is_some() {
             return Err(format!("another task before {} has its number", task.task_id));

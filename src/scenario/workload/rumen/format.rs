@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use super::admitted::{Admitted, Numbered, RumenModel, map_time};
+use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::record::{self, LoggedJob};
 use super::source::reduce_times;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
-    Contents, ConversionTarget, Endings, ForeignJob, Format, HostFile, Trace, TraceJob,
+    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, Trace, TraceJob,
 };
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -34,8 +34,8 @@ impl Format for RumenJobs {
         name == "jobID"
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Jobs(Trace::of::<LoggedJob>)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Jobs(Trace::of::<LoggedJob>)
     }
 
     fn target(&self) -> Option<ConversionTarget> {
@@ -57,8 +57,8 @@ impl Format for RumenTopology {
         name == "children"
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Hosts(hosts_of)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Hosts(hosts_of)
     }
 }
 
@@ -115,8 +115,8 @@ impl ForeignJob for LoggedJob {
 /// Its submission is still the trace's: what counts from the first job is up to the caller.
 fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let model = RumenModel::Measured;
-    let Some(admitted) = Admitted::of(job, model)? else { return Ok(None) };
-    let Admitted { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
+    let Some(admitted) = RunnableJob::of(job, model)? else { return Ok(None) };
+    let RunnableJob { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
     let maps_ended = admitted.maps_ended();
     let map_tries = successes(map_tasks, maps.get());
     let reduce_tries = successes(reduce_tasks, reduces.get());
@@ -146,7 +146,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
 }
 
 /// Returns the attempt of each task with which it succeeded, if it is logged.
-fn successes<'a>(numbered: &Numbered<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
+fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
     let success = |number| {
         let attempts = &numbered.get(&number)?.attempts;
         attempts.iter().find(|attempt| attempt.result == Some(LoggedOutcome::Success))

@@ -12,7 +12,9 @@ use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::admitted::{Admitted, BACKWARDS, Numbered, RumenModel, id_of, map_time, number_of};
+use super::admitted::{
+    BACKWARDS, NumberedTasks, RumenModel, RunnableJob, id_of, map_time, number_of,
+};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use super::record::{LoggedCdf, LoggedJob};
 use crate::workload::hosts::Hosts;
@@ -175,7 +177,7 @@ impl LogReader<'_> {
         place: TextPlace,
         number: u64,
     ) -> Result<Option<JobEntry>, String> {
-        let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
+        let Some(admitted) = RunnableJob::of(job, self.model)? else { return Ok(None) };
         if self.order == SubmissionOrder::Jobs && admitted.submitted < self.latest {
             let earlier = self.latest - admitted.submitted;
             return Err(format!(
@@ -193,8 +195,8 @@ impl LogReader<'_> {
         Ok(Some(JobEntry { submit, ..self.entry(&admitted, number) }))
     }
 
-    fn entry(&self, admitted: &Admitted<'_>, number: u64) -> JobEntry {
-        let Admitted { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
+    fn entry(&self, admitted: &RunnableJob<'_>, number: u64) -> JobEntry {
+        let RunnableJob { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
         let is_mumak = self.model == RumenModel::Mumak;
         let split_of = |number: u32| {
             let task = if is_mumak {
@@ -317,7 +319,7 @@ const MOST_TRIES: usize = 1_000;
 
 /// Returns the attempts of a job's tasks of a kind.
 fn tasks(
-    numbered: &Numbered<'_>,
+    numbered: &NumberedTasks<'_>,
     count: u32,
     attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
 ) -> Vec<TracedTask> {

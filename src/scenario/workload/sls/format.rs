@@ -7,7 +7,7 @@ use super::jobs::{REDUCE_PRIORITY, entry, generated};
 use super::record::{SlsJob, SlsRack, SlsTask};
 use super::synth::Synth;
 use crate::workload::format::{
-    Contents, ConversionTarget, ForeignJob, Format, GeneratorSize, HostFile, Trace, TraceJob,
+    ConversionTarget, ForeignJob, Format, FormatContents, GeneratorSize, HostFile, Trace, TraceJob,
 };
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
@@ -35,8 +35,8 @@ impl Format for SlsJobs {
         name == "num.nodes" || name.starts_with("job.")
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Jobs(Trace::of::<SlsJob>)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Jobs(Trace::of::<SlsJob>)
     }
 
     fn target(&self) -> Option<ConversionTarget> {
@@ -58,8 +58,8 @@ impl Format for SlsNodes {
         name == "rack"
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Hosts(hosts_of)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Hosts(hosts_of)
     }
 }
 
@@ -72,9 +72,9 @@ impl Format for SlsSynth {
         name == "workloads"
     }
 
-    fn contents(&self) -> Contents {
+    fn contents(&self) -> FormatContents {
         let draw = |path: &Path, seed| generated(path, seed).map(|(found, _)| found.jobs);
-        Contents::Generator { draw, size }
+        FormatContents::Generator { draw, size }
     }
 }
 

@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::record::{SlsJob, SlsTask};
-use super::synth::{self, Amount, Synth, SynthClass, SynthSample, SynthTask, TimeSample};
+use super::synth::{self, Synth, SynthAmount, SynthClass, SynthSample, SynthTask, TimeSample};
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::JobEntry;
 use crate::workload::source::FoundJobs;
@@ -191,8 +191,11 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
     if let Some(tasks) = &class.tasks {
         return tasks.clone();
     }
-    let drawn =
-        |dist, Amount(mean), Amount(deviation)| SynthSample::Drawn { dist, mean, deviation };
+    let drawn = |dist, SynthAmount(mean), SynthAmount(deviation)| SynthSample::Drawn {
+        dist,
+        mean,
+        deviation,
+    };
     let task = |task_type: &str, count, time, memory| SynthTask {
         task_type: task_type.to_owned(),
         count,

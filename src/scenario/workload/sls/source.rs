@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::workload::jobs::JobEntry;
-    use crate::workload::testing::Ground;
+    use crate::workload::testing::WorkloadGround;
     use mumakil_base::units::{Bytes, Count, SimSpan};
     use mumakil_core::cluster::TrackerId;
     use mumakil_core::mapred::TaskTimes;
@@ -130,7 +130,7 @@ mod tests {
         {"job.id": "b", "job.start.ms": 1000, "job.tasks": []}"#;
 
     fn read(text: &str, options: &str) -> Result<FoundJobs, String> {
-        let ground = Ground::new(3, Bytes::from_mib(64));
+        let ground = WorkloadGround::new(3, Bytes::from_mib(64));
         fs::write(ground.folder.path().join("f"), text).unwrap();
         let mut sls: Sls = serde_yaml::from_str(&format!("{{file: f{options}}}")).unwrap();
         ground.found(|site| sls.jobs(site))

@@ -39,7 +39,7 @@ pub struct SynthWorkload {
     /// Its purpose.
     pub description: Option<String>,
     /// How often a job is of this workload, against the other workloads.
-    pub workload_weight: Amount,
+    pub workload_weight: SynthAmount,
     /// The queue.
     pub queue_name: Option<String>,
     /// The classes.
@@ -54,7 +54,7 @@ pub struct TimeSample {
     /// The instant, in seconds.
     pub time: u32,
     /// How often, against the other samples.
-    pub weight: Amount,
+    pub weight: SynthAmount,
 }
 
 /// A class of jobs. Each quantity of an older file is a mean (`avg`) and a deviation (`stddev`).
@@ -67,7 +67,7 @@ pub struct SynthClass {
     /// The user who submits its jobs.
     pub user_name: Option<String>,
     /// How often a job is of this class, against the other classes.
-    pub class_weight: Amount,
+    pub class_weight: SynthAmount,
 
     /// The kind of application, in newer files, as are the following.
     #[serde(rename = "type")]
@@ -84,29 +84,29 @@ pub struct SynthClass {
     pub params: Option<BTreeMap<String, String>>,
 
     /// How many maps, in older files, as are the following.
-    pub mtasks_avg: Amount,
-    pub mtasks_stddev: Amount,
-    pub rtasks_avg: Amount,
-    pub rtasks_stddev: Amount,
-    pub dur_avg: Amount,
-    pub dur_stddev: Amount,
-    pub mtime_avg: Amount,
-    pub mtime_stddev: Amount,
-    pub rtime_avg: Amount,
-    pub rtime_stddev: Amount,
-    pub map_max_memory_avg: Amount,
-    pub map_max_memory_stddev: Amount,
-    pub map_max_vcores_avg: Amount,
-    pub map_max_vcores_stddev: Amount,
-    pub reduce_max_memory_avg: Amount,
-    pub reduce_max_memory_stddev: Amount,
-    pub reduce_max_vcores_avg: Amount,
-    pub reduce_max_vcores_stddev: Amount,
+    pub mtasks_avg: SynthAmount,
+    pub mtasks_stddev: SynthAmount,
+    pub rtasks_avg: SynthAmount,
+    pub rtasks_stddev: SynthAmount,
+    pub dur_avg: SynthAmount,
+    pub dur_stddev: SynthAmount,
+    pub mtime_avg: SynthAmount,
+    pub mtime_stddev: SynthAmount,
+    pub rtime_avg: SynthAmount,
+    pub rtime_stddev: SynthAmount,
+    pub map_max_memory_avg: SynthAmount,
+    pub map_max_memory_stddev: SynthAmount,
+    pub map_max_vcores_avg: SynthAmount,
+    pub map_max_vcores_stddev: SynthAmount,
+    pub reduce_max_memory_avg: SynthAmount,
+    pub reduce_max_memory_stddev: SynthAmount,
+    pub reduce_max_vcores_avg: SynthAmount,
+    pub reduce_max_vcores_stddev: SynthAmount,
     pub map_execution_type: Option<String>,
     pub reduce_execution_type: Option<String>,
-    pub chance_of_reservation: Amount,
-    pub deadline_factor_avg: Amount,
-    pub deadline_factor_stddev: Amount,
+    pub chance_of_reservation: SynthAmount,
+    pub deadline_factor_avg: SynthAmount,
+    pub deadline_factor_stddev: SynthAmount,
 }
 
 /// The tasks of one kind that a job has.
@@ -190,9 +190,9 @@ impl<'de> Deserialize<'de> for SynthSample {
 
 /// A number that is not negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Amount(pub f64);
+pub struct SynthAmount(pub f64);
 
-impl<'de> Deserialize<'de> for Amount {
+impl<'de> Deserialize<'de> for SynthAmount {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(from)?;
         if 0.0 <= number {
@@ -240,12 +240,12 @@ mod tests {
         assert_eq!((synth.num_nodes, synth.nodes_per_rack, synth.num_jobs), (10, 4, 10));
         assert_eq!(
             synth.workloads[0].time_distribution[1],
-            TimeSample { time: 60, weight: Amount(0.0) }
+            TimeSample { time: 60, weight: SynthAmount(0.0) }
         );
         let class = &synth.workloads[0].job_classes[0];
-        assert_eq!((class.mtasks_avg, class.mtime_stddev), (Amount(5.0), Amount(2.0)));
-        assert_eq!(class.reduce_max_memory_avg, Amount(2_048.0));
-        assert_eq!(class.deadline_factor_avg, Amount(10.0));
+        assert_eq!((class.mtasks_avg, class.mtime_stddev), (SynthAmount(5.0), SynthAmount(2.0)));
+        assert_eq!(class.reduce_max_memory_avg, SynthAmount(2_048.0));
+        assert_eq!(class.deadline_factor_avg, SynthAmount(10.0));
         assert_eq!(class.tasks, None);
     }
 

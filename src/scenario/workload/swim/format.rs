@@ -5,7 +5,9 @@ use std::io;
 use super::record::{SwimJob, has_columns};
 use super::sizes::TaskCounts;
 use super::source::{map_rate, reduce_rate};
-use crate::workload::format::{Contents, ConversionTarget, ForeignJob, Format, Trace, TraceJob};
+use crate::workload::format::{
+    ConversionTarget, ForeignJob, Format, FormatContents, Trace, TraceJob,
+};
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 
@@ -25,8 +27,8 @@ impl Format for SwimJobs {
         has_columns(line)
     }
 
-    fn contents(&self) -> Contents {
-        Contents::Jobs(Trace::of::<SwimJob>)
+    fn contents(&self) -> FormatContents {
+        FormatContents::Jobs(Trace::of::<SwimJob>)
     }
 
     fn target(&self) -> Option<ConversionTarget> {

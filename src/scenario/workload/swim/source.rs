@@ -21,7 +21,7 @@ use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 use mumakil_core::cluster::NodeCount;
 use mumakil_core::mapred::SlotKind;
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
-use mumakil_yaml::{Path, Problem};
+use mumakil_yaml::{Path, YamlProblem};
 
 /// Jobs of a SWIM trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,10 +51,10 @@ pub struct Swim {
     /// Which jobs are taken, by their places in the trace, from 1. With this or `window`, times
     /// count from the first job that is taken.
     #[serde(default)]
-    pub jobs: Between<Count<1, 100_000_000>>,
+    pub jobs: SwimRange<Count<1, 100_000_000>>,
     /// Which jobs are taken, by their times in the trace; the end itself is not included.
     #[serde(default)]
-    pub window: Between<SimSpan>,
+    pub window: SwimRange<SimSpan>,
     /// Only jobs are taken that are as large as this.
     #[serde(default)]
     pub at_least: AtLeast,
@@ -88,7 +88,7 @@ pub enum Mapping {
 /// A part of what is in order: from one to another, or without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Between<T> {
+pub struct SwimRange<T> {
     /// The first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<T>,
@@ -97,13 +97,13 @@ pub struct Between<T> {
     pub to: Option<T>,
 }
 
-impl<T> Default for Between<T> {
+impl<T> Default for SwimRange<T> {
     fn default() -> Self {
         Self { from: None, to: None }
     }
 }
 
-impl<T: Copy + PartialOrd> Between<T> {
+impl<T: Copy + PartialOrd> SwimRange<T> {
     /// Returns whether it is only a part.
     fn is_part(&self) -> bool {
         self.from.is_some() || self.to.is_some()
@@ -209,7 +209,7 @@ impl Source for Swim {
         true
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<YamlProblem> {
         let at_a_load_of_0 = "at a load of 0 no job comes";
         let faults = [
             (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
@@ -223,7 +223,7 @@ impl Source for Swim {
             ),
         ];
         let wrong = faults.into_iter().filter(|(is_wrong, ..)| *is_wrong);
-        wrong.map(|(_, path, message)| Problem::value(Path::of(path), message)).collect()
+        wrong.map(|(_, path, message)| YamlProblem::value(Path::of(path), message)).collect()
     }
 }
 
@@ -355,7 +355,7 @@ mod tests {
 
     use super::*;
     use crate::workload::arrivals::Workload;
-    use crate::workload::testing::Ground;
+    use crate::workload::testing::WorkloadGround;
     use mumakil_core::cluster::{Hdfs, Placement, Topology};
 
     const TRACE: &str = "\
@@ -365,7 +365,7 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
 ";
 
     fn read(trace: &str, options: &str) -> Result<Vec<JobEntry>, String> {
-        let ground = Ground::new(10, Bytes::from_mib(128));
+        let ground = WorkloadGround::new(10, Bytes::from_mib(128));
         fs::write(ground.folder.path().join("t.tsv"), trace).unwrap();
         let options = format!("{{file: t.tsv{options}}}");
         let from = serde_yaml::Deserializer::from_str(&options);

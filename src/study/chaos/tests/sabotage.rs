@@ -17,7 +17,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_run::emulation::{Options, Prepared, rules};
 use mumakil_run::verify::VerifierRules;
-use mumakil_runtime::Cast;
+use mumakil_runtime::RunCores;
 use mumakil_scenario::{self as scenario, Registry};
 
 /// A way in which a core that is told `M` is wrong.
@@ -51,39 +51,39 @@ impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
 }
 
 /// Lets the JobTracker make a mistake.
-fn job_tracker<W: Mistake<ToJobTracker> + Default + 'static>(cast: Cast) -> Cast {
+fn job_tracker<W: Mistake<ToJobTracker> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistake = W::default();
-    Cast { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
+    RunCores { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
 }
 
 /// Lets the first TaskTracker make a mistake.
-fn first_tracker<W: Mistake<ToTracker> + Default + 'static>(mut cast: Cast) -> Cast {
+fn first_tracker<W: Mistake<ToTracker> + Default + 'static>(mut cast: RunCores) -> RunCores {
     let core = cast.trackers.remove(0);
     cast.trackers.insert(0, Box::new(Mistaken { core, mistake: W::default() }));
     cast
 }
 
 /// Lets the NameNode make a mistake, if there is one.
-fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: Cast) -> Cast {
+fn name_node<W: Mistake<ToNameNode> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistaken = |core| -> Box<dyn Core<Msg = ToNameNode>> {
         Box::new(Mistaken { core, mistake: W::default() })
     };
-    Cast { name_node: cast.name_node.map(mistaken), ..cast }
+    RunCores { name_node: cast.name_node.map(mistaken), ..cast }
 }
 
 /// Lets the outputs of maps be told wrongly, where anybody asks for them.
-fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: Cast) -> Cast {
+fn map_outputs<W: Mistake<ToMapOutputs> + Default + 'static>(cast: RunCores) -> RunCores {
     let mistaken = |core| -> Box<dyn Core<Msg = ToMapOutputs>> {
         Box::new(Mistaken { core, mistake: W::default() })
     };
-    Cast { map_outputs: cast.map_outputs.map(mistaken), ..cast }
+    RunCores { map_outputs: cast.map_outputs.map(mistaken), ..cast }
 }
 
 /// A mistake that can be planted, and how it is found.
 pub(super) struct Planted {
     pub(super) name: &'static str,
     /// Puts it into a cast.
-    pub(super) plant: fn(Cast) -> Cast,
+    pub(super) plant: fn(RunCores) -> RunCores,
     /// Words of a violation that it causes.
     pub(super) words: &'static str,
 }
@@ -507,7 +507,7 @@ until: 3h
 ";
 
 /// Returns what the checker finds, were no job allowed to be left.
-fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
+fn found_in(yaml: &str, recast: impl FnOnce(RunCores) -> RunCores) -> Vec<String> {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let rules = VerifierRules { cut_off: false, ..rules(&scenario) };
@@ -529,7 +529,7 @@ fn a_run_without_mistakes_passes_the_checker() {
 fn planted_mistakes_are_found() {
     for (plant, yaml, words) in [
         (
-            first_tracker::<SlotUsedTwice> as fn(Cast) -> Cast,
+            first_tracker::<SlotUsedTwice> as fn(RunCores) -> RunCores,
             TWO_JOBS,
             "which has 1 and held them all",
         ),

@@ -6,7 +6,7 @@ use num_traits::{One, Zero};
 use proptest::prelude::*;
 
 use super::super::FluidDiscipline::{Fsp, Gps, Ps, Srpt};
-use super::super::{Exact, FluidCourse, FluidDiscipline, FluidJob, Interval};
+use super::super::{FluidCourse, FluidDiscipline, FluidJob, Interval, Rational};
 use super::{finishes, ratio, single, weighing};
 
 prop_compose! {
@@ -74,16 +74,16 @@ proptest! {
         discipline in any_discipline(), jobs in any_jobs(),
     ) {
         let course = discipline.serve(&jobs).unwrap();
-        let mut left: Vec<Exact> = jobs.iter().map(|job| job.size.clone()).collect();
-        let mut last = Exact::zero();
+        let mut left: Vec<Rational> = jobs.iter().map(|job| job.size.clone()).collect();
+        let mut last = Rational::zero();
         for interval in &course.intervals {
             prop_assert!(last <= interval.from && interval.from < interval.to);
             let present = |number: &usize| is_present(*number, &jobs, &course, interval);
-            let usable: Exact = (0..jobs.len()).filter(present).map(|job| &jobs[job].most).sum();
-            prop_assert!(usable != Exact::zero());
-            prop_assert_eq!(interval.shares.iter().sum::<Exact>(), usable.min(Exact::one()));
+            let usable: Rational = (0..jobs.len()).filter(present).map(|job| &jobs[job].most).sum();
+            prop_assert!(usable != Rational::zero());
+            prop_assert_eq!(interval.shares.iter().sum::<Rational>(), usable.min(Rational::one()));
             for (number, share) in interval.shares.iter().enumerate() {
-                prop_assert!(Exact::zero() <= *share && *share <= jobs[number].most);
+                prop_assert!(Rational::zero() <= *share && *share <= jobs[number].most);
                 prop_assert!(share.is_zero() || present(&number));
                 left[number] -= share * (&interval.to - &interval.from);
             }
@@ -113,7 +113,7 @@ proptest! {
     #[test]
     fn under_srpt_a_job_waits_only_for_those_with_less_left(jobs in any_jobs()) {
         let course = Srpt.serve(&jobs).unwrap();
-        let mut left: Vec<Exact> = jobs.iter().map(|job| job.size.clone()).collect();
+        let mut left: Vec<Rational> = jobs.iter().map(|job| job.size.clone()).collect();
         for interval in &course.intervals {
             let before = left.clone();
             for (left, share) in left.iter_mut().zip(&interval.shares) {

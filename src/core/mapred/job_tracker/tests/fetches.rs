@@ -33,7 +33,7 @@ fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
     let (mut bench, _, reduces) = fetching();
     let until = bench.now + SimSpan::from_secs(60);
     let nodes = [TrackerId(0), TrackerId(1)].into();
-    let cut = Arc::new(Cut { from: bench.now, until, nodes });
+    let cut = Arc::new(NetworkCut { from: bench.now, until, nodes });
     bench.befall(ToMapOutputs::Cut(cut.clone()));
     // The second tracker is on the side of the maps' outputs, and nobody else is.
     for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
@@ -240,7 +240,7 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
     let mut bench = bench(hadoop());
     let cut = |from: u64, until: u64, nodes: &[u32]| {
         let [from, until] = [from, until].map(|secs| SimTime::from_micros(secs * 1_000_000));
-        Arc::new(Cut { from, until, nodes: nodes.iter().copied().map(TrackerId).collect() })
+        Arc::new(NetworkCut { from, until, nodes: nodes.iter().copied().map(TrackerId).collect() })
     };
     // Of the second and the third, which end at once, one is the last.
     let cuts = [cut(10, 30, &[0]), cut(20, 40, &[0, 1]), cut(25, 40, &[0])];

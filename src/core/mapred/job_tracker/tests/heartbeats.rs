@@ -125,7 +125,7 @@ impl Scheduler for Pushy {
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         let is_full = offer.free(SlotKind::Map) == 0;
-        let launched = offer.launch_map(JobId(0), Reach::Any, Reason::Other("pushy"));
+        let launched = offer.launch_map(JobId(0), MapReach::Any, Reason::Other("pushy"));
         let launched = launched.expect("the job has maps for all").attempt;
         if is_full {
             let victim = offer.view().reports(offer.tracker())[0].attempt;
@@ -178,9 +178,9 @@ impl Scheduler for Ticking {
 }
 
 /// Holds back its job so many times over.
-struct Holding(u32);
+struct SlotStanding(u32);
 
-impl Scheduler for Holding {
+impl Scheduler for SlotStanding {
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         (0..self.0).for_each(|_| say(JobId(0), SlotKind::Map, Reason::JobLimit));
     }
@@ -193,7 +193,7 @@ impl Scheduler for Holding {
 #[test]
 fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
     for (jobs, asked) in [(99, 40), (250, 20), (500, 8), (9_000, 4)] {
-        let mut bench = bench_under(Box::new(Holding(jobs)), hadoop());
+        let mut bench = bench_under(Box::new(SlotStanding(jobs)), hadoop());
         bench.tracker.keep_refusals();
         bench.submit(job(0, 9, 0));
         for beat in 0..40 {

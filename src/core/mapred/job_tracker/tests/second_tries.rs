@@ -5,7 +5,7 @@ use super::*;
 /// Four maps run: two on the first tracker, which are almost done, and two on the second, which are
 /// not. The third gets second attempts of these two.
 fn race(reduces: u32) -> (Bench, [AttemptId; 2], [AttemptId; 2]) {
-    let by = Rule::Hadoop020(Behind::default());
+    let by = Rule::Hadoop020(Hadoop020Options::default());
     let mut bench = bench(Hadoop { speculation: Speculation::By(by), ..hadoop() });
     bench.everybody_joins().at(10).submit(job(0, 4, reduces));
     let fast = maps(&launches(&bench.at(11).beat_and_receive(0, &[])));
@@ -47,7 +47,7 @@ fn slow_maps_get_a_second_attempt_on_another_node() {
 
 #[test]
 fn before_a_minute_has_passed_nothing_is_slow() {
-    let by = Rule::Hadoop020(Behind::default());
+    let by = Rule::Hadoop020(Hadoop020Options::default());
     let mut bench = bench(Hadoop { speculation: Speculation::By(by), ..hadoop() });
     bench.everybody_joins().at(10).submit(job(0, 4, 0));
     let fast = maps(&launches(&bench.at(11).beat_and_receive(0, &[])));

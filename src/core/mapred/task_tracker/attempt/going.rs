@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::{Attempt, Next};
+use super::{Attempt, AttemptStep};
 use crate::cluster::{Demand, Speeds};
 use crate::mapred::cost::{NodeResource, PhaseEffort};
 use crate::mapred::event::AttemptState;
@@ -30,7 +30,7 @@ pub(super) struct AttemptFlow {
 
 /// The fetching of a reduce. Amounts are told in time of undisturbed fetching.
 #[derive(Debug)]
-pub(super) struct Gathering {
+pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
     sort: PhaseEffort,
     /// The amount fetched by the instant `since`, if the shuffle shares nothing.
@@ -48,7 +48,7 @@ pub(super) struct Gathering {
 
 impl Attempt {
     /// Goes on with what is left of the phase, after `wait`.
-    pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> Next {
+    pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
         match self.phase {
             AttemptPhase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
             AttemptPhase::Shuffle => self.fetch_the_rest(now),
@@ -65,18 +65,24 @@ impl Attempt {
     }
 
     /// Goes on with a part of the phase. One that shares waits first, then it begins.
-    fn go_on_with(&mut self, now: SimTime, wait: SimSpan, part: SimSpan, shares: bool) -> Next {
+    fn go_on_with(
+        &mut self,
+        now: SimTime,
+        wait: SimSpan,
+        part: SimSpan,
+        shares: bool,
+    ) -> AttemptStep {
         let begins = now + wait;
         if !shares {
             let pace = self.own_pace();
             self.course.go_on(begins, part, pace);
-            Next::After(wait + at_pace(part, pace))
+            AttemptStep::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
             self.course.go_on(begins, part, 0.0);
-            Next::Flow
+            AttemptStep::Flow
         } else {
             self.course.go_on(begins, SimSpan::ZERO, 1.0);
-            Next::After(wait)
+            AttemptStep::After(wait)
         }
     }
 
@@ -113,7 +119,11 @@ impl Attempt {
     }
 
     /// Goes on at the pace that its node has now.
-    pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Arc<Speeds>) -> Next {
+    pub(in super::super) fn take_speeds(
+        &mut self,
+        now: SimTime,
+        speeds: Arc<Speeds>,
+    ) -> AttemptStep {
         let was = self.speeds();
         self.speeds = Some(speeds);
         let is_running = self.state == AttemptState::Running;
@@ -125,12 +135,12 @@ impl Attempt {
                 if is_running && self.timer.is_some() {
                     self.fetch_the_rest(now)
                 } else {
-                    Next::Nothing
+                    AttemptStep::Nothing
                 }
             }
             // Its timer is no part of the work.
-            AttemptPhase::Commit => Next::Nothing,
-            _ if !is_running || self.flow.is_some() || self.timer.is_none() => Next::Nothing,
+            AttemptPhase::Commit => AttemptStep::Nothing,
+            _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
             _ => {
                 self.course.settle(now);
                 self.course.set_pace(self.own_pace());
@@ -169,19 +179,19 @@ impl Attempt {
     }
 
     /// Goes on at the rate that its flow has now.
-    pub(in super::super) fn take_rate(&mut self, now: SimTime, rate: f64) -> Next {
-        let Some(flow) = &self.flow else { return Next::Nothing };
+    pub(in super::super) fn take_rate(&mut self, now: SimTime, rate: f64) -> AttemptStep {
+        let Some(flow) = &self.flow else { return AttemptStep::Nothing };
         self.course.settle(now);
         self.course.set_pace(rate / flow.alone);
         self.flow_ends()
     }
 
-    fn flow_ends(&self) -> Next {
+    fn flow_ends(&self) -> AttemptStep {
         self.ends_after(SimSpan::ZERO)
     }
 
-    fn ends_after(&self, wait: SimSpan) -> Next {
-        self.course.lasts().map_or(Next::Nothing, |lasts| Next::After(wait + lasts))
+    fn ends_after(&self, wait: SimSpan) -> AttemptStep {
+        self.course.lasts().map_or(AttemptStep::Nothing, |lasts| AttemptStep::After(wait + lasts))
     }
 
     // ---- shuffles ----
@@ -202,18 +212,18 @@ impl Attempt {
         mut maps: MapsDone,
         missing: &[Missing],
         poll: SimSpan,
-    ) -> Next {
+    ) -> AttemptStep {
         if !self.fetches() {
-            return Next::Nothing;
+            return AttemptStep::Nothing;
         }
         let (all, asks) =
             (self.span_of(AttemptPhase::Shuffle), next_poll(self.phase_began, now, poll));
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
-        let misses = |it: &Gathering| !missing.is_empty() || it.missing.is_some();
+        let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.gathering.as_deref().is_some_and(misses);
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
-        let Some(gathering) = &mut self.gathering else { return Next::Nothing };
+        let Some(gathering) = &mut self.gathering else { return AttemptStep::Nothing };
         if misses_some {
             let unfetched = gathering.missing.get_or_insert_default();
             unfetched.hear(asks, maps.job, missing, fetched);
@@ -230,7 +240,7 @@ impl Attempt {
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
         if is_complete && gathering.is_complete {
-            return Next::Nothing;
+            return AttemptStep::Nothing;
         }
         gathering.known = maps.done;
         if is_running {
@@ -245,13 +255,13 @@ impl Attempt {
             let next = self.go_on(now, asks.max(self.course.since()) - now);
             self.pass(now, next)
         } else {
-            Next::Nothing
+            AttemptStep::Nothing
         }
     }
 
     /// Returns whether it can only go on once it hears of more maps that have ended.
     pub(super) fn waits_for_maps(&self) -> bool {
-        let is_complete = |it: &Gathering| it.is_complete;
+        let is_complete = |it: &ReduceFetching| it.is_complete;
         self.phase == AttemptPhase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
     }
 
@@ -300,8 +310,8 @@ impl Attempt {
 
     /// Fetches the outputs that are there, as a flow; ends the shuffle if these are all. Outputs that come while
     /// a flow is under way join it at once, and do not wait for the child's next poll.
-    fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
-        let Some(gathering) = &self.gathering else { return Next::Nothing };
+    fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> AttemptStep {
+        let Some(gathering) = &self.gathering else { return AttemptStep::Nothing };
         let there = gathering.available.saturating_sub(self.course.done());
         if self.flow.is_some() {
             self.course.go_on(now, there, self.course.pace());
@@ -310,26 +320,26 @@ impl Attempt {
         if there.is_zero() && !gathering.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
-            return Next::Nothing;
+            return AttemptStep::Nothing;
         }
         self.go_on_with(now, wait, there, !there.is_zero())
     }
 
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
-    fn fetch_the_rest(&mut self, now: SimTime) -> Next {
+    fn fetch_the_rest(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
-        let Some(Gathering { is_complete: true, done, since, .. }) = self.gathering.as_deref()
+        let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.gathering.as_deref()
         else {
-            return Next::Nothing;
+            return AttemptStep::Nothing;
         };
         self.course.go_on(*since, self.course.left(), 1.0);
         let left = all.saturating_sub(*done);
-        Next::After(since.saturating_since(now) + at_pace(left, self.speeds().network))
+        AttemptStep::After(since.saturating_since(now) + at_pace(left, self.speeds().network))
     }
 }
 
-impl Gathering {
+impl ReduceFetching {
     /// Returns one of which nothing is done.
     pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort) -> Self {
         Self {

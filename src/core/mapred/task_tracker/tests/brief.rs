@@ -9,7 +9,7 @@ fn brief(change: impl FnOnce(&mut Hadoop)) -> Bench {
 }
 
 /// The same, on which these attempts end badly.
-fn brief_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
+fn brief_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<PlannedFailure>) -> Bench {
     let mut bench = tracker_with(change, dooms);
     bench.tracker.pulse.manner.is_brief = true;
     bench.until(secs(0));

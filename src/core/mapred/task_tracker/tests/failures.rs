@@ -3,11 +3,18 @@
 use super::*;
 
 /// Lets all attempts end badly.
-pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<Doom> {
+pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<PlannedFailure> {
     let at_progress = Some(Fraction::of(at_progress));
     let share = Fraction::of(1.0);
-    let doom =
-        Doom { how, share, at_progress, nodes: None, jobs: None, kind: None, memory_above: None };
+    let doom = PlannedFailure {
+        how,
+        share,
+        at_progress,
+        nodes: None,
+        jobs: None,
+        kind: None,
+        memory_above: None,
+    };
     vec![doom]
 }
 
@@ -86,7 +93,7 @@ fn who_takes_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
     let doom = |mib| {
         let memory_above = Some(Bytes::from_mib(mib));
         let [doom] = all(DoomKind::OutOfMemory, 0.0).try_into().unwrap();
-        vec![Doom { memory_above, ..doom }]
+        vec![PlannedFailure { memory_above, ..doom }]
     };
     let end = |mib| {
         let mut bench = tracker_with(|_| {}, doom(mib));

@@ -86,7 +86,7 @@ fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
 
 #[test]
 fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
-    let manner = Manner { asks_outputs: true, ..Manner::default() };
+    let manner = HeartbeatManner { asks_outputs: true, ..HeartbeatManner::default() };
     let mut bench = tracker_of(|_| {}, Vec::new(), manner);
     bench.reduces = 1;
     let launch = bench.launch(reduce(0));
@@ -119,7 +119,7 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
 
 #[test]
 fn what_an_answer_ends_calls_for_no_heartbeat_before_all_of_the_answer_is_known() {
-    let manner = Manner { asks_outputs: true, ..Manner::default() };
+    let manner = HeartbeatManner { asks_outputs: true, ..HeartbeatManner::default() };
     let mut bench = tracker_of(|hadoop| hadoop.out_of_band = true, Vec::new(), manner);
     bench.reduces = 1;
     let launches = [map(0), reduce(0)].map(|attempt| bench.launch(attempt)).to_vec();

@@ -15,13 +15,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::division::{Division, Mark, mark};
+use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome, VirtualTurn};
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that has whole slots.
 #[derive(Debug)]
-struct Dealt {
+struct DealtJob {
     turn: VirtualTurn,
     size: Size,
     /// The place of its weight among all.
@@ -46,7 +46,7 @@ enum DealingStage {
 
 /// The hungry jobs of a weight.
 #[derive(Debug)]
-struct Level {
+struct WeightLevel {
     weight: f64,
     jobs: f64,
     /// The slots that each of them has at least.
@@ -58,13 +58,13 @@ struct Level {
 pub(in crate::scheduler::hfsp) struct Dealing {
     now: f64,
     /// Those that were looked at, in turn, and how many were not.
-    jobs: Vec<Dealt>,
+    jobs: Vec<DealtJob>,
     unseen: usize,
     division: Division,
     /// By the bits of the weight.
-    levels: Vec<Level>,
+    levels: Vec<WeightLevel>,
     /// When jobs end; the first is right, others may have other ends by now.
-    ends: BinaryHeap<Reverse<Mark>>,
+    ends: BinaryHeap<Reverse<OrderedBits>>,
     /// Those that are hungry, in turn, and some that were.
     line: Vec<usize>,
     /// How many of them have one slot more than their level, and up to where in the line.
@@ -74,7 +74,7 @@ pub(in crate::scheduler::hfsp) struct Dealing {
 
 impl Dealing {
     pub(super) fn new(cluster: &VirtualCluster) -> Self {
-        let level = |(weight, jobs): (&u64, &u32)| Level {
+        let level = |(weight, jobs): (&u64, &u32)| WeightLevel {
             weight: f64::from_bits(*weight),
             jobs: f64::from(*jobs),
             slots: 0.0,
@@ -209,7 +209,7 @@ impl Dealing {
         let of = self.levels.binary_search_by_key(&weight, |level| level.weight.to_bits()).ok()?;
         let (left, slots, end, stage) = (job.left, 0.0, f64::INFINITY, DealingStage::Hungry);
         let place = self.jobs.len();
-        self.jobs.push(Dealt { turn, size, of, left, slots, end, stage });
+        self.jobs.push(DealtJob { turn, size, of, left, slots, end, stage });
         self.line.push(place);
         self.unseen -= 1;
         Some(place)
@@ -229,14 +229,14 @@ impl Dealing {
     }
 }
 
-impl Level {
+impl WeightLevel {
     /// Returns the whole part of a job's share; one that is whole but for rounding is whole.
     fn part_of(&self, division: &Division) -> f64 {
         (self.weight * division.ratio() + 1e-9).floor()
     }
 }
 
-impl Dealt {
+impl DealtJob {
     fn is_hungry(&self) -> bool {
         step();
         self.stage == DealingStage::Hungry

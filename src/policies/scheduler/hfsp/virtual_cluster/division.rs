@@ -9,7 +9,7 @@ use mumakil_core::mapred::step;
 
 /// The bits of a number, which for those that are not negative have the order of the numbers, and the
 /// place of a job.
-pub(super) type Mark = (u64, usize);
+pub(super) type OrderedBits = (u64, usize);
 
 /// The slots that are divided, and by whom.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ pub(super) struct Division {
     /// The weight of the jobs that divide them.
     pub(super) weight: f64,
     /// The ratios at which jobs have all that they can use, the highest first.
-    needs: Vec<Mark>,
+    needs: Vec<OrderedBits>,
 }
 
-pub(super) fn mark(number: f64, place: usize) -> Mark {
+pub(super) fn mark(number: f64, place: usize) -> OrderedBits {
     step();
     (number.to_bits(), place)
 }

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::division::{Division, Mark, mark};
+use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome};
 use mumakil_core::mapred::{JobId, step};
 
@@ -39,8 +39,8 @@ pub(super) struct Sharing {
     division: Division,
     /// The sum of the ratio over time.
     common: f64,
-    steady: BinaryHeap<Reverse<Mark>>,
-    shared: BinaryHeap<Reverse<Mark>>,
+    steady: BinaryHeap<Reverse<OrderedBits>>,
+    shared: BinaryHeap<Reverse<OrderedBits>>,
 }
 
 impl Sharer {

@@ -76,7 +76,7 @@ impl<'de, O: Deserialize<'de>> Deserialize<'de> for WithReduces<O> {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WithReduces<O>, A::Error> {
                 let mut reduces = ReducesSpec::default();
-                let rest = Rest { map, reduces: &mut reduces };
+                let rest = OtherKeys { map, reduces: &mut reduces };
                 let own = O::deserialize(MapAccessDeserializer::new(rest))?;
                 Ok(WithReduces { own, reduces })
             }
@@ -86,12 +86,12 @@ impl<'de, O: Deserialize<'de>> Deserialize<'de> for WithReduces<O> {
 }
 
 /// A mapping without the keys of the part, whose values are put where they belong.
-struct Rest<'r, A> {
+struct OtherKeys<'r, A> {
     map: A,
     reduces: &'r mut ReducesSpec,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherKeys<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -101,7 +101,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
         let Self { map, reduces } = self;
         let mut seed = seed;
         loop {
-            let Some(key) = map.next_key_seed(Sorted(seed))? else { return Ok(None) };
+            let Some(key) = map.next_key_seed(SortedKeys(seed))? else { return Ok(None) };
             let (field, for_next) = match key {
                 ReduceKey::Own(key) => return Ok(Some(key)),
                 ReduceKey::OfPart(field, seed) => (field, seed),
@@ -134,9 +134,9 @@ enum ReduceKey<V, K> {
 }
 
 /// Reads a key, and says whose it is.
-struct Sorted<K>(K);
+struct SortedKeys<K>(K);
 
-impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Sorted<K> {
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
     type Value = ReduceKey<K::Value, K>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
