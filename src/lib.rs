@@ -70,7 +70,7 @@
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
 //! | [`explain`] | a job's time, split into parts that add up, and who held what it waited for |
-//! | [`parting`] | where two runs of the same jobs part, and what came of it |
+//! | [`first_difference`] | where two runs of the same jobs part, and what came of it |
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
@@ -86,7 +86,7 @@ pub use mumakil_base::{dense, disk, files, nearest, random, statistics, text_for
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};
-pub use mumakil_results::{expect, explain, numbers_as_text, parting, table, tables};
+pub use mumakil_results::{expect, explain, first_difference, numbers_as_text, table, tables};
 pub use mumakil_run::{emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};

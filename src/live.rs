@@ -5,10 +5,10 @@
 //! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. An
 //! `outlook` shows the two futures of a deed.
 
-pub mod deed;
 pub mod gate;
 mod holdings;
-mod outlook;
 pub mod picture;
 pub mod server;
 pub mod session;
+pub mod user_action;
+mod what_if;

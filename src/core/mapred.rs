@@ -27,6 +27,7 @@
 mod cost;
 mod event;
 mod fabric;
+mod fault_injector;
 mod hadoop;
 mod heartbeat;
 mod holders;
@@ -39,7 +40,6 @@ mod map_cache;
 mod map_outputs;
 mod message;
 mod name_node;
-mod nature;
 mod outbox;
 mod reason;
 mod refusals;
@@ -50,7 +50,7 @@ mod speculation;
 mod stall;
 mod task_tracker;
 mod traced;
-mod truth;
+mod true_durations;
 mod unfetched;
 
 pub use cost::{
@@ -62,6 +62,7 @@ pub use event::{
     Outcome, PhaseTimes, Role, SlotCounts, TrackerFact, WorldFact,
 };
 pub use fabric::Fabric;
+pub use fault_injector::{FaultInjector, Mishap, MishapHarm, MishapRhythm};
 pub use hadoop::{
     AutoSpan, Behaviour, CommitPending, Draws, FailedMaps, Hadoop, HadoopLine, HeartbeatGrowth,
     IntervalFuzz, LaunchExpiry, Recovery,
@@ -83,7 +84,6 @@ pub use message::{
     ToTracker,
 };
 pub use name_node::{NameNode, ReplicationUpkeep};
-pub use nature::{FaultInjector, Mishap, MishapHarm, MishapRhythm};
 pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
 pub use reason::{Reason, ReasonNumbers, SlotShare, SlotStanding};
 pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
@@ -101,6 +101,6 @@ pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Spe
 pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
 pub use task_tracker::{HeartbeatManner, TaskTracker};
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
-pub use truth::TrueDurations;
+pub use true_durations::TrueDurations;
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -34,9 +34,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use super::deed::UserAction;
 use super::gate::{LiveStep, Speed};
 use super::session::{Session, SessionRefusal, TwoFutures};
+use super::user_action::UserAction;
 use crate::units::{SimSpan, SimTime};
 
 /// The largest body of a command, in bytes.

@@ -17,11 +17,11 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::deed::{TimedDeed, UserAction, before, with};
 use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
 use super::holdings::AskedPolicy;
-use super::outlook::{WhatIfRow, WhatIfs};
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
+use super::user_action::{TimedDeed, UserAction, before, with};
+use super::what_if::{WhatIfRow, WhatIfs};
 use crate::emulation::{Prepared, WrapPolicy};
 use crate::mapred::Event;
 use crate::record::RunPast;

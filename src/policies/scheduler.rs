@@ -9,9 +9,9 @@ mod growth;
 mod hfsp;
 mod modified_fair;
 mod naive;
-pub mod part;
+pub mod shared;
 #[cfg(test)]
-mod telling;
+mod truthfulness;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};

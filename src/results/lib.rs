@@ -7,6 +7,6 @@
 
 pub mod expect;
 pub mod explain;
-pub mod parting;
+pub mod first_difference;
 pub mod tables;
 mod worded;

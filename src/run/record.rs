@@ -25,7 +25,6 @@ use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Event, Precedence, StopReason};
 
 mod alone;
-mod beats;
 mod books;
 mod chains;
 mod channel;
@@ -33,6 +32,7 @@ mod decisions;
 mod events;
 mod faults;
 mod hdr;
+mod heartbeats;
 mod histograms;
 mod incident;
 mod jobs;
@@ -46,11 +46,11 @@ mod timeline;
 mod waste;
 
 pub use alone::alone_table;
-pub use beats::AlikeHeartbeats;
 pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotShift};
 pub use chains::chains_table;
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
+pub use heartbeats::AlikeHeartbeats;
 pub use histograms::tame;
 pub use past::RunPast;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};

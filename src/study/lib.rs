@@ -27,21 +27,23 @@ pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet,
 };
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
-pub use plan::bring::{BringError, BroughtFiles};
+pub use plan::brought_files::{BringError, BroughtFiles};
 pub use plan::compared::ComparedWith;
-pub use plan::named::NamedFile;
+pub use plan::manifest::{SheetAxis, SheetCell, StudyManifest, read_sheet};
+pub use plan::named_files::NamedFile;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
 pub use plan::search::{BoundSearch, Search};
-pub use plan::sheet::{SheetAxis, SheetCell, StudyManifest, read_sheet};
 pub use plan::spec::{Study, schema};
-pub use run::doubts::RunWarnings;
 pub use run::failed;
 pub use run::forecast::Forecast;
+pub use run::run_warnings::RunWarnings;
 pub use run::shared_runs::SharedRuns;
 pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
 pub use run::work::{NextRun, RunEffort, Shard, WorkStep};
-pub use watch::at_work::{ALONE, LifeSign, signs, take_over, write_sign};
-pub use watch::life::{EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState};
+pub use watch::life_sign::{
+    EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState,
+};
 pub use watch::pace::{StudyPace, rate, rest_s};
+pub use watch::sign_files::{ALONE, LifeSign, signs, take_over, write_sign};
 pub use watch::status::{Failed, Running, Status, StudyProcess};

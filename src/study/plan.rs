@@ -5,11 +5,11 @@
 //! says what it is by `sheet` and `resolved`, and has the files (`bring`).
 
 pub(crate) mod axes;
-pub(crate) mod bring;
+pub(crate) mod brought_files;
 pub(crate) mod compared;
-pub(crate) mod named;
+pub(crate) mod manifest;
+pub(crate) mod named_files;
 pub(crate) mod resolved;
 pub(crate) mod runs;
 pub(crate) mod search;
-pub(crate) mod sheet;
 pub(crate) mod spec;

@@ -4,9 +4,9 @@
 //! nobody else has (`shared_runs`). Failures are noted (`failed`), and so are warnings (`doubts`). A few
 //! runs tell how long all will take (`forecast`).
 
-pub(crate) mod doubts;
 pub mod failed;
 pub(crate) mod forecast;
+pub(crate) mod run_warnings;
 pub(crate) mod shared_runs;
 pub(crate) mod store;
 pub(crate) mod work;

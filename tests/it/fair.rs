@@ -7,7 +7,7 @@ use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::Locality;
 use mumakil::output::results::RunResults;
 use mumakil::scenario::{self, Registry};
-use mumakil::scheduler::part::share::{Claim, max_min};
+use mumakil::scheduler::shared::share::{Claim, max_min};
 use mumakil::tables::{AttemptKind, AttemptRow, SlotsRow};
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -10,9 +10,9 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
+use crate::first_difference::{ChangedJob, FirstDifference, GivenSlot, changed_jobs, other_jobs};
 use crate::output::results::RunResults;
 use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
-use crate::parting::{ChangedJob, FirstDifference, GivenSlot, changed_jobs, other_jobs};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, grouped};
 

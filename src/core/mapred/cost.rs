@@ -7,15 +7,15 @@
 //! shared, a plan says how long each part takes alone and what it uses; how long it takes among
 //! others is for the [`Fabric`](super::Fabric) to tell.
 
-mod doom;
+mod contended_resources;
 mod effort;
-mod shared;
+mod planned_failure;
 
 use std::sync::Arc;
 
-pub use self::doom::{DoomKind, FailurePoint, PlannedFailure};
+pub use self::contended_resources::ContendedResources;
 pub use self::effort::{EffortPart, NodeResource, PhaseEffort};
-pub use self::shared::ContendedResources;
+pub use self::planned_failure::{DoomKind, FailurePoint, PlannedFailure};
 use crate::cluster::{Demand, Node, ReadRates, Topology, TrackerId};
 use crate::mapred::event::Role;
 use crate::mapred::hadoop::{CommitPending, Hadoop};
@@ -315,7 +315,7 @@ impl Costs {
     }
 
     fn breaks(&self, launch: &LaunchOrder, tracker: TrackerId) -> Option<FailurePoint> {
-        doom::strike(&self.dooms, self.seed, launch, tracker)
+        planned_failure::strike(&self.dooms, self.seed, launch, tracker)
     }
 }
 

@@ -20,8 +20,8 @@ mod fetches;
 mod jobs;
 mod launches;
 mod recovery;
-mod rest;
 mod second_tries;
+mod standstill;
 mod trackers;
 
 use std::collections::{BTreeSet, VecDeque};

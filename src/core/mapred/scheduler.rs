@@ -36,7 +36,7 @@ use crate::mapred::locality::Locality;
 use crate::mapred::map_cache::MapReach;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotStanding};
-use crate::mapred::truth::TrueDurations;
+use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// A scheduling policy at work.

@@ -8,9 +8,9 @@
 //! Invariant: what attempts hold is never more than the slots of their kind.
 
 mod attempt;
-mod course;
+mod heartbeats;
 mod memory;
-mod pulse;
+mod phase_progress;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +18,8 @@ use std::mem::offset_of;
 use std::sync::Arc;
 
 use self::attempt::{Attempt, AttemptStep};
+use self::heartbeats::HeartbeatState;
 use self::memory::Memory;
-use self::pulse::HeartbeatState;
 use crate::cluster::{Demand, Node, PerSlot, SlotKind, Speeds, TrackerId};
 use crate::mapred::cost::{ContendedResources, Costs};
 use crate::mapred::event::{AttemptFact, AttemptState, Fact, Incident, Outcome, TrackerFact};

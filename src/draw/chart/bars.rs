@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{Hatches, colour, outlined};
 use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{Coordinate, joined, tip};
 
 /// How the bars of a group stand.

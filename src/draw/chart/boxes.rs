@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{Hatches, SeriesLook, colour, outlined};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{Coordinate, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::sheet::{ChartSheet, PlotArea};
+use super::drawing::{ChartSheet, PlotArea};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, width, wrap};
 
 /// Slanted labels are cut at this length.
@@ -112,7 +112,7 @@ impl ChartSheet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sheet::Caption;
+    use super::super::drawing::Caption;
     use super::*;
 
     const AREA: PlotArea = PlotArea { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };

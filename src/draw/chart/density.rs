@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use maud::html;
 
+use super::drawing::{Caption, ChartSheet, Drawing};
 use super::gantt::{BAR_SIGN, BarOwner, owner_keys};
 use super::lanes::{GanttRow, Lanes};
 use super::palette::few_colour;
 use super::scale::{ChartAxis, Extent};
-use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::tip;
 use super::timed::WholeTimes;
 use super::unit::AxisUnit;

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, stairs, thin};
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{SeriesLook, colour, marker, stroke};
 use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
 use super::unit::AxisUnit;
 

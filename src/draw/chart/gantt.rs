@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
+use super::drawing::{Caption, ChartSheet, Drawing};
 use super::lanes::{GanttRow, Lanes, part};
 use super::legend::LegendKey;
 use super::palette::{SeriesLook, few_colour};
 use super::scale::{ChartAxis, Extent};
-use super::sheet::{Caption, ChartSheet, Drawing};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
 

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::drawing::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
 use super::palette::shade;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::sheet::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
 
 /// Names of rows are cut at this length.

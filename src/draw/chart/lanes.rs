@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::drawing::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::scale::AxisScale;
-use super::sheet::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::text::{Coordinate, SIZE, clean, shorten, width};
 
 /// How high all lanes together are where they are many.

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
 use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{Coordinate, tip};
 
 /// A marker every so many points at most leaves the line visible.

@@ -7,10 +7,10 @@ use hdrhistogram::Histogram;
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::tip;
 use mumakil_base::units::tell::significant;
 

@@ -7,10 +7,10 @@
 use maud::{Markup, html};
 
 use super::category::Groups;
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{colour, marker};
 use super::scale::{AxisScale, ChartAxis, Extent, is_number};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::text::{Coordinate, tip};
 use super::unit::AxisUnit;
 

@@ -10,10 +10,10 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::curve::{Dot, path, stairs};
+use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
 use super::palette::{COLOURS, Hatches, SeriesLook, colour};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
-use super::sheet::{Caption, ChartSheet, Drawing, PlotArea};
 use super::steps::ChartSteps;
 use super::text::{Coordinate, tip};
 

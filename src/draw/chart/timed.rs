@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 
+use super::drawing::PlotArea;
 use super::lanes::Lanes;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::sheet::PlotArea;
 use super::text::Coordinate;
 
 /// Milliseconds, unless the times are too far apart.

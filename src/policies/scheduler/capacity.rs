@@ -31,8 +31,8 @@ use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
 use self::tree::{QueueMember, QueueTree};
-use super::part::delay::Delay;
-use super::part::reduces::{Reduces, WithReduces};
+use super::shared::delay::Delay;
+use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     Complaint, JobChange, JobEvent, JobId, Launched, MapReach, Offer, Orders, PerSlot, Policy,

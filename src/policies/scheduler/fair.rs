@@ -13,7 +13,7 @@
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
 //! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
-//! ([`reduces`](super::part::reduces)).
+//! ([`reduces`](super::shared::reduces)).
 //!
 //! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
 //! equal jobs the one with the lower number comes first (in Mumak the one whose id, as a text, is the
@@ -25,7 +25,7 @@ mod starvation;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod vain;
+mod unserved_jobs;
 
 use std::mem;
 
@@ -34,13 +34,13 @@ use serde::{Deserialize, Serialize};
 
 use self::starvation::{Starvation, fair_shares};
 use self::tree::{Key, Tree};
-use super::part::allocations::{Allocations, PoolBy};
-use super::part::delay::{Delay, DelaySpec};
-use super::part::load::{TrackerLoad, next_kind, room};
-use super::part::pool_tree::PoolId;
-use super::part::pools::Pool;
-use super::part::reduces::{Reduces, WithReduces};
-use super::part::updates::standstill;
+use super::shared::allocations::{Allocations, PoolBy};
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::load::{TrackerLoad, next_kind, room};
+use super::shared::pool_tree::PoolId;
+use super::shared::pools::Pool;
+use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,

@@ -4,7 +4,7 @@
 //! slot goes to a job below its part of its pool's minimum share, then to the one with the largest
 //! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
 //! tasks their jobs have. Nothing waits for locality, and nothing is killed. Where the reduces of a
-//! pool's jobs have an order of their own ([`reduces`](super::part::reduces)), pools come in the order
+//! pool's jobs have an order of their own ([`reduces`](super::shared::reduces)), pools come in the order
 //! of their first jobs.
 //!
 //! As in the code, everything is computed twice a second and when a job arrives; in between only what
@@ -23,13 +23,13 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::allocations::{Allocations, PoolBy, no_nested};
-use super::part::line::JobQueue;
-use super::part::load::{TrackerLoad, room};
-use super::part::pool_tree::{PoolId, PoolTree};
-use super::part::reduces::{Reduces, WithReduces};
-use super::part::share::weight;
-use super::part::updates::standstill;
+use super::shared::allocations::{Allocations, PoolBy, no_nested};
+use super::shared::job_queue::JobQueue;
+use super::shared::load::{TrackerLoad, room};
+use super::shared::pool_tree::{PoolId, PoolTree};
+use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::share::weight;
+use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, Orders, PerSlot, Policy,

@@ -11,7 +11,7 @@
 //! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
 //!
 //! With a `delay` a job without input near the node is passed over for a while (see
-//! [`delay`](super::part::delay)); one that launches a far map all the same ends the heartbeat's maps.
+//! [`delay`](super::shared::delay)); one that launches a far map all the same ends the heartbeat's maps.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -19,9 +19,9 @@ use std::ops::Bound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::delay::{Delay, DelaySpec};
-use super::part::load::{TrackerLoad, room};
-use super::part::reduces::{Reduces, WithReduces};
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::load::{TrackerLoad, room};
+use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, Precedence,

@@ -35,7 +35,7 @@ pub use self::options::{
 use self::phase::{Phase, SlotClaim, SlotUse};
 use self::ranking::{Rank, RankedPlace, SlotGiver};
 use self::suspensions::Suspensions;
-use super::part::delay::Delay;
+use super::shared::delay::Delay;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,

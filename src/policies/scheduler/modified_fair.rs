@@ -34,11 +34,11 @@ pub use self::allotment::Maximum;
 pub use self::priorities::PriorityAdjustment;
 use self::standings::Standings;
 use self::waits::Waits;
-use super::part::allocations::{Allocations, PoolBy, no_nested};
-use super::part::delay::{Delay, DelaySpec};
-use super::part::load::{TrackerLoad, next_kind, room};
-use super::part::reduces::{Reduces, WithReduces};
-use super::part::updates::standstill;
+use super::shared::allocations::{Allocations, PoolBy, no_nested};
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::load::{TrackerLoad, next_kind, room};
+use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,

@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::delay::Delay;
-use super::part::places::move_in;
-use super::part::reduces::{Reduces, WithReduces};
+use super::shared::delay::Delay;
+use super::shared::places::move_in;
+use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason, Scheduler,

@@ -14,9 +14,9 @@ use super::hfsp::{
     Hfsp, HfspOptions, HfspOrder, SlotTaking, SuspendedSpec, Variant, Victims, VirtualSlots,
 };
 use super::naive::FewestFirst;
-use super::part::delay::{Delay, DelaySpec};
-use super::part::estimator::Family;
-use super::part::reduces::Reduces;
+use super::shared::delay::{Delay, DelaySpec};
+use super::shared::estimator::Family;
+use super::shared::reduces::Reduces;
 use mumakil_base::units::{Count, Fraction};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
 

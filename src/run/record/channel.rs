@@ -1,6 +1,6 @@
 //! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
 //!
-//! Heartbeats are counted on the way ([`beats`](super::beats)). A chunk that has been read goes back over a second channel and is filled again, so that a run
+//! Heartbeats are counted on the way ([`beats`](super::heartbeats)). A chunk that has been read goes back over a second channel and is filled again, so that a run
 //! allocates a handful of them. A sender that finds the channel full waits: the writer holds the
 //! run back, never the memory. If the writer stops, senders no longer wait; they say that they are
 //! broken, the run stops, and [`Recorder::finish`] says why.
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
 
-use super::beats::{AlikeHeartbeats, Counter};
 use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
+use super::heartbeats::{AlikeHeartbeats, Counter};
 use super::histograms::Histograms;
 use super::jobs::jobs_table;
 use super::summary::{Summary, SummaryTally};

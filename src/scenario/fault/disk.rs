@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
+use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
-use super::whom::NodeChoice;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
+use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
-use super::whom::NodeChoice;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::MishapHarm;
 

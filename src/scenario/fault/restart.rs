@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
+use super::node_choice::NodeChoiceFor;
 use super::target::FaultTarget;
-use super::whom::NodeChoiceFor;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::MishapHarm;
 

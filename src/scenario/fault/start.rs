@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
+use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
-use super::whom::NodeChoice;
 use mumakil_core::mapred::MishapHarm;
 
 /// The stopped nodes that start anew, written as those of `stop`. Drawn ones are the same that a

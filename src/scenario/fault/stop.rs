@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
-use super::short::{ShortForm, Shorten};
+use super::short_form::{ShortForm, Shorten};
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::MishapHarm;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::{AttemptFault, StruckAttempts};
-use super::short::ShortForm;
+use super::short_form::ShortForm;
+use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::DoomKind;
 

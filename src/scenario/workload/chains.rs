@@ -5,7 +5,7 @@
 //! chain whatever it is made of.
 
 use super::arrivals::Workload;
-use super::sets::DisjointSets;
+use super::disjoint_sets::DisjointSets;
 use mumakil_core::mapred::JobId;
 
 impl Workload {

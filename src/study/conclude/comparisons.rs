@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::conclude::findings::Metric;
 use crate::conclude::paired::{RatioVerdict, family, shown};
-use crate::plan::sheet::StudyManifest;
+use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::significant;
 use mumakil_results::expect::{SpaceAxis, Unit};

@@ -2,7 +2,7 @@
 
 use crate::conclude::comparisons::{Comparison, ComparisonOddity, comparisons, oddities};
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::sheet::StudyManifest;
+use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::{Estimate, interval, quantile, standard_deviation};
 use mumakil_results::expect::{ExpectationVerdict, Expr, ExprComplaint, Unit};
 use mumakil_results::tables::{ReadError, Results as _};

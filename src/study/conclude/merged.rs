@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::sheet::{SheetCell, StudyManifest};
+use crate::plan::manifest::{SheetCell, StudyManifest};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_results::tables::{ReadError, Results as _};
 use mumakil_run::record::{tame, write_log};

@@ -10,7 +10,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
 use crate::draw::{ChartMaterial, Picture, draw};
-use crate::plan::sheet::{StudyManifest, read_sheet};
+use crate::plan::manifest::{StudyManifest, read_sheet};
 use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
@@ -253,7 +253,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         [mean, PageColumn::text("95 % interval")]
     });
     let space = sheet.space();
-    let row = |(number, cell): (usize, &crate::plan::sheet::SheetCell)| {
+    let row = |(number, cell): (usize, &crate::plan::manifest::SheetCell)| {
         let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
             let value = &axis.values[*value];
             PageCell {

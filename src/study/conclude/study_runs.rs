@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::plan::manifest::StudyManifest;
 use crate::plan::search::Search;
-use crate::plan::sheet::StudyManifest;
 use crate::run::store::Store;
 use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::tables::{ReadError, Results};

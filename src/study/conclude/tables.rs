@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use crate::conclude::findings::{Metric, StudyFindings};
-use crate::plan::sheet::StudyManifest;
+use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::Estimate;
 use mumakil_results::expect::Unit;
 
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::conclude::findings::CellNumbers;
-    use crate::plan::sheet::{SheetAxis, SheetCell};
+    use crate::plan::manifest::{SheetAxis, SheetCell};
 
     #[test]
     fn a_row_says_of_how_many_numbers_it_is_and_one_has_no_interval() {

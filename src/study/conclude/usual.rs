@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::draw::{ChartSpec, MOST_CHARTS, OneOrMore};
-use crate::plan::sheet::{SheetAxis, StudyManifest};
+use crate::plan::manifest::{SheetAxis, StudyManifest};
 use mumakil_results::expect::Expr;
 
 /// Returns the charts that a study has if it does not say: each metric over the longest axis, its
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plan::sheet::SheetCell;
+    use crate::plan::manifest::SheetCell;
     use mumakil_results::expect::combinations;
 
     /// Returns the usual charts of a study with so many values on each axis.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::VerdictTally;
 use crate::conclude::report::{Concluded, charts};
-use crate::plan::sheet::StudyManifest;
+use crate::plan::manifest::StudyManifest;
 use crate::run::store;
 use mumakil_base::files::REPORT;
 use mumakil_draw::page::{

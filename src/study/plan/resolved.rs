@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_yaml::{Mapping, Value};
 
 use crate::plan::axes;
-use crate::plan::bring::{BringError, BroughtFiles, bring};
+use crate::plan::brought_files::{BringError, BroughtFiles, bring};
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use mumakil_base::files::{KEPT, STUDY_RESOLVED};

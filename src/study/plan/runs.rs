@@ -17,7 +17,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
-use crate::plan::named::{self, NamedFile};
+use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::trace::{TraceError, hex, sha256_of};
@@ -134,7 +134,7 @@ impl Plan {
                 }
             }
             hashes.note_allocations(&draft)?;
-            for (at, value) in named::puts(&draft, &study.files, &draft.folder()) {
+            for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
                 let origin = study.draft.origin(&Path::of("files"));
                 draft.put(&at, value, origin).expect("it is there");
             }
@@ -425,7 +425,7 @@ impl Hashes {
             }
         }
         let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
-        for file in named::words([&scenario.scheduler].into_iter().chain(later), &folder) {
+        for file in named_files::words([&scenario.scheduler].into_iter().chain(later), &folder) {
             self.named.entry(file.name.clone()).or_insert(file);
         }
         Ok(())
@@ -434,7 +434,7 @@ impl Hashes {
     /// Notes the allocation files that a draft names; what it cannot read is told when that is resolved.
     fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
         let folder = draft.folder();
-        for (_, name) in named::allocations(draft.tree()) {
+        for (_, name) in named_files::allocations(draft.tree()) {
             let said = self.said(&name);
             let kept = said.as_ref().map(|said| said.find(&folder));
             let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));

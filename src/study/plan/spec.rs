@@ -10,7 +10,7 @@ use serde_yaml::{Mapping, Value};
 use crate::draw::ChartSpec;
 use crate::plan::axes::{self, Axis, Seeds, Sweep};
 use crate::plan::compared::{CompareSpec, ComparedWith};
-use crate::plan::named::NamedFile;
+use crate::plan::named_files::NamedFile;
 use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Expr, ExprComplaint, ExprNeeds, ExprPlan, Space};
 use mumakil_scenario::{

@@ -24,8 +24,8 @@ use crate::plan::runs::Plan;
 use crate::run::failed;
 use crate::run::store::{CLAIMS, Store};
 use crate::run::work::{NextRun, Shard};
-use crate::watch::at_work::fate_of;
-use crate::watch::life::{WallInstant, WriterState};
+use crate::watch::life_sign::{WallInstant, WriterState};
+use crate::watch::sign_files::fate_of;
 
 /// A run that so many processes did not survive is not begun again.
 const MOST_KILLED: usize = 5;
@@ -227,8 +227,8 @@ mod tests {
 
     use super::*;
     use crate::plan::spec::Study;
-    use crate::watch::at_work::write_sign;
-    use crate::watch::life::{End, Life};
+    use crate::watch::life_sign::{End, Life};
+    use crate::watch::sign_files::write_sign;
     use mumakil_base::files::RESOLVED;
     use mumakil_scenario::{Draft, Registry};
 

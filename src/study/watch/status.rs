@@ -10,12 +10,12 @@ use std::path::Path;
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::plan::sheet::{StudyManifest, read_sheet};
+use crate::plan::manifest::{StudyManifest, read_sheet};
 use crate::run::failed;
 use crate::run::store::Store;
-use crate::watch::at_work::{LifeSign, signs};
-use crate::watch::life::{self, Life, LiveRun, SlowRun, WallInstant, WriterState};
+use crate::watch::life_sign::{self, Life, LiveRun, SlowRun, WallInstant, WriterState};
 use crate::watch::pace::rest_s;
+use crate::watch::sign_files::{LifeSign, signs};
 use mumakil_base::files::SUMMARY;
 use mumakil_run::output::OutputError;
 
@@ -153,7 +153,7 @@ impl Status {
             runs_a_minute,
             rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| rest_s(rest, rate)),
             running_now,
-            slowest: life::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
+            slowest: life_sign::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
             failures,
             processes: signs
                 .into_iter()
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::plan::runs::Plan;
     use crate::plan::spec::Study;
-    use crate::watch::life::End;
+    use crate::watch::life_sign::End;
 
     /// Two cells with three seeds.
     fn sheet() -> StudyManifest {

@@ -4,7 +4,7 @@ use super::{JobEvent, Offer, Orders, Precedence, RunEndHook, Scheduler, Setting,
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::{Reason, SlotStanding};
-use crate::mapred::truth::TrueDurations;
+use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::SimSpan;
 
 /// A policy around another, to which it passes on whatever it is told or asked.

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use self::going::{AttemptFlow, ReduceFetching, next_poll};
-use super::course::{PhaseProgress, at_pace};
+use super::phase_progress::{PhaseProgress, at_pace};
 use crate::cluster::{SlotKind, Speeds};
 use crate::mapred::cost::{AttemptPlan, FailurePoint, PhaseEffort};
 use crate::mapred::event::{AttemptState, PhaseTimes, Role};

@@ -13,8 +13,8 @@ use rustc_hash::FxHashSet;
 
 use self::Say::{Other, Percent, Whole};
 use super::queues::{JobLimit, Queue, Queues};
-use crate::scheduler::part::names::DEEPEST;
-use crate::scheduler::part::xml::{XmlFindings, clip, text_of};
+use crate::scheduler::shared::names::DEEPEST;
+use crate::scheduler::shared::xml::{XmlFindings, clip, text_of};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::AutoSpan;
@@ -343,7 +343,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{self, XmlFault, XmlValue};
+    use crate::scheduler::shared::xml::{self, XmlFault, XmlValue};
 
     fn parse(text: &str) -> Result<XmlValue<Queues>, Vec<XmlFault>> {
         xml::parse(text)

@@ -7,9 +7,9 @@ use super::node::{QueueNode, ROUNDING};
 use super::queues::{QueueBy, Queues, strangers};
 use super::rules::Rules;
 use super::tree::QueueTree;
-use crate::scheduler::part::delay::DelaySpec;
-use crate::scheduler::part::file_or::FileOr;
-use crate::scheduler::part::reduces::Reduces;
+use crate::scheduler::shared::delay::DelaySpec;
+use crate::scheduler::shared::file_or::FileOr;
+use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
 use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
 

@@ -14,9 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use crate::scheduler::part::file_or::FileOptions;
-use crate::scheduler::part::names::{TreeCheck, listed};
-use crate::scheduler::part::xml::{XmlFindings, XmlKind};
+use crate::scheduler::shared::file_or::FileOptions;
+use crate::scheduler::shared::names::{TreeCheck, listed};
+use crate::scheduler::shared::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
 
@@ -288,7 +288,7 @@ fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::part::names::DEEPEST;
+    use crate::scheduler::shared::names::DEEPEST;
 
     fn read(yaml: &str) -> Queues {
         serde_yaml::from_str(yaml).unwrap()

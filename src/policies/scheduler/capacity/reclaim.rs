@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::node::QueueId;
 use super::tree::QueueTree;
-use crate::scheduler::part::launches::Launches;
+use crate::scheduler::shared::launches::Launches;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,

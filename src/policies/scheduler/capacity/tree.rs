@@ -13,7 +13,7 @@ use super::lines::QueueTurn;
 use super::node::{LineOf, QueueId, QueueNode, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
-use crate::scheduler::part::reduces::Reduces;
+use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding, View, step};
 

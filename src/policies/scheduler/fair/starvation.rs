@@ -6,9 +6,9 @@
 
 use super::tree::Tree;
 use super::{FairOptions, Variant};
-use crate::scheduler::part::launches::Launches;
-use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
-use crate::scheduler::part::share::{Claim, bisected, max_min};
+use crate::scheduler::shared::launches::Launches;
+use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::shared::share::{Claim, bisected, max_min};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare, SlotStanding,

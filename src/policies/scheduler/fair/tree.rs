@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
-use super::vain::{UnservedJobs, UnservedPage};
+use super::unserved_jobs::{UnservedJobs, UnservedPage};
 use super::{FairOptions, Variant};
-use crate::scheduler::part::delay::Delay;
-use crate::scheduler::part::line::JobQueue;
-use crate::scheduler::part::names::SortName;
-use crate::scheduler::part::places::move_in;
-use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
-use crate::scheduler::part::pools::{JobOrder, Pools};
-use crate::scheduler::part::reduces::Reduces;
-use crate::scheduler::part::share::weight;
+use crate::scheduler::shared::delay::Delay;
+use crate::scheduler::shared::job_queue::JobQueue;
+use crate::scheduler::shared::names::SortName;
+use crate::scheduler::shared::places::move_in;
+use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::shared::pools::{JobOrder, Pools};
+use crate::scheduler::shared::reduces::Reduces;
+use crate::scheduler::shared::share::weight;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding, View,

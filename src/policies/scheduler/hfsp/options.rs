@@ -9,10 +9,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::scheduler::part::allocations::{PoolBy, misnamed};
-use crate::scheduler::part::delay::DelaySpec;
-use crate::scheduler::part::estimator::{Family, SizeError};
-use crate::scheduler::part::share::weight;
+use crate::scheduler::shared::allocations::{PoolBy, misnamed};
+use crate::scheduler::shared::delay::DelaySpec;
+use crate::scheduler::shared::estimator::{Family, SizeError};
+use crate::scheduler::shared::share::weight;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 

@@ -9,7 +9,7 @@ use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttemp
 use super::ranking::{Rank, RankedPlace, Ranking, SlotGiver};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
-use crate::scheduler::part::estimator::Family;
+use crate::scheduler::shared::estimator::Family;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::scheduler::part::places::move_in;
+use crate::scheduler::shared::places::move_in;
 use mumakil_core::mapred::{JobId, step};
 
 /// Where a job stands: a lower rank is served first.

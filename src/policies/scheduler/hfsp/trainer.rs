@@ -13,7 +13,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
-use crate::scheduler::part::places::move_in;
+use crate::scheduler::shared::places::move_in;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,

@@ -268,7 +268,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::share::{Claim, max_min};
+    use crate::scheduler::shared::share::{Claim, max_min};
 
     fn at(second: u64) -> SimTime {
         SimTime::from_micros(second * 1_000_000)

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::standings::{SharingPool, SharingTasks};
-use crate::scheduler::part::pool_tree::PoolId;
-use crate::scheduler::part::share::weight;
+use crate::scheduler::shared::pool_tree::PoolId;
+use crate::scheduler::shared::share::weight;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, SlotKind};
 

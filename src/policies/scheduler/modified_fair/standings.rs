@@ -16,11 +16,11 @@ use super::ModifiedFairOptions;
 use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
 use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
-use crate::scheduler::part::line::JobQueue;
-use crate::scheduler::part::places::move_in;
-use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
-use crate::scheduler::part::pools::JobOrder;
-use crate::scheduler::part::reduces::Reduces;
+use crate::scheduler::shared::job_queue::JobQueue;
+use crate::scheduler::shared::places::move_in;
+use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::shared::pools::JobOrder;
+use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding,

@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::parties::{JobGroups, called};
+use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted, count};
 use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;

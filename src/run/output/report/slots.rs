@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::parties::{JobGroups, called};
+use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
 use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::parties::{JobGroups, called};
+use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_draw::chart::{
     AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,

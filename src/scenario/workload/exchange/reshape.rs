@@ -9,9 +9,9 @@ use rand::RngExt;
 use rand::seq::index;
 use rustc_hash::FxHashMap;
 
+use crate::workload::disjoint_sets::DisjointSets;
 use crate::workload::format::{Trace, TraceJob};
 use crate::workload::jobs::JobEntry;
-use crate::workload::sets::DisjointSets;
 use crate::workload::shared::file_clashes;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, Quantity, SimSpan};

@@ -16,7 +16,7 @@ use crate::mapred::cost::{NodeResource, PhaseEffort};
 use crate::mapred::event::AttemptState;
 use crate::mapred::heartbeat::{AttemptPhase, MapsDone, Missing};
 use crate::mapred::ids::AttemptId;
-use crate::mapred::task_tracker::course::at_pace;
+use crate::mapred::task_tracker::phase_progress::at_pace;
 use crate::mapred::unfetched::Unfetched;
 use mumakil_base::units::{SimSpan, SimTime};
 

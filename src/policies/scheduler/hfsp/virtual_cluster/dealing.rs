@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
     use crate::scheduler::hfsp::VirtualSlots;
-    use crate::scheduler::part::share::{Claim, max_min};
+    use crate::scheduler::shared::share::{Claim, max_min};
     use mumakil_base::units::SimTime;
 
     /// Jobs 0, 1, 2 … on so many slots.

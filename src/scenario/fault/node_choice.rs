@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::short::{ShortForm, Shorten};
+use super::short_form::{ShortForm, Shorten};
 use super::stop::named;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;

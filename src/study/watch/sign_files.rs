@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::run::store::{AT_WORK, clear, visible};
-use crate::watch::life::{Life, SILENT_AFTER, SignLock, SlowRun, WallInstant, WriterState};
+use crate::watch::life_sign::{Life, SILENT_AFTER, SignLock, SlowRun, WallInstant, WriterState};
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles, lock_of, machine};
 
 /// A sign of life, and what becomes of who gave it.
@@ -111,7 +111,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::watch::life::End;
+    use crate::watch::life_sign::End;
 
     fn life(pid: u32) -> Life {
         Life::begin(machine(), pid, WallInstant::of_millis(0))

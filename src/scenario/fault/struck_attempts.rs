@@ -10,7 +10,7 @@ use super::effects::{Effects, FaultCue};
 use super::kind::{FaultKind, FaultMoment};
 use super::known::FaultContext;
 use super::several::OneOrList;
-use super::short::Shorten;
+use super::short_form::Shorten;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::{Bytes, Fraction};
 use mumakil_core::mapred::{DoomKind, PlannedFailure, SlotKind};

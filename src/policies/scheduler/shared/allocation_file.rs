@@ -1,7 +1,7 @@
 //! Hadoop's allocation file, `fair-scheduler.xml` of 0.20 to 1.x, read as [`Pools`].
 //!
 //! ```
-//! use mumakil_policies::scheduler::part::{pools::Pools, xml::parse};
+//! use mumakil_policies::scheduler::shared::{pools::Pools, xml::parse};
 //!
 //! let file = "<allocations>
 //!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduler::part::xml::{self, MOST_BYTES, MOST_FAULTS, XmlFault, XmlValue};
+    use crate::scheduler::shared::xml::{self, MOST_BYTES, MOST_FAULTS, XmlFault, XmlValue};
 
     fn parse(text: &str) -> Result<XmlValue<Pools>, Vec<XmlFault>> {
         xml::parse(text)

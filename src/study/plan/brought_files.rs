@@ -11,7 +11,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::plan::named::NamedFile;
+use crate::plan::named_files::NamedFile;
 use mumakil_base::disk;
 use mumakil_base::files::{self, KEPT};
 use mumakil_core::trace::{TraceError, hex};

@@ -154,7 +154,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::part::srt::RunningMaps;
+    use crate::scheduler::shared::srt::RunningMaps;
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]

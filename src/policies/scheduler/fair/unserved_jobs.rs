@@ -7,7 +7,7 @@
 //! place: an offer costs an entry, and a job a comparison for each entry that was made meanwhile.
 
 use super::tree::Key;
-use crate::scheduler::part::delay::PassedOffer;
+use crate::scheduler::shared::delay::PassedOffer;
 use mumakil_base::units::SimTime;
 
 /// Fewer entries than this are never too many.

@@ -242,7 +242,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::part::names::DEEPEST;
+    use crate::scheduler::shared::names::DEEPEST;
 
     const EXAMPLE: &str = "
 pools:
