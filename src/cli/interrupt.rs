@@ -99,7 +99,7 @@ fn is_ignored(signal: i32, status: &str) -> bool {
 }
 
 /// Leaves Ctrl-C to a program that has the terminal.
-pub(super) fn outlive_ctrl_c() {
+pub(super) fn ignore_ctrl_c() {
     use signal_hook::{consts::SIGINT, flag};
     // Without it we end with the other program, at worst before it.
     let _ = flag::register(SIGINT, std::sync::Arc::default());

@@ -100,12 +100,12 @@ impl std::iter::Sum for TerminalLines {
 
 /// Returns a text in which what a terminal would obey is written as in a program: `\u{1b}`, `\n`.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
-    shown(text, steers)
+    shown(text, controls_terminal)
 }
 
 /// Returns the text of a file as a terminal may have it: with its lines and columns.
 pub(super) fn plain_file(text: &str) -> Cow<'_, str> {
-    shown(text, |c| steers(c) && !['\n', '\t'].contains(&c))
+    shown(text, |c| controls_terminal(c) && !['\n', '\t'].contains(&c))
 }
 
 fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
@@ -125,7 +125,7 @@ fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
 
 /// Returns whether a terminal does something for a letter instead of showing it: controls of both
 /// sets, ends of lines and paragraphs, and what turns the direction of other letters.
-fn steers(c: char) -> bool {
+fn controls_terminal(c: char) -> bool {
     const ENDS: std::ops::RangeInclusive<char> = '\u{2028}'..='\u{2029}';
     const MARKS: [char; 3] = ['\u{61c}', '\u{200e}', '\u{200f}'];
     const EMBEDDINGS: std::ops::RangeInclusive<char> = '\u{202a}'..='\u{202e}';

@@ -9,7 +9,7 @@ use chrono::{Local, Timelike};
 
 use super::progress::share;
 use crate::record::RunProgress;
-use crate::study::{rate, rest_s};
+use crate::study::{rate, remaining_s};
 use crate::units::SimSpan;
 use crate::units::tell::{self, count, counted};
 
@@ -43,7 +43,7 @@ pub(super) fn of_runs(
         line += &format!(", {} failed", count(failed));
     }
     if let Some(per_minute) = per_minute {
-        let rest = tell::span(rest_s(of.saturating_sub(ended), per_minute));
+        let rest = tell::span(remaining_s(of.saturating_sub(ended), per_minute));
         line += &format!(", {}, about {rest} left", rate(per_minute, thing));
     }
     line

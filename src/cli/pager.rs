@@ -41,7 +41,7 @@ fn page(pager: &OsStr, text: &str) -> bool {
         command.env("LESS", "R");
     }
     // Ctrl-C in a pager is for the pager; if we ended first, it would go on behind the shell.
-    interrupt::outlive_ctrl_c();
+    interrupt::ignore_ctrl_c();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
         // A reader who closes the pager early has read enough.

@@ -102,7 +102,7 @@ impl PapersArguments {
         } else {
             self.tell(&rows)?;
         }
-        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
+        verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
@@ -183,7 +183,7 @@ impl PapersArguments {
             let json = serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n";
             return Ok(terminal::print_file(&json)?);
         }
-        let wrote = terminal::wrote(&self.out, REPORT);
+        let wrote = terminal::results_line(&self.out, REPORT);
         Ok(terminal::print(&(told(rows, false, VerdictTally::of(rows).to_string()) + wrote))?)
     }
 }

@@ -163,7 +163,7 @@ pub(super) fn tell(
     };
     let start = if scenario.record.report { REPORT } else { SUMMARY };
     let judged = verdicts::tell(&scenario.expect, verdicts);
-    terminal::print(&(story.tell() + judged + terminal::wrote(target, start) + more))?;
+    terminal::print(&(story.tell() + judged + terminal::results_line(target, start) + more))?;
     emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
     Ok(())
 }

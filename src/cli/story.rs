@@ -60,7 +60,7 @@ impl RunStory<'_> {
                 named("off-rack", summary.locality.off_rack.map(percent)),
             ],
         );
-        line("attempts", &summary.mishaps().map(some));
+        line("attempts", &summary.bad_outcomes().map(some));
         let slots = &summary.slot_utilisation;
         line(
             "slots",
@@ -87,7 +87,7 @@ impl RunStory<'_> {
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
         line(
             "policy",
-            &self.elsewhere.map_or([None, None], |elsewhere| told_of(elsewhere, self.real)),
+            &self.elsewhere.map_or([None, None], |elsewhere| external_lines(elsewhere, self.real)),
         );
         line("lag", &[named("p99", self.lag.map(close))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
@@ -104,7 +104,7 @@ impl RunStory<'_> {
 }
 
 /// Tells how many questions another program has answered, and what share of the time it had.
-fn told_of(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
+fn external_lines(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
     let speed = tell::count(elsewhere.per_second() as u64);
     let share = percent(elsewhere.share_of(real));
     let questions = format!("{}, {speed} a second", counted(elsewhere.questions, "question"));

@@ -187,7 +187,7 @@ impl StudyRunArguments {
         session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
-            let wrote = terminal::wrote(&session.out, REPORT);
+            let wrote = terminal::results_line(&session.out, REPORT);
             terminal::print(&(told + TerminalLines::of(format!("  ran      {done}")) + wrote))?;
             session.warn();
         }
@@ -278,7 +278,7 @@ impl<'r> StudySession<'r> {
 
     /// Does the runs of a study that are missing.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
-        let done = self.do_missing(study, quiet);
+        let done = self.run_missing(study, quiet);
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
             // That it failed is told anyway.
             let _ = self.at_work.ends(End::Failed, Some(failure.words()));
@@ -286,7 +286,7 @@ impl<'r> StudySession<'r> {
         done
     }
 
-    fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
+    fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
             return Err(Failure::input(
@@ -306,8 +306,8 @@ impl<'r> StudySession<'r> {
             self.signs = Some(self.at_work.begin(self.out.clone(), self.share())?);
         }
         match self.shard {
-            None => self.do_alone(study, &plan, &sheet, quiet)?,
-            Some(part) => self.do_shared(part, &plan, &sheet)?,
+            None => self.run_alone(study, &plan, &sheet, quiet)?,
+            Some(part) => self.run_shared(part, &plan, &sheet)?,
         }
         Ok(sheet)
     }
@@ -323,7 +323,7 @@ impl<'r> StudySession<'r> {
 
     /// Does all runs that are missing, in a folder where no other process works. If some fail, the results
     /// of the others are written.
-    fn do_alone(
+    fn run_alone(
         &mut self,
         study: &Study,
         plan: &Plan,
@@ -335,7 +335,7 @@ impl<'r> StudySession<'r> {
         self.mine = plan.part(Shard::WHOLE).count();
         let left = missing.len();
         self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
-        failed::forget_all_but(&self.store, &self.failed)?;
+        failed::keep_only(&self.store, &self.failed)?;
         if self.failed.is_empty() {
             return Ok(());
         }
@@ -353,7 +353,7 @@ impl<'r> StudySession<'r> {
     }
 
     /// Does runs of a part that are missing and that no other process has.
-    fn do_shared(
+    fn run_shared(
         &mut self,
         part: Shard,
         plan: &Plan,

@@ -48,7 +48,7 @@ fn seen_enough(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Returns the line that says where results are, and with which of their files to start.
-pub(super) fn wrote(folder: &Path, start: &str) -> TerminalLines {
+pub(super) fn results_line(folder: &Path, start: &str) -> TerminalLines {
     TerminalLines::of(format!("wrote {} (start with {start})", folder.display()))
 }
 

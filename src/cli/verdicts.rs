@@ -60,11 +60,11 @@ pub(super) fn word(state: VerdictState) -> &'static str {
 
 /// Returns the failure that failed expectations are.
 pub(super) fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
-    hold_all_but(found.iter().filter(|found| found.state == VerdictState::Fails).count())
+    fail_if_any(found.iter().filter(|found| found.state == VerdictState::Fails).count())
 }
 
 /// Returns the failure that so many failed expectations are.
-pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
+pub(super) fn fail_if_any(failed: usize) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         1 => Err(Failure::run("1 expectation does not hold")),

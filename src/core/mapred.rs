@@ -18,8 +18,8 @@
 //! | `event`, `map_cache`, `replicas` | what happened; where maps find their input |
 //! | `heartbeat` | what a heartbeat and its answer carry |
 //! | `cost`, `job`, `message`, `unfetched` | how long work takes, a job in the books, all messages |
-//! | `outbox`, `truth` | what a core is and leaves; what oracles may know |
-//! | `fabric`, `map_outputs`, `name_node`, `nature`, `refusals`, `task_tracker` | the cores but one |
+//! | `outbox`, `true_durations` | what a core is and leaves; what oracles may know |
+//! | `fabric`, `map_outputs`, `name_node`, `fault_injector`, `refusals`, `task_tracker` | the cores but one |
 //! | `ledger` | what the JobTracker knows |
 //! | `scheduler` | what a policy sees of it, and decides |
 //! | `job_tracker` | the JobTracker |

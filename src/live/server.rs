@@ -256,18 +256,18 @@ impl PageCommand {
                     .go(SimTime::ZERO
                         + at.map_err(|error| SessionRefusal::Wrong(error.to_string()))?)
             }
-            Self::WhatIf { deed } => foresee(session, host, session.foresee(deed.deed()?)?),
+            Self::WhatIf { deed } => foresee(session, host, session.foresee(deed.action()?)?),
             Self::Undo {} => session.undo(),
             Self::Finish {} => {
                 host.finish(session);
                 Ok(())
             }
-            deed => session.act(deed.deed()?),
+            deed => session.act(deed.action()?),
         }
     }
 
     /// Returns what is done to the cluster.
-    fn deed(self) -> Result<UserAction, SessionRefusal> {
+    fn action(self) -> Result<UserAction, SessionRefusal> {
         Ok(match self {
             Self::Stop { node } => UserAction::Stop(node),
             Self::Start { node } => UserAction::Start(node),
@@ -303,11 +303,11 @@ fn foresee(
             let (of, own) = (of.clone(), own.clone());
             Arc::new(move |done| of.foreseen(&own, done))
         };
-        of.foretold(&own, host.foresee(&own, &far));
+        of.set_what_if_page(&own, host.foresee(&own, &far));
     };
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
-        session.foretold(&futures, Err(words.to_owned()));
+        session.set_what_if_page(&futures, Err(words.to_owned()));
         SessionRefusal::Untimely(words)
     })
 }
@@ -405,7 +405,7 @@ impl RequestContext {
                 Ok(response)
             }
             "/outlook" => {
-                let page = session.outlook(number("number")?.into()).ok_or_else(nothing)?;
+                let page = session.what_if_page(number("number")?.into()).ok_or_else(nothing)?;
                 Ok(whole("text/html; charset=utf-8", page))
             }
             "/command" => self.command(request).await,

@@ -399,7 +399,7 @@ impl Session {
             {
                 let scene =
                     LiveScene { prepared: state.prepared.clone(), to: Some(to), same: None };
-                self.turn_to(&mut state, scene);
+                self.switch_to(&mut state, scene);
                 return Ok(());
             }
         }
@@ -448,7 +448,7 @@ impl Session {
             let is_over = made.stood == SessionPhase::Ended;
             Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
         });
-        self.turn_to(state, LiveScene { prepared: made.prepared, to, same });
+        self.switch_to(state, LiveScene { prepared: made.prepared, to, same });
         Ok(())
     }
 
@@ -469,7 +469,7 @@ impl Session {
         state.log("the last deed is taken back".to_owned());
         state.done = made.done;
         let to = state.gate.position().map(|now| now.min(before(last)));
-        self.turn_to(state, LiveScene { prepared: made.prepared, to, same: None });
+        self.switch_to(state, LiveScene { prepared: made.prepared, to, same: None });
         Ok(())
     }
 
@@ -514,14 +514,14 @@ impl Session {
     }
 
     /// Notes the page that compares two futures, or why there is none.
-    pub fn foretold(&self, futures: &TwoFutures, page: Result<String, String>) {
+    pub fn set_what_if_page(&self, futures: &TwoFutures, page: Result<String, String>) {
         let mut state = self.state.lock();
         state.outlooks.end(futures.number, page);
         self.show(&mut state);
     }
 
     /// Returns the page that compares two futures.
-    pub fn outlook(&self, number: u64) -> Option<Bytes> {
+    pub fn what_if_page(&self, number: u64) -> Option<Bytes> {
         self.state.lock().outlooks.page(number)
     }
 
@@ -573,8 +573,8 @@ impl Session {
     }
 
     /// Gives the run up for another scene.
-    fn turn_to(&self, state: &mut SessionState, scene: LiveScene) {
-        state.turn_to(scene);
+    fn switch_to(&self, state: &mut SessionState, scene: LiveScene) {
+        state.switch_to(scene);
         self.show(state);
         self.turned.notify_all();
     }
@@ -617,7 +617,7 @@ impl SessionState {
         }
     }
 
-    fn turn_to(&mut self, scene: LiveScene) {
+    fn switch_to(&mut self, scene: LiveScene) {
         self.next = Some(scene);
         self.phase = SessionPhase::Repeating;
         self.gate.want(LiveRequest::Leave);
@@ -638,7 +638,7 @@ impl SessionState {
              back"
         ));
         let to = self.done.pop().map(|(at, _)| before(at));
-        self.turn_to(LiveScene { prepared, to, same: None });
+        self.switch_to(LiveScene { prepared, to, same: None });
         true
     }
 
@@ -908,8 +908,8 @@ workload:
         assert_eq!(futures.names[1], "fair takes over");
         assert_eq!(played.stands(1), (SessionPhase::Paused, secs(30)));
         assert!(session.foresee(job_c()).is_err(), "one at a time");
-        session.foretold(&futures, Ok("page".to_owned()));
-        assert_eq!(session.outlook(1), Some("page".into()));
+        session.set_what_if_page(&futures, Ok("page".to_owned()));
+        assert_eq!(session.what_if_page(1), Some("page".into()));
         assert!(session.foresee(job_c()).is_ok());
     }
 

@@ -15,12 +15,12 @@ mod truthfulness;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
-pub use fair::{Fair, FairOptions, Variant};
+pub use fair::{Fair, FairOptions, FairVariant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, ReduceArrival, SampledTasks, SlotTaking,
-    SparedAttempts, SuspendedSpec, Variant as HfspVariant, Victims, VirtualSlots, Weights,
+    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
+    SlotTaking, SparedAttempts, SuspendedSpec, Victims, VirtualSlots, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};

@@ -502,8 +502,8 @@ fn assemble(
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
-    let has_map_outputs = effects.strike_outputs();
-    let has_name_node = effects.strike_files() && hadoop.behaviour().has_files;
+    let has_map_outputs = effects.may_lose_outputs();
+    let has_name_node = effects.may_lose_blocks() && hadoop.behaviour().has_files;
     let mut opening = opening(topology, &effects.absent, effects.opening);
     if !has_name_node {
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
@@ -545,7 +545,7 @@ fn assemble(
         cluster.jobtracker.clone(),
         Box::new(policy),
     );
-    job_tracker.succeed_policy_by(
+    job_tracker.set_successors(
         successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
     );
     if hadoop.draws == Draws::Mumak {

@@ -51,7 +51,7 @@ pub use chains::chains_table;
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
 pub use heartbeats::AlikeHeartbeats;
-pub use histograms::tame;
+pub use histograms::file_safe_name;
 pub use past::RunPast;
 pub use summary::{FaultSummary, LaterPolicy, LocalityShares, Summary};
 pub use table::TableWriter;

@@ -100,7 +100,9 @@ impl Verifier {
             Fact::Ledger(attempt, tracker, fact) => {
                 self.jobs.decided(attempt, tracker, fact, &mut self.trackers, &mut check);
             }
-            Fact::Member(tracker, fact) => self.trackers.counted_on(tracker, fact, &mut check),
+            Fact::Member(tracker, fact) => {
+                self.trackers.check_believed_counts(tracker, fact, &mut check)
+            }
             Fact::Attempt(attempt, tracker, fact) => {
                 self.trackers.worked(attempt, tracker, fact, &mut check);
                 self.jobs.happened(attempt, tracker, fact, &self.trackers, &mut check);

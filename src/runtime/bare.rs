@@ -31,7 +31,7 @@ pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
     if let Err(ending) = played {
         agenda.end(ending);
     }
-    agenda.hear_out(&mut seats.job_tracker.borrow_mut());
+    agenda.flush_job_tracker(&mut seats.job_tracker.borrow_mut());
     agenda.result()
 }
 

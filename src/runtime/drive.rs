@@ -259,7 +259,7 @@ impl Agenda {
         self.now = at;
         self.taken += 1;
         if self.taken.is_multiple_of(LOOK_EVERY) {
-            self.look_at_the_wall();
+            self.check_wall_clock();
         }
         self.timers.pop()
     }
@@ -270,7 +270,7 @@ impl Agenda {
     }
 
     /// Ends the run if it has taken as much real time as it may.
-    pub(super) fn look_at_the_wall(&mut self) {
+    pub(super) fn check_wall_clock(&mut self) {
         if self.wall_end.is_some_and(|end| end <= wall_clock()) {
             self.end(Ending::Stopped(StopReason::TimeLimit));
         }
@@ -391,7 +391,7 @@ impl Agenda {
     }
 
     /// Lets the JobTracker tell what it has kept to itself, now that the run is over.
-    pub(super) fn hear_out(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
+    pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
             // How the run has ended is known already.
             let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));

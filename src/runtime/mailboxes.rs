@@ -34,7 +34,7 @@ pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     let _ = system.run();
     let (mut agenda, seats) = (clock.agenda.borrow_mut(), clock.seats.get());
     let seats = seats.expect("they were taken before the first message");
-    agenda.hear_out(&mut seats.job_tracker.body.borrow_mut());
+    agenda.flush_job_tracker(&mut seats.job_tracker.body.borrow_mut());
     agenda.result()
 }
 

@@ -200,7 +200,7 @@ struct Pacer<'a> {
 impl Pacer<'_> {
     fn run(mut self, system: &SystemRunner) -> (RunStats, Ending) {
         while !self.agenda.is_over() {
-            self.agenda.look_at_the_wall();
+            self.agenda.check_wall_clock();
             self.deliver_due();
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
                 self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));

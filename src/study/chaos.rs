@@ -144,7 +144,13 @@ pub fn hunt(
         let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
         // The smallest one says it best.
         let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
-        HuntCatch { seed, cases, words, said, yaml: draw::text(&hunt.subject.cast(&smallest)) }
+        HuntCatch {
+            seed,
+            cases,
+            words,
+            said,
+            yaml: draw::text(&hunt.subject.with_program(&smallest)),
+        }
     };
     let (began, first_wrong) = (now(), OnceLock::<Instant>::new());
     let is_over = || {

@@ -299,7 +299,7 @@ impl ChartSpec {
         before: usize,
     ) -> Caption {
         let ChartMaterial { study, space, runs, .. } = material;
-        let what = kind.what();
+        let what = kind.description();
         let laid_out = |axis: usize| {
             [layout.over, layout.by, layout.compared].contains(&Some(axis))
                 || layout.chosen.contains(&axis)

@@ -44,6 +44,6 @@ pub use run::work::{NextRun, RunEffort, Shard, WorkStep};
 pub use watch::life_sign::{
     EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState,
 };
-pub use watch::pace::{StudyPace, rate, rest_s};
+pub use watch::pace::{StudyPace, rate, remaining_s};
 pub use watch::sign_files::{ALONE, LifeSign, signs, take_over, write_sign};
 pub use watch::status::{Failed, Running, Status, StudyProcess};

@@ -134,7 +134,7 @@ impl LaidTree {
         let (below, above) = (shape.chosen(under), shape.chosen(over));
         let mut lost = Vec::new();
         if let Some((field, name)) = shape.name_of(under) {
-            let brought = shape.brought_by(name);
+            let brought = shape.chosen_by_name(name);
             let is_replaced = |brought: &str| match over.get(brought) {
                 Some(options) => !shape.key(brought).merges(&Mapping::new().into(), options),
                 None => !above.is_empty(),

@@ -121,7 +121,7 @@ pub fn read<T: DeserializeOwned>(
         // been reported.
         let follows = match mistake.kind {
             MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
-            _ => repairs.reached_into(&path),
+            _ => repairs.has_removal_inside(&path),
         };
         if !follows {
             problems.push(problem(&mistake, repairs.original(&path), shape));
@@ -190,7 +190,7 @@ impl YamlRepairs {
     }
 
     /// Returns whether something inside of a node was removed.
-    fn reached_into(&self, path: &Path) -> bool {
+    fn has_removal_inside(&self, path: &Path) -> bool {
         self.removed.iter().chain(self.dropped.keys()).any(|removed| path.contains(removed))
     }
 

@@ -202,7 +202,7 @@ impl TreeShape {
     /// Returns what a mapping chooses although it has a name that brings something else, which it
     /// neither changes nor takes away; and what that is.
     pub fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
-        let brought = self.brought_by(self.name_of(map)?.1)?;
+        let brought = self.chosen_by_name(self.name_of(map)?.1)?;
         let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
         Some((own, brought))
     }
@@ -215,7 +215,7 @@ impl TreeShape {
     }
 
     /// Returns what is chosen beside the fields by naming a struct so.
-    pub(super) fn brought_by(&self, name: &Value) -> Option<&str> {
+    pub(super) fn chosen_by_name(&self, name: &Value) -> Option<&str> {
         let MappingForm::Struct { beside: Some(beside), .. } = &self.form else { return None };
         beside.brought.get(name.as_str()?).map(String::as_str)
     }

@@ -141,6 +141,56 @@ fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Returns the types that have a name of their own, with their places; tests aside.
+fn types() -> Vec<(String, String)> {
+    let mut types = Vec::new();
+    for source in sources("src") {
+        if source.path.contains("/tests") || source.path.ends_with("/testing.rs") {
+            continue;
+        }
+        let tests = source.text.split_once("mod tests {").map(|(code, _)| code.lines().count());
+        for (number, line) in source.code() {
+            if tests.is_some_and(|first| first < number) {
+                break;
+            }
+            let words = line.split_once("pub").filter(|(before, _)| before.is_empty());
+            let words = words.map_or(line, |(_, rest)| rest.split_once(' ').unwrap_or_default().1);
+            let kinds = ["struct ", "enum ", "trait ", "union "];
+            let Some(rest) = kinds.iter().find_map(|kind| words.strip_prefix(kind)) else {
+                continue;
+            };
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            // A macro gives some their names.
+            if !name.is_empty() {
+                types.push((name.to_owned(), format!("{}:{number}", source.path)));
+            }
+        }
+    }
+    types
+}
+
+#[test]
+fn no_two_types_share_a_name() {
+    let mut types = types();
+    types.sort_unstable();
+    assert!(1000 < types.len(), "only {} types are found", types.len());
+    let twice = types.windows(2).filter(|two| two[0].0 == two[1].0);
+    let twice: Vec<_> = twice.collect();
+    assert!(twice.is_empty(), "{twice:#?}");
+}
+
+/// The tour lists the names that say nothing where they are read.
+#[test]
+fn no_type_has_a_bare_name() {
+    let tour = fs::read_to_string(root().join("src/guide/tour.md")).unwrap();
+    let (_, list) = tour.split_once("These are no names of types:").unwrap();
+    let (list, _) = list.split_once("\n- ").unwrap();
+    let bare: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert!(bare.contains(&"Kind") && bare.contains(&"Turn"), "{bare:?}");
+    let found: Vec<_> = types().into_iter().filter(|(name, _)| bare.contains(&&**name)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn only_the_edge_prints() {
     for source in sources("src") {

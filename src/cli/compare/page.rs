@@ -32,7 +32,8 @@ pub(super) fn of_runs(
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&ComparedRun, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
-    let in_short = vec![PageBlock::Table(what(runs)), PageBlock::Table(headline(runs).table())];
+    let in_short =
+        vec![PageBlock::Table(runs_table(runs)), PageBlock::Table(headline(runs).table())];
     let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
     let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
     let slots = slots(registry, runs, &parties, mark)?;
@@ -84,7 +85,7 @@ fn slots(
 }
 
 /// Returns what was run.
-fn what(runs: &[ComparedRun]) -> PageTable {
+fn runs_table(runs: &[ComparedRun]) -> PageTable {
     let row = |run: &ComparedRun| {
         let RunDescription { scenario, policy, seed, version, nodes } = &run.about;
         vec![

@@ -132,7 +132,7 @@ impl AtWork {
 
 impl LifeSigns {
     fn sign(&mut self) -> Result<(), OutputError> {
-        self.life.gives_sign(self.ended, WallInstant::now());
+        self.life.record_sign(self.ended, WallInstant::now());
         // The old lock goes when the new one is there.
         self.lock = write_sign(&self.folder, &self.name, &self.life)?;
         Ok(())

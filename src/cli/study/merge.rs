@@ -108,7 +108,7 @@ impl StudyMergeArguments {
         }
         claim.close()?;
         store.refresh()?;
-        failed::forget_all_but(store, &failed)?;
+        failed::keep_only(store, &failed)?;
         let runs = sheet.runs().count();
         at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
@@ -135,7 +135,7 @@ impl StudyMergeArguments {
         let Concluded { findings, .. } = conclude(sheet, store, &self.out)?;
         at_work.ends(End::Done, None)?;
         if !self.quiet {
-            let wrote = terminal::wrote(&self.out, REPORT);
+            let wrote = terminal::results_line(&self.out, REPORT);
             terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
         }
         verdicts::judge(&findings.verdicts)

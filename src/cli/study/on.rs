@@ -55,7 +55,7 @@ trait Engine: Sync {
     fn name(&self) -> &'static str;
 
     /// The options that only some engines heed and this one does.
-    fn heeds(&self) -> &'static [&'static str];
+    fn supported_options(&self) -> &'static [&'static str];
 
     /// How many tasks it takes at most.
     fn most_tasks(&self) -> usize {
@@ -218,7 +218,7 @@ impl ElsewhereArguments {
         }
         copy_binary(out)?;
         // EngineTasks do not try again what others of them have seen fail, but a new submission does.
-        failed::forget_all_but(&store, &[] as &[&str])?;
+        failed::keep_only(&store, &[] as &[&str])?;
         drop(claim);
         let job = order.submit(engine, out)?;
         let submitted = SubmittedArray::new(engine.word(), job, &tasks);
@@ -250,7 +250,7 @@ impl ElsewhereArguments {
             // A task has one core.
             ("--jobs", pace.jobs.is_some()),
         ] {
-            if is_said && !engine.heeds().contains(&option) {
+            if is_said && !engine.supported_options().contains(&option) {
                 return Err(Failure::input(format!("--on {} has no {option}", engine.word())));
             }
         }
@@ -342,7 +342,7 @@ fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, 
 }
 
 /// Asks an engine that needs no study's folder.
-fn ask_here(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
+fn ask_engine(words: &[impl AsRef<OsStr>]) -> Result<String, String> {
     ask(words, PathBuf::from("."))
 }
 

@@ -172,7 +172,7 @@ fn ended(status: &Status) -> TerminalLines {
     let ended: Vec<&StudyProcess> = of(status, is_missed).collect();
     for (number, StudyProcess { fate, silent_s, life }) in ended.iter().enumerate().take(SHOWN) {
         let before = if number == 0 { "  ended    " } else { "           " };
-        let who = who(life);
+        let who = process_name(life);
         let (ago, why) = (ago(*silent_s), life.why.as_deref().unwrap_or("it could not go on"));
         let words = match fate {
             WriterState::Gone => format!("{who} was killed; its last sign is of {ago}"),
@@ -229,7 +229,7 @@ fn of(status: &Status, is: impl Fn(WriterState) -> bool) -> impl Iterator<Item =
     status.processes.iter().filter(move |process| is(process.fate))
 }
 
-fn who(life: &Life) -> String {
+fn process_name(life: &Life) -> String {
     let on = life.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
     format!("process {}{on}", life.pid)
 }

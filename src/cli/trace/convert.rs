@@ -70,6 +70,6 @@ impl TraceConvertArguments {
 
 /// Returns what a list of jobs cannot say of those of other formats, and of how many.
 fn beyond(jobs: &[TraceJob]) -> (&'static str, usize) {
-    let mut parts = jobs.iter().filter_map(|job| job.foreign()?.beyond_a_list());
+    let mut parts = jobs.iter().filter_map(|job| job.foreign()?.lost_in_list());
     parts.next().map_or(("", 0), |part| (part, 1 + parts.count()))
 }

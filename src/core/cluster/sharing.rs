@@ -206,7 +206,7 @@ impl SharedResources {
         loop {
             let awake = self.awake.len();
             self.fill();
-            self.wake_the_disturbed();
+            self.wake_disturbed_flows();
             if self.awake.len() == awake {
                 break;
             }
@@ -261,14 +261,14 @@ impl SharedResources {
                 Some(level) if f64::from_bits(bits) < level => {
                     self.levels.push(Reverse((level.to_bits(), id)));
                 }
-                Some(level) => self.stay_behind(id, level),
+                Some(level) => self.fix_rates(id, level),
                 None => {}
             }
         }
     }
 
     /// Gives the thirsty flows of a resource their rate.
-    fn stay_behind(&mut self, id: ResourceId, rate: f64) {
+    fn fix_rates(&mut self, id: ResourceId, rate: f64) {
         for place in 0..self.resources[id.index()].users.len() {
             let user = self.resources[id.index()].users[place];
             let flow = &mut self.flows[user.flow.index()];
@@ -287,7 +287,7 @@ impl SharedResources {
     }
 
     /// Wakes the sleepers that have lost their bottleneck, and those that stand in another's way.
-    fn wake_the_disturbed(&mut self) {
+    fn wake_disturbed_flows(&mut self) {
         for met in 0..self.met.len() {
             let id = self.met[met];
             let Crowd { load, fastest, slowest_held } = self.crowd(id);

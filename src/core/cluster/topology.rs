@@ -148,7 +148,7 @@ impl Topology {
 
     /// Returns what stands for a host that is no node: somebody in its rack who never runs anything.
     /// None, where input does not lie on such hosts.
-    pub fn stand_in(&self, host: &str) -> Option<TrackerId> {
+    pub fn substitute_for(&self, host: &str) -> Option<TrackerId> {
         let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
         Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
@@ -189,7 +189,7 @@ impl Topology {
         &self.nodes[id.index()]
     }
 
-    /// Returns the rack that a node stands in, or what [stands for](Self::stand_in) a host.
+    /// Returns the rack that a node stands in, or what [stands for](Self::substitute_for) a host.
     pub fn rack(&self, id: TrackerId) -> RackId {
         let rack = self.racks_of.get(id.index()).copied();
         rack.unwrap_or_else(|| RackId(id.0 - self.len()))
@@ -332,9 +332,9 @@ mod tests {
         let hosts = [("/r0".to_owned(), "a"), ("/r1".to_owned(), "b")];
         let absent = [("/r1".to_owned(), "10.0.0.1"), ("/r2".to_owned(), "10.0.0.2")];
         let plain = Topology::of_hosts(&spec, &hosts);
-        assert_eq!(plain.stand_in("10.0.0.1"), None);
+        assert_eq!(plain.substitute_for("10.0.0.1"), None);
         let topology = plain.with_absent(&hosts, &absent);
-        let rack = |host| topology.rack(topology.stand_in(host).unwrap()).0;
+        let rack = |host| topology.rack(topology.substitute_for(host).unwrap()).0;
         assert_eq!(["10.0.0.1", "10.0.0.2", "x", "y"].map(rack), [1, 2, 3, 3]);
         assert_eq!((topology.len(), topology.racks()), (2, 2), "nothing runs there");
     }
@@ -344,6 +344,6 @@ mod tests {
         let spec = spec(1, None);
         let hosts = [("/r0".to_owned(), "a"), ("/default-rack".to_owned(), "b")];
         let topology = Topology::of_hosts(&spec, &hosts).with_absent(&hosts, &[]);
-        assert_eq!(topology.rack(topology.stand_in("x").unwrap()).0, 1);
+        assert_eq!(topology.rack(topology.substitute_for("x").unwrap()).0, 1);
     }
 }

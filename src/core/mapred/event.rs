@@ -334,7 +334,7 @@ pub enum AttemptState {
 
 impl AttemptState {
     /// Returns whether an attempt in this state calls for nothing: it may be in it for many heartbeats.
-    pub(super) fn calls_for_nothing(self) -> bool {
+    pub(super) fn needs_no_action(self) -> bool {
         matches!(self, Self::Unassigned | Self::Running | Self::Suspended)
     }
 }

@@ -98,8 +98,8 @@ pub struct Report {
 
 impl Report {
     /// Returns whether another report of the attempt brings no news but its progress.
-    pub(super) fn says_no_less_than(&self, next: &Self) -> bool {
-        self.attempt == next.attempt && self.state == next.state && self.state.calls_for_nothing()
+    pub(super) fn differs_only_in_progress(&self, next: &Self) -> bool {
+        self.attempt == next.attempt && self.state == next.state && self.state.needs_no_action()
     }
 }
 

@@ -137,7 +137,7 @@ impl JobTracker {
     /// Gives it the policies that take over, one each time that its process dies to be started again or
     /// that it is told to [change](ToJobTracker::ChangePolicy). If they are used up it goes on with the
     /// last.
-    pub fn succeed_policy_by(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
+    pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
     }
 
@@ -174,7 +174,7 @@ impl JobTracker {
             // There is nobody to stand still.
             ProcessState::Gone => return,
         }
-        self.stand_still(span, out);
+        self.pause_for(span, out);
     }
 
     fn note_process(&mut self, state: ProcessState, out: &mut Outbox) {
@@ -188,18 +188,18 @@ impl JobTracker {
     }
 
     /// Stands still for a while.
-    fn stand_still(&mut self, span: SimSpan, out: &mut Outbox) {
+    fn pause_for(&mut self, span: SimSpan, out: &mut Outbox) {
         self.stands_until = self.stands_until.max(out.now + span);
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
     }
 
     /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
-    fn die(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
+    fn crash(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
             // Its books are as it left them; it is only back later, with the policy of its last start.
             self.follow_policy(out);
-            return self.stand_still(span, out);
+            return self.pause_for(span, out);
         }
         // A pause that is under way ends with the process.
         self.stands_until = out.now;
@@ -217,7 +217,7 @@ impl JobTracker {
         }
         self.follow_policy(out);
         self.busy_until = out.now;
-        self.stand_still(span, out);
+        self.pause_for(span, out);
     }
 
     /// Goes on with the next policy, which knows nothing yet.
@@ -229,7 +229,7 @@ impl JobTracker {
         let halted = self.ledger.halted();
         if !halted.is_empty() && !self.scheduler.inherit(&halted) {
             for (attempt, _) in halted {
-                self.ledger.doom(attempt, Reason::PolicyChanged, out);
+                self.ledger.order_end(attempt, Reason::PolicyChanged, out);
             }
         }
     }
@@ -324,7 +324,7 @@ impl JobTracker {
             // it does, and may find room for the next job.
             patience = patience.max(LONGEST_PROBE * 2);
         }
-        out.calm = self.ledger.calm(patience);
+        out.calm = self.ledger.idle_state(patience);
     }
 
     /// Notes which jobs are held back without being asked, if that is kept. Where a thousand jobs wait, to
@@ -353,7 +353,7 @@ impl JobTracker {
 
     // ---- clockwork ----
 
-    fn wind_clockwork(&mut self, out: &mut Outbox) {
+    fn start_timers(&mut self, out: &mut Outbox) {
         if std::mem::replace(&mut self.has_clockwork, true) {
             return;
         }
@@ -435,7 +435,7 @@ impl Core for JobTracker {
     fn handle(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         let now = out.now;
         use ToJobTracker as M;
-        self.wind_clockwork(out);
+        self.start_timers(out);
         let stands_still = now < self.stands_until;
         if !stands_still {
             // The messages that wait came before this one, so they go first, even if their `Wake` is yet to come.
@@ -489,11 +489,11 @@ impl JobTracker {
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(*tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(*tracker, out),
             ToJobTracker::Pause(span) => self.pause(*span, out),
-            ToJobTracker::Restart(span) => self.die(*span, false, out),
-            ToJobTracker::RestartAndRecover(span) => self.die(*span, true, out),
+            ToJobTracker::Restart(span) => self.crash(*span, false, out),
+            ToJobTracker::RestartAndRecover(span) => self.crash(*span, true, out),
             ToJobTracker::ChangePolicy => self.change_policy(out),
             ToJobTracker::Wake => self.wake(out),
-            ToJobTracker::KillJob(job) => self.ledger.condemn(*job, Outcome::Killed, out),
+            ToJobTracker::KillJob(job) => self.ledger.end_early(*job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
             // here one message more, and those that are due before the tick come before it.

@@ -369,7 +369,7 @@ fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
 }
 
 /// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
-fn is_a_few(flaky: u32, trackers: u32) -> bool {
+fn is_small_part(flaky: u32, trackers: u32) -> bool {
     u64::from(flaky) * 4 < u64::from(trackers)
 }
 

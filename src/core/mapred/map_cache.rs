@@ -140,13 +140,13 @@ impl MapCache {
     }
 
     /// Puts a map that waits again in front of its lists.
-    pub(super) fn put_in_front(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
+    pub(super) fn requeue_map(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
         self.homeless += u32::from(holders.is_empty());
         for node in holders {
-            self.nodes.put_in_front(node.0, map);
+            self.nodes.requeue_map(node.0, map);
         }
         for rack in racks_of(holders, topology) {
-            self.racks.put_in_front(rack, map);
+            self.racks.requeue_map(rack, map);
         }
     }
 
@@ -270,7 +270,7 @@ impl Lists {
     }
 
     /// Puts a map that waits again in front of a list that it was in once.
-    fn put_in_front(&mut self, place: u32, map: u32) {
+    fn requeue_map(&mut self, place: u32, map: u32) {
         let (at, bit) = mark(place);
         self.marks[at] |= bit;
         self.again.entry(place).or_default().push(map);
@@ -282,7 +282,7 @@ impl Lists {
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         if list.next < list.end && list.first == map {
-            list.step_over(&self.maps);
+            list.skip_first(&self.maps);
         }
         Some(map)
     }
@@ -339,7 +339,7 @@ impl MapList {
     }
 
     /// Uses its first map up.
-    fn step_over(&mut self, maps: &[u32]) {
+    fn skip_first(&mut self, maps: &[u32]) {
         self.next += 1;
         if self.next < self.end {
             self.first = maps[self.next as usize];
@@ -356,7 +356,7 @@ impl MapList {
                     let later = self.rest(maps).iter().skip(1);
                     return later.copied().find(|map| verdict(*map) == MapVerdict::Take);
                 }
-                MapVerdict::Drop => self.step_over(maps),
+                MapVerdict::Drop => self.skip_first(maps),
             }
         }
         None
@@ -432,7 +432,7 @@ mod tests {
         take(&mut lists, 5, &mut waiting);
         take(&mut lists, 5, &mut waiting);
         waiting.insert(1);
-        lists.put_in_front(5, 1);
+        lists.requeue_map(5, 1);
         assert_eq!(take(&mut lists, 5, &mut waiting), Some(1));
         assert_eq!(take(&mut lists, 5, &mut waiting), Some(2));
     }
@@ -462,7 +462,7 @@ mod tests {
                 if let Some(map) = taken.filter(|_| waits_again) {
                     waiting.insert(map);
                     for place in &holders[map as usize] {
-                        lists.put_in_front(*place, map);
+                        lists.requeue_map(*place, map);
                         let list = plain.get_mut(place).unwrap();
                         list.retain(|other| *other != map);
                         list.insert(0, map);
@@ -502,7 +502,7 @@ mod tests {
         assert!(cache.has_homeless());
         assert_eq!(take(&mut cache), (1, None));
         assert!(!cache.has_homeless(), "though nobody has looked at its list since");
-        cache.put_in_front(1, &[], &topology);
+        cache.requeue_map(1, &[], &topology);
         assert!(cache.has_homeless());
     }
 

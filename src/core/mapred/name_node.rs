@@ -252,18 +252,18 @@ impl NameNode {
 
     // ---- nodes ----
 
-    fn go_off(&mut self, node: TrackerId, out: &mut Outbox) {
+    fn lose_node(&mut self, node: TrackerId, out: &mut Outbox) {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = NodePresence::Off;
         *switches += 1;
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
         // Nobody misses it yet, but what was being copied from it, or to it, does not arrive.
-        self.look_again(node, out);
+        self.recheck_blocks(node, out);
         self.tell(out);
     }
 
-    fn come_back(&mut self, node: TrackerId, out: &mut Outbox) {
+    fn regain_node(&mut self, node: TrackerId, out: &mut Outbox) {
         let known = &mut self.nodes[node.index()];
         known.presence = NodePresence::On;
         known.switches += 1;
@@ -276,7 +276,7 @@ impl NameNode {
             return self.lose_disk(node, out);
         }
         // Of what it has there may be too many copies now; or too few, while it was the last.
-        self.look_again(node, out);
+        self.recheck_blocks(node, out);
         self.tell(out);
     }
 
@@ -286,7 +286,7 @@ impl NameNode {
         }
         self.replicas.dead.insert_mut(node);
         out.emit(Fact::befell(node, Incident::DeadToHdfs));
-        self.look_after(node, false, out);
+        self.plan_copies(node, false, out);
         self.tell(out);
     }
 
@@ -294,12 +294,12 @@ impl NameNode {
         let known = &mut self.nodes[node.index()];
         if known.presence == NodePresence::On {
             self.replicas.wiped.insert_mut(node);
-            self.look_after(node, true, out);
+            self.plan_copies(node, true, out);
         } else {
             known.has_news = true;
             // Of a node that is not there yet, what it will have could be read.
             self.replicas.off.insert_mut(node);
-            self.look_again(node, out);
+            self.recheck_blocks(node, out);
         }
         self.tell(out);
     }
@@ -316,15 +316,15 @@ impl NameNode {
     }
 
     /// Looks after the blocks of a node if any block was ever looked after: else all have their copies.
-    fn look_again(&mut self, node: TrackerId, out: &mut Outbox) {
+    fn recheck_blocks(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
-            self.look_after(node, false, out);
+            self.plan_copies(node, false, out);
         }
     }
 
     /// Looks what is to become of the blocks that a node has, or had, and of those that could be copied
     /// nowhere; what was copied to it may be gone.
-    fn look_after(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
+    fn plan_copies(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
@@ -340,7 +340,7 @@ impl NameNode {
         for place in places {
             self.look(place, number, out);
         }
-        self.hand_out(out);
+        self.start_copies(out);
         let account = self.accounts.get_mut(&number).expect("it has just been opened");
         if account.left.blocks == 0 {
             self.accounts.remove(&number);
@@ -396,7 +396,7 @@ impl NameNode {
     }
 
     /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
-    fn hand_out(&mut self, out: &mut Outbox) {
+    fn start_copies(&mut self, out: &mut Outbox) {
         let on = self.nodes.iter().filter(|node| node.presence == NodePresence::On).count();
         // Those that last alike end with one message.
         let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
@@ -458,7 +458,7 @@ impl NameNode {
             self.look(place, account, out);
             self.settle(account, 1, bytes, out);
         }
-        self.hand_out(out);
+        self.start_copies(out);
         self.tell(out);
     }
 
@@ -521,8 +521,8 @@ impl Core for NameNode {
     fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
             ToNameNode::Off(node) if self.nodes[node.index()].presence == NodePresence::Absent => {}
-            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(node, out),
-            ToNameNode::On(node) => self.come_back(node, out),
+            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.lose_node(node, out),
+            ToNameNode::On(node) => self.regain_node(node, out),
             ToNameNode::DiskLost(node) => self.lose_disk(node, out),
             ToNameNode::Missed(node, switches) => self.miss(node, switches, out),
             ToNameNode::Copied(wave) => self.finish(wave, out),

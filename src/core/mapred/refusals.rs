@@ -98,15 +98,15 @@ impl Refusals {
             return;
         }
         self.swept_at = now;
-        self.tell_those(out, |one| one.last + FORGOTTEN_AFTER <= now);
+        self.send_refusals(out, |one| one.last + FORGOTTEN_AFTER <= now);
     }
 
     /// Tells all that is open when the run is over.
     pub(super) fn close(&mut self, out: &mut Outbox) {
-        self.tell_those(out, |_| true);
+        self.send_refusals(out, |_| true);
     }
 
-    fn tell_those(&mut self, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
+    fn send_refusals(&mut self, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
         for (job, open) in (0..).map(JobId).zip(&mut self.open) {
             for kind in SlotKind::BOTH {
                 for one in open[kind].extract_if(.., |one| is_told(one)) {

@@ -367,7 +367,7 @@ impl Orders<'_> {
     pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
         // A policy may name what has ended since it looked.
         if self.ledger.attempt(attempt).is_some() {
-            self.ledger.doom(attempt, reason, self.out);
+            self.ledger.order_end(attempt, reason, self.out);
         }
     }
 

@@ -271,7 +271,7 @@ impl TaskTracker {
             if attempt.is_reported_in_slot(slot_held) {
                 occupied[attempt.slot()] += attempt.slots();
             }
-            has_news |= !attempt.goes_on_by_itself();
+            has_news |= !attempt.needs_no_heartbeat();
             let mut report = attempt.report(out.now, told_every);
             report.wants_maps &= asks_for_maps;
             status.reports.push(report);
@@ -340,10 +340,10 @@ impl TaskTracker {
         if self.costs.hadoop.out_of_band && !reply.maps.is_empty() {
             self.told_of_maps = out.now;
         }
-        self.lay_aside_what_was_heard();
+        self.forget_acknowledged();
         let reported = self.attempts.len();
         for directive in &reply.directives {
-            self.obey(directive, out);
+            self.carry_out(directive, out);
         }
         // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
         // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
@@ -364,7 +364,7 @@ impl TaskTracker {
     }
 
     /// Hears which outputs reduces cannot fetch, of those that a reply counts, and goes on with that.
-    fn hear_out_of_reach(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
+    fn note_unreachable_outputs(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
         // Its process may have died since it asked, and asked again.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
         {
@@ -398,17 +398,17 @@ impl TaskTracker {
             return;
         }
         self.pulse.count_answer();
-        if self.pulse.is_calm() {
+        if self.pulse.is_unchanged() {
             // Nothing has ended and nobody waits for a slot that is free.
             self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
-            self.lay_aside_what_was_heard();
+            self.forget_acknowledged();
             self.go_on(out);
         }
     }
 
     /// Forgets what the JobTracker knows now.
-    fn lay_aside_what_was_heard(&mut self) {
+    fn forget_acknowledged(&mut self) {
         self.restarted = false;
         // Mostly there is nothing to take out, and to look first costs less.
         if !self.status.failed_fetches.is_empty() {
@@ -426,9 +426,9 @@ impl TaskTracker {
     }
 
     /// Asks for a heartbeat at once, if trackers do that.
-    fn hurry(&mut self, out: &mut Outbox) {
+    fn request_heartbeat(&mut self, out: &mut Outbox) {
         if self.costs.hadoop.out_of_band {
-            self.pulse.hurry(out);
+            self.pulse.request_heartbeat(out);
         }
     }
 
@@ -458,7 +458,7 @@ impl TaskTracker {
 
     /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
     /// nobody: its end is on its way.
-    fn obey(&mut self, directive: &Directive, out: &mut Outbox) {
+    fn carry_out(&mut self, directive: &Directive, out: &mut Outbox) {
         match directive {
             Directive::Launch(launch) => self.accept(launch, out),
             Directive::Kill(id) => self.kill(*id, out),
@@ -582,7 +582,7 @@ impl TaskTracker {
             }
             AttemptStep::Commit => {
                 out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
-                self.hurry(out);
+                self.request_heartbeat(out);
             }
             AttemptStep::Done => self.end(index, AttemptState::Succeeded, out),
             AttemptStep::Broken => self.fail(index, out),
@@ -651,7 +651,7 @@ impl TaskTracker {
             self.free[slot] += slots;
             self.fill_slots(out);
         }
-        self.hurry(out);
+        self.request_heartbeat(out);
     }
 
     fn note_end(&self, attempt: &Attempt, outcome: Outcome, out: &mut Outbox) {
@@ -767,7 +767,7 @@ impl Core for TaskTracker {
             ToTracker::Reply(reply) => self.hear(reply, out),
             ToTracker::Noted { call, queued } => self.hear_noted(*call, *queued, out),
             ToTracker::OutOfReach { call, missing, .. } => {
-                self.hear_out_of_reach(*call, missing, out);
+                self.note_unreachable_outputs(*call, missing, out);
             }
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(rates, out),

@@ -120,7 +120,7 @@ impl Traced {
         let times = logged.and_then(|logged| logged.times);
         let work = times.map(|times| times.work).unwrap_or_else(|| {
             let at = if fails && self.quirks { then } else { distance };
-            self.make_up(fails, at, dice)
+            self.draw_map_time(fails, at, dice)
         });
         // The time until an attempt fails does not depend on how far its input is, so it is not scaled.
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
@@ -148,7 +148,7 @@ impl Traced {
 
     /// Makes up the time of a map: from the distribution of its distance, or else from any, each as
     /// likely as it has values.
-    fn make_up(&self, fails: bool, distance: usize, dice: &mut impl Dice) -> SimSpan {
+    fn draw_map_time(&self, fails: bool, distance: usize, dice: &mut impl Dice) -> SimSpan {
         let (times, first) = match fails {
             true => (&self.failed_map_times, FAILED_MAPS),
             false => (&self.map_times, 0),

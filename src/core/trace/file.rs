@@ -41,7 +41,7 @@ impl TraceFile {
     /// scenario did. One that is nowhere is missed in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         let found = self.kept(folder).or_else(|| self.near(folder));
-        let found = found.or_else(|| self.further_out(folder));
+        let found = found.or_else(|| self.find_above(folder));
         found.unwrap_or_else(|| folder.join(&self.path))
     }
 
@@ -54,22 +54,22 @@ impl TraceFile {
     /// these have names that a trace may have too.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let (beside, here) = (folder.join(&self.path), self.path.exists());
-        if beside.exists() && (!here || self.may_be(&beside)) {
+        if beside.exists() && (!here || self.may_match(&beside)) {
             return Some(beside);
         }
         here.then(|| self.path.clone())
     }
 
-    fn further_out(&self, folder: &Path) -> Option<PathBuf> {
+    fn find_above(&self, folder: &Path) -> Option<PathBuf> {
         self.sha256.as_ref()?;
         // The folder may be no words at all, which nothing can be made of.
         let folder = std::path::absolute(folder.join(".")).ok()?;
         let mut files = folder.ancestors().skip(1).map(|around| around.join(&self.path));
-        files.find(|file| file.is_file() && self.may_be(file))
+        files.find(|file| file.is_file() && self.may_match(file))
     }
 
     /// Returns whether a file may be the one that is meant.
-    fn may_be(&self, path: &Path) -> bool {
+    fn may_match(&self, path: &Path) -> bool {
         let Some(expected) = &self.sha256 else { return true };
         sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
     }

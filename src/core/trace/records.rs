@@ -199,7 +199,7 @@ impl<T: Record> Records<T> {
     }
 
     /// Lets jobs stand below others that were submitted later.
-    pub fn let_go_back(&mut self) {
+    pub fn allow_unordered(&mut self) {
         self.goes_back = true;
     }
 

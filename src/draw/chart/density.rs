@@ -11,7 +11,7 @@ use maud::html;
 use super::drawing::{Caption, ChartSheet, Drawing};
 use super::gantt::{BAR_SIGN, BarOwner, owner_keys};
 use super::lanes::{GanttRow, Lanes};
-use super::palette::few_colour;
+use super::palette::small_mark_colour;
 use super::scale::{ChartAxis, Extent};
 use super::text::tip;
 use super::timed::WholeTimes;
@@ -149,7 +149,9 @@ impl Density {
     }
 
     fn colour(&self, owner: usize) -> String {
-        self.owners.get(owner).map_or_else(|| "c-soft".to_owned(), |owner| few_colour(owner.look))
+        self.owners
+            .get(owner)
+            .map_or_else(|| "c-soft".to_owned(), |owner| small_mark_colour(owner.look))
     }
 
     fn mostly(&self, owner: usize) -> String {

@@ -14,7 +14,7 @@ use maud::{Markup, html};
 use super::drawing::{Caption, ChartSheet, Drawing};
 use super::lanes::{GanttRow, Lanes, part};
 use super::legend::LegendKey;
-use super::palette::{SeriesLook, few_colour};
+use super::palette::{SeriesLook, small_mark_colour};
 use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
@@ -135,7 +135,7 @@ impl Gantt {
         let marks = html! {
             @for ((owner, fate, name), AlikeBars { path, told }) in &alike {
                 @let of = &self.owners[*owner];
-                path class=(fate.class(&few_colour(of.look))) d=(path) data-bars=(told)
+                path class=(fate.class(&small_mark_colour(of.look))) d=(path) data-bars=(told)
                     data-fate=(fate.word()) { (tip(&of.told(name))) }
             }
         };
@@ -212,8 +212,9 @@ pub(super) fn owner_keys(
 ) -> Vec<LegendKey> {
     let used = || owners.iter().enumerate().filter(|(number, _)| is_used(*number));
     let own = used().filter(|(_, owner)| owner.look.has_own_colour());
-    let mut keys: Vec<LegendKey> =
-        own.map(|(_, owner)| LegendKey::sign(&owner.name, sign(&few_colour(owner.look)))).collect();
+    let mut keys: Vec<LegendKey> = own
+        .map(|(_, owner)| LegendKey::sign(&owner.name, sign(&small_mark_colour(owner.look))))
+        .collect();
     let others = used().filter(|(_, owner)| !owner.look.has_own_colour()).count();
     if 0 < others {
         keys.push(LegendKey::sign(&format!("others ({others})"), sign("c-soft")));

@@ -100,7 +100,7 @@ pub(super) fn colour(series: usize) -> String {
 
 /// Returns the class of the colour of marks too small for anything but a colour: looks behind the
 /// first eight are grey together.
-pub(super) fn few_colour(look: SeriesLook) -> String {
+pub(super) fn small_mark_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 

@@ -253,7 +253,7 @@ impl External {
         for deed in deeds {
             if let WireAction::Map { job, .. } | WireAction::Reduce { job, .. } = deed {
                 let job = self.known(&offer.view(), now, job);
-                self.tell_anew(job);
+                self.resend_counts(job);
             }
         }
         in_vain
@@ -261,7 +261,7 @@ impl External {
 
     /// Tells a job's counts with the next question, though they may be as they were: the policy has counted
     /// itself what it launches, of which nothing may come, or which may be lost by then.
-    fn tell_anew(&mut self, job: JobId) {
+    fn resend_counts(&mut self, job: JobId) {
         self.note(job);
         self.told[job.index()].counts = None;
     }
@@ -449,7 +449,7 @@ impl External {
             SlotKind::Map => offer.launch_map(id, reach, reason(why)),
             SlotKind::Reduce => offer.launch_reduce(id, reason(why)),
         };
-        self.tell_anew(id);
+        self.resend_counts(id);
         let Some(launched) = launched else { return Some((id, kind)) };
         if self.wants(Want::Attempts) {
             self.news.push((

@@ -160,7 +160,7 @@ impl Process {
                 self.buffer.resize(2 * self.filled, 0);
             }
             match self.stdout.read(&mut self.buffer[self.filled..]) {
-                Ok(0) => return Err(self.gone(line)),
+                Ok(0) => return Err(self.exit_reason(line)),
                 Ok(got) => self.filled += got,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.tell(format!("it cannot be heard: {error}"), line)),
@@ -185,7 +185,7 @@ impl Process {
         while !left.is_empty() {
             let Some(stdin) = &mut self.stdin else { return Err("it was told to end".to_owned()) };
             match stdin.write(left) {
-                Ok(0) => return Err(self.gone(line)),
+                Ok(0) => return Err(self.exit_reason(line)),
                 Ok(count) => left = &left[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -195,7 +195,7 @@ impl Process {
                         return Err(self.tell(words, line));
                     }
                 }
-                Err(_) => return Err(self.gone(line)),
+                Err(_) => return Err(self.exit_reason(line)),
             }
         }
         Ok(())
@@ -237,7 +237,7 @@ impl Process {
     }
 
     /// Returns why it says nothing more.
-    fn gone(&mut self, line: &[u8]) -> String {
+    fn exit_reason(&mut self, line: &[u8]) -> String {
         // Wait a moment: a process that ends closes its output just before its status can be had. It may also
         // live on without output.
         pause(Duration::from_millis(20));

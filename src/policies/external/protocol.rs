@@ -112,7 +112,7 @@ pub struct Question {
     pub near: Vec<(u32, u32, u32)>,
     /// Jobs with tasks of a kind that wait of which none is launched on this tracker: too many have failed
     /// there, or each of these has.
-    #[serde(skip_serializing_if = "is_nobody")]
+    #[serde(skip_serializing_if = "names_no_job")]
     pub not_here: [Vec<u32>; 2],
     /// How far the attempts on the tracker are, from 0 to 1, for a policy that wants to hear it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -295,7 +295,7 @@ pub enum WireOutcome {
     Killed,
 }
 
-fn is_nobody(jobs: &[Vec<u32>; 2]) -> bool {
+fn names_no_job(jobs: &[Vec<u32>; 2]) -> bool {
     jobs.iter().all(Vec::is_empty)
 }
 

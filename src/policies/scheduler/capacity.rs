@@ -237,7 +237,7 @@ impl Scheduler for Capacity {
 }
 
 /// The answer of a job that was asked for a task.
-enum Answer {
+enum JobAnswer {
     /// Here it is.
     Launched(Launched),
     /// It has none for this tracker, or may have no more.
@@ -267,31 +267,31 @@ impl Capacity {
             return None;
         }
         match self.serve_reserved(offer, kind) {
-            Answer::Launched(launched) => return Some(launched),
-            Answer::Keep => return None,
-            Answer::No => {}
+            JobAnswer::Launched(launched) => return Some(launched),
+            JobAnswer::Keep => return None,
+            JobAnswer::No => {}
         }
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
-        let answer = { answers }.find(|answer| !matches!(answer, Answer::No));
+        let answer = { answers }.find(|answer| !matches!(answer, JobAnswer::No));
         self.leaves = leaves;
         match answer {
-            Some(Answer::Launched(launched)) => Some(launched),
+            Some(JobAnswer::Launched(launched)) => Some(launched),
             _ => None,
         }
     }
 
     /// Serves the job that a tracker is kept for.
-    fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Answer {
-        let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
+    fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> JobAnswer {
+        let Some(job) = self.reserved.by(offer.tracker(), kind) else { return JobAnswer::No };
         if self.lacks_slots(offer, job, kind) {
             self.refuse_others(offer, job, kind);
-            return Answer::Keep;
+            return JobAnswer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
         let why = Reason::Reserved;
-        self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
+        self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
     }
 
     /// Says that the tracker's slots stay free for a job: to the others that are first in their queues.
@@ -317,18 +317,18 @@ impl Capacity {
 
     /// Serves a queue: first its users below their limits, and up to 0.21 then all. Costs a look for
     /// each user, and one for each job that is asked; by `srt` one for each job.
-    fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
+    fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> JobAnswer {
         let by_srt = self.by_srt(&offer.view(), leaf, kind);
         for limits_users in self.passes() {
             let mut turns = QueuePass::new(by_srt.as_deref(), *limits_users);
             while let Some(job) = self.next(&mut turns, leaf, kind) {
                 match self.ask(offer, job, kind, *limits_users) {
-                    Answer::No => {}
+                    JobAnswer::No => {}
                     answer => return answer,
                 }
             }
         }
-        Answer::No
+        JobAnswer::No
     }
 
     /// Returns whether the limits of users hold in each pass over a queue.
@@ -368,19 +368,19 @@ impl Capacity {
         job: JobId,
         kind: SlotKind,
         limits_users: bool,
-    ) -> Answer {
-        let Some(member) = self.tree.member(job) else { return Answer::No };
+    ) -> JobAnswer {
+        let Some(member) = self.tree.member(job) else { return JobAnswer::No };
         let (node, free, width) =
             (self.tree.node(member.queue), offer.free(kind), member.width[kind]);
         // As long as a queue's limit counts, its users' limits are not asked: limits are told for the whole queue.
         if self.limit(member, kind, false).is_some() {
-            return Answer::No;
+            return JobAnswer::No;
         }
         let reserves = self.rules != Rules::V20 && limits_users;
         let has_enough = free < width && reserves && member.pending[kind] <= member.reserved[kind];
         if has_enough || !offer.suits(job, kind, width) {
             offer.refuse(job, kind, Reason::BadTracker);
-            return Answer::No;
+            return JobAnswer::No;
         }
         if width <= free {
             let standing = node.standing(kind);
@@ -392,13 +392,13 @@ impl Capacity {
             // By the rules of 1.x, tasks of several slots do not wait for local ones.
             let anywhere = self.options.delay.is_none() && 1 < width;
             let launched = self.launch(offer, job, kind, anywhere, why);
-            return launched.map_or(Answer::No, Answer::Launched);
+            return launched.map_or(JobAnswer::No, JobAnswer::Launched);
         }
         self.refuse_others(offer, job, kind);
         if reserves {
             self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
         }
-        Answer::Keep
+        JobAnswer::Keep
     }
 
     /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its

@@ -53,7 +53,7 @@ use mumakil_core::mapred::{
 #[serde(default, deny_unknown_fields)]
 pub struct FairOptions {
     /// Which of the two to follow where the paper and Hadoop's code differ.
-    pub variant: Variant,
+    pub variant: FairVariant,
     /// The pools, and what holds for those that are not declared.
     // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
     #[schemars(extend("x-only-if" = {"inside": {
@@ -91,7 +91,7 @@ pub struct FairOptions {
 /// Whether the paper or the code is followed where they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Variant {
+pub enum FairVariant {
     /// The paper on delay scheduling.
     Paper,
     /// Hadoop's code.
@@ -102,7 +102,7 @@ pub enum Variant {
 impl Default for FairOptions {
     fn default() -> Self {
         Self {
-            variant: Variant::Hadoop,
+            variant: FairVariant::Hadoop,
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
@@ -119,7 +119,7 @@ impl Default for FairOptions {
 
 impl FairOptions {
     /// Warns of preemption for which nobody is ever starved.
-    fn vain_preemption(&self) -> Option<Complaint> {
+    fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
@@ -157,7 +157,7 @@ impl Policy for Fair {
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
-        complaints.extend(options.vain_preemption());
+        complaints.extend(options.warn_of_idle_preemption());
         complaints
     }
 
@@ -215,7 +215,7 @@ impl Scheduler for Fair {
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
-        let needs_ticks = self.options.variant == Variant::Hadoop || self.options.preemption;
+        let needs_ticks = self.options.variant == FairVariant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)
     }
 
@@ -243,11 +243,11 @@ impl Scheduler for Fair {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.update(&orders.view());
-        self.starvation.relieve(orders, &self.tree);
+        self.starvation.preempt_for_starved(orders, &self.tree);
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        if self.wants_update && self.options.variant == Variant::Paper {
+        if self.wants_update && self.options.variant == FairVariant::Paper {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
@@ -281,7 +281,7 @@ impl Fair {
     /// Returns whether a tracker has room for its part of the load, and whether there is anything that
     /// does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
-        if self.options.variant == Variant::Paper {
+        if self.options.variant == FairVariant::Paper {
             return true;
         }
         if self.is_sated(kind) {
@@ -305,13 +305,13 @@ impl Fair {
     /// Returns whether all that is demanded runs, by what was looked up last.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
-        self.options.variant == Variant::Hadoop && root.running[kind] == root.demand[kind]
+        self.options.variant == FairVariant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
         match self.options.variant {
-            Variant::Paper => TrackerLoad::Reported,
-            Variant::Hadoop => self.options.tracker_load,
+            FairVariant::Paper => TrackerLoad::Reported,
+            FairVariant::Hadoop => self.options.tracker_load,
         }
     }
 
@@ -332,7 +332,7 @@ impl Fair {
             let launched = tree.places(pool, kind).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, anywhere, reason)?, place))
             });
-            if tree.asks_in_vain() {
+            if tree.has_unserved_jobs() {
                 walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
             }
             launched.map(|(launched, _)| launched)
@@ -348,7 +348,7 @@ impl Fair {
         self.tree.update(view, &mut self.delay);
         let slots = PerSlot::of(|kind| view.capacity(kind));
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
-        if has_changed && self.options.variant == Variant::Paper {
+        if has_changed && self.options.variant == FairVariant::Paper {
             self.tree.scale_promises(slots);
         }
     }

@@ -102,7 +102,7 @@ impl Scheduler for Fifo {
             }
             _ => false,
         };
-        if gives_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
+        if may_give_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
             self.with_maps.insert(place);
         }
         if moved && 0 < job.spec().reduces {
@@ -131,7 +131,7 @@ impl Scheduler for Fifo {
         self.offer_maps(offer);
         self.offer_reduce(offer);
         offer.refuse_first(|offer, kind| {
-            if offer.taken(kind) < free_part(offer, kind) {
+            if offer.taken(kind) < balanced_room(offer, kind) {
                 return None;
             }
             let view = offer.view();
@@ -148,7 +148,7 @@ impl Fifo {
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
             return;
         }
-        let turns = free_part(offer, SlotKind::Map);
+        let turns = balanced_room(offer, SlotKind::Map);
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
             // The tracker's load is that of its report, so the turns are not counted anew.
@@ -206,7 +206,7 @@ impl Fifo {
 
     fn offer_reduce(&self, offer: &mut Offer<'_>) {
         let kind = SlotKind::Reduce;
-        if offer.view().jobs_pending(kind) == 0 || free_part(offer, kind) == 0 {
+        if offer.view().jobs_pending(kind) == 0 || balanced_room(offer, kind) == 0 {
             return;
         }
         let is_full = self.is_almost_full(offer, kind);
@@ -258,7 +258,7 @@ impl Fifo {
 const ASKED_FOR_MAPS: u32 = 2;
 
 /// Returns whether a job may have something to launch after a change though it had nothing before.
-fn gives_work(change: JobChange) -> bool {
+fn may_give_work(change: JobChange) -> bool {
     use AttemptState as S;
     match change {
         JobChange::Running | JobChange::SlowTasks => true,
@@ -270,7 +270,7 @@ fn gives_work(change: JobChange) -> bool {
 }
 
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
-fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
+fn balanced_room(offer: &Offer<'_>, kind: SlotKind) -> u32 {
     room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
 }
 

@@ -29,8 +29,8 @@ use std::collections::BTreeSet;
 
 use self::options::HfspRules;
 pub use self::options::{
-    Confidence, Discount, HfspOptions, HfspOrder, ReduceArrival, SampledTasks, SlotTaking,
-    SparedAttempts, SuspendedSpec, Variant, Victims, VirtualSlots, Weights,
+    Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, ReduceArrival, SampledTasks,
+    SlotTaking, SparedAttempts, SuspendedSpec, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Phase, SlotClaim, SlotUse};
 use self::ranking::{Rank, RankedPlace, SlotGiver};
@@ -72,7 +72,7 @@ impl Policy for Hfsp {
 
     fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
-        complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
+        complaints.extend(options.weights.as_ref().and_then(|weights| weights.unknown_names(site)));
         complaints
     }
 
@@ -155,7 +155,7 @@ impl Hfsp {
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
-        let mut takers = takers(phase.claims(here), &candidates, spare, rules.victims);
+        let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
         let found = takers.find_map(|(claim, victim)| {
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
@@ -265,7 +265,7 @@ fn begin(
 }
 
 /// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
-fn takers(
+fn slot_takers(
     claims: impl Iterator<Item = SlotClaim>,
     candidates: &[VictimCandidate],
     spare: u32,
@@ -402,7 +402,7 @@ mod tests {
     /// 180 s of work 110 s and 115 s are left after 130 s.
     #[test]
     fn by_virtual_work_time_alone_changes_the_order() {
-        let options = HfspOptions { variant: Variant::Hadoop, ..HfspOptions::default() };
+        let options = HfspOptions { variant: HfspVariant::Hadoop, ..HfspOptions::default() };
         let mut bench = Bench::new(Hfsp::new(options), 3, PerSlot { map: 1, reduce: 0 });
         let [larger, smaller] = [4, 3].map(|maps| bench.job(maps, 0, |_| {}));
         assert_eq!(bench.beat(0)[0].job(), smaller);

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::delay::Delay;
-use super::shared::places::move_in;
+use super::shared::places::move_place;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -51,7 +51,7 @@ impl<O> FewestFirst<O> {
                 Some(place) => self.places[kind].insert(job, place),
                 None => self.places[kind].remove(&job),
             };
-            move_in(&mut self.lines[kind], was, place);
+            move_place(&mut self.lines[kind], was, place);
         }
     }
 

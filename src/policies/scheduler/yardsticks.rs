@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hfsp::{
-    Hfsp, HfspOptions, HfspOrder, SlotTaking, SuspendedSpec, Variant, Victims, VirtualSlots,
+    Hfsp, HfspOptions, HfspOrder, HfspVariant, SlotTaking, SuspendedSpec, Victims, VirtualSlots,
 };
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::estimator::Family;
+use super::shared::estimator::EstimatorKind;
 use super::shared::reduces::Reduces;
 use mumakil_base::units::{Count, Fraction};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
@@ -105,8 +105,8 @@ impl Default for YardstickOptions {
 impl YardstickOptions {
     fn in_order(&self, order: HfspOrder) -> HfspOptions {
         HfspOptions {
-            variant: Variant::Paper2013,
-            estimator: Family::Oracle,
+            variant: HfspVariant::Paper2013,
+            estimator: EstimatorKind::Oracle,
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),

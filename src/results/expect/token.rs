@@ -38,7 +38,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>, ExprComplaint> {
     let mut at = 0;
     loop {
         at += text[at..].len() - text[at..].trim_start().len();
-        let (token, length) = first(&text[at..]).ok_or_else(|| strange(text, at))?;
+        let (token, length) = first(&text[at..]).ok_or_else(|| unexpected_character(text, at))?;
         tokens.push(PlacedToken { token: token.clone(), span: at..at + length });
         at += length;
         if token == Token::End {
@@ -78,7 +78,7 @@ fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
     text.len()
 }
 
-fn strange(text: &str, at: usize) -> ExprComplaint {
+fn unexpected_character(text: &str, at: usize) -> ExprComplaint {
     let letter = text[at..].chars().next().unwrap_or_default();
     let span = at..at + letter.len_utf8();
     match letter {

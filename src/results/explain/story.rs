@@ -262,7 +262,7 @@ impl<'t> BackwardWalk<'t> {
             }
             EarlierAttempt::Vain(first) => {
                 wait(self, first);
-                self.spend_in_vain(first, floor);
+                self.charge_lost_attempt(first, floor);
                 first
             }
         };
@@ -286,7 +286,7 @@ impl<'t> BackwardWalk<'t> {
     /// Goes back through an attempt, to its launch or to `floor` if that is later.
     fn spend(&mut self, one: &JobAttempt, floor: u64) {
         if one.is_vain {
-            return self.spend_in_vain(one, floor);
+            return self.charge_lost_attempt(one, floor);
         }
         if matches!(self.before(one), Some(EarlierAttempt::Lost { .. })) {
             return self.to(one.launched.max(floor), SojournPart::Redone);
@@ -315,7 +315,7 @@ impl<'t> BackwardWalk<'t> {
     }
 
     /// Goes back through an attempt that came to nothing, to its launch or to `floor` if that is later.
-    fn spend_in_vain(&mut self, one: &JobAttempt, floor: u64) {
+    fn charge_lost_attempt(&mut self, one: &JobAttempt, floor: u64) {
         let launched = one.launched.max(floor);
         if let Some(gone) = one.gone {
             self.to(gone.max(launched), SojournPart::Unnoticed);

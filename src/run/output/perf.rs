@@ -24,7 +24,7 @@ pub fn write_perf(
 ) -> Result<(), OutputError> {
     let mut perf = cost(wall, messages, decisions);
     if let Some(elsewhere) = elsewhere {
-        perf["elsewhere"] = cost_elsewhere(wall, elsewhere);
+        perf["elsewhere"] = external_cost(wall, elsewhere);
     }
     folder.write_json(PERF, &perf)
 }
@@ -52,7 +52,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
 }
 
 /// Returns what was spent on a policy that is another program: its thinking, and the way there and back.
-fn cost_elsewhere(wall: Duration, elsewhere: ExternalWork) -> Value {
+fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
     json!({
         "questions": elsewhere.questions,
         "seconds": elsewhere.waited.as_secs_f64(),
@@ -108,7 +108,7 @@ mod tests {
     fn the_time_of_another_program_is_told_apart() {
         let elsewhere = ExternalWork { questions: 100, waited: Duration::from_secs(2) };
         assert_eq!(
-            cost_elsewhere(Duration::from_secs(8), elsewhere),
+            external_cost(Duration::from_secs(8), elsewhere),
             json!({"questions": 100, "seconds": 2.0, "questions_per_s": 50.0, "share": 0.25})
         );
     }

@@ -305,7 +305,7 @@ impl RunBooks {
                 self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
             AttemptFact::Ended { role, outcome, phases } => {
-                self.let_go(at, attempt, tracker, role);
+                self.release_slots(at, attempt, tracker, role);
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
                 {
@@ -419,7 +419,7 @@ impl RunBooks {
 
     /// Gives up the slots of an attempt that has ended, if it held any, and the memory of one that
     /// was stopped.
-    fn let_go(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
+    fn release_slots(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
         let stopped = role == Role::Work && known.end_stop(at);

@@ -182,7 +182,10 @@ impl Histograms {
             if let Some(sojourn) = job.sojourn() {
                 note("job_sojourn".into(), sojourn);
                 if !job.spec.class.is_empty() {
-                    note(format!("job_sojourn-{}", tame(&job.spec.class)).into(), sojourn);
+                    note(
+                        format!("job_sojourn-{}", file_safe_name(&job.spec.class)).into(),
+                        sojourn,
+                    );
                 }
             }
         }
@@ -252,7 +255,7 @@ impl Watcher for Histograms {
 
 /// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in
 /// other signs only share a histogram.
-pub fn tame(class: &str) -> String {
+pub fn file_safe_name(class: &str) -> String {
     let tame = |letter: char| {
         if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }
     };

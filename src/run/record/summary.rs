@@ -275,7 +275,7 @@ impl Summary {
     }
 
     /// Returns what became of attempts besides success, in words.
-    pub fn mishaps(&self) -> [(u64, &'static str); 3] {
+    pub fn bad_outcomes(&self) -> [(u64, &'static str); 3] {
         [
             (self.attempts_failed, "failed"),
             (self.attempts_killed, "killed"),

@@ -273,7 +273,7 @@ impl Waste {
             }
             AttemptFact::Suspended => {
                 if let Some(open) = self.open.get_mut(&attempt) {
-                    open.let_go(at, tracker, Role::Work);
+                    open.release_slots(at, tracker, Role::Work);
                 }
             }
             AttemptFact::Resumed => {
@@ -284,7 +284,7 @@ impl Waste {
             }
             AttemptFact::Ended { role, .. } => {
                 if let Some(open) = self.open.get_mut(&attempt) {
-                    open.let_go(at, tracker, role);
+                    open.release_slots(at, tracker, role);
                     if role == Role::Work {
                         open.ended = Some(at);
                     }
@@ -452,7 +452,7 @@ impl Waste {
 }
 
 impl WasteAttempt {
-    fn let_go(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
+    fn release_slots(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
         let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
         if let Some(place) = self.holds.iter().position(is_it) {
             self.held += self.holds.swap_remove(place).until(at);

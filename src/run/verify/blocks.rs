@@ -109,7 +109,7 @@ impl Blocks {
     }
 
     /// Notes that a tracker's machine is there, and on.
-    pub(super) fn comes_up(&mut self, tracker: TrackerId) {
+    pub(super) fn note_power_on(&mut self, tracker: TrackerId) {
         let machine = self.at(tracker);
         (machine.is_there, machine.off) = (true, None);
     }

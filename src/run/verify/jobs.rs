@@ -65,7 +65,7 @@ struct CheckedOutput {
     tracker: TrackerId,
     made: SimTime,
     /// How often what lay there had been lost before.
-    times_gone: usize,
+    disk_losses: usize,
 }
 
 #[derive(Debug, Default)]
@@ -477,16 +477,16 @@ impl CheckedJob {
         match attempt.task.kind {
             TaskKind::Map => {
                 if let Some(outputs) = self.outputs.get_mut(attempt.task.index as usize) {
-                    let times_gone = trackers.times_gone(tracker);
-                    outputs.push(CheckedOutput { tracker, made: check.at, times_gone });
+                    let disk_losses = trackers.disk_losses(tracker);
+                    outputs.push(CheckedOutput { tracker, made: check.at, disk_losses });
                 }
             }
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
                 let has_all = known.started + start_up + shuffle + suspended;
-                let was_there = |&CheckedOutput { tracker, made, times_gone }: &CheckedOutput| {
-                    made <= has_all && trackers.kept(tracker, times_gone, known.assigned)
+                let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
+                    made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
                 };
                 let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
                 if let Some(map) = absent {

@@ -114,7 +114,7 @@ impl CheckedTrackers {
     }
 
     /// Returns how often what lay on a tracker's disks was gone so far.
-    pub(super) fn times_gone(&self, tracker: TrackerId) -> usize {
+    pub(super) fn disk_losses(&self, tracker: TrackerId) -> usize {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.gone.len())
     }
 
@@ -144,7 +144,7 @@ impl CheckedTrackers {
             TrackerFact::Up(slots) => {
                 check.that(!known.up, || InvariantBreach::UpTwice { tracker });
                 (known.up, known.slots) = (true, slots);
-                self.blocks.comes_up(tracker);
+                self.blocks.note_power_on(tracker);
             }
             TrackerFact::Down => {
                 check.that(known.up, || InvariantBreach::DownTwice { tracker });
@@ -163,7 +163,7 @@ impl CheckedTrackers {
     }
 
     /// Checks what the JobTracker makes of a tracker.
-    pub(super) fn counted_on(
+    pub(super) fn check_believed_counts(
         &mut self,
         tracker: TrackerId,
         fact: MemberFact,

@@ -71,6 +71,6 @@ impl FaultKind for Crashes {
             CrashedThing::Machine => MishapHarm::Outage,
             CrashedThing::Tracker => MishapHarm::TrackerOutage,
         };
-        effects.recur(cue, harm, &self.mtbf, self.mttr.as_ref());
+        effects.repeat_at_nodes(cue, harm, &self.mtbf, self.mttr.as_ref());
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Effects<'a> {
     }
 
     /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
-    pub fn strike_files(&self) -> bool {
+    pub fn may_lose_blocks(&self) -> bool {
         let is_off = |mishap: &Mishap| {
             matches!(mishap.harm, MishapHarm::Stop | MishapHarm::Outage | MishapHarm::Absence)
         };
@@ -110,7 +110,7 @@ impl<'a> Effects<'a> {
     }
 
     /// Returns whether reduces may not reach some outputs of maps.
-    pub fn strike_outputs(&self) -> bool {
+    pub fn may_lose_outputs(&self) -> bool {
         let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
         self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
             || self.opening.iter().any(is_told)
@@ -133,7 +133,7 @@ impl<'a> Effects<'a> {
     }
 
     /// Lets something happen again and again, at each node by itself.
-    pub(super) fn recur(
+    pub(super) fn repeat_at_nodes(
         &mut self,
         cue: &FaultCue,
         harm: MishapHarm,

@@ -19,7 +19,7 @@ impl AttemptFault for Hangs {
     const HOW: DoomKind = DoomKind::Hang;
     const USUAL: Option<Fraction> = None;
 
-    fn whom(&self) -> &StruckAttempts {
+    fn attempts(&self) -> &StruckAttempts {
         let Self(ShortForm(doomed)) = self;
         doomed
     }

@@ -19,7 +19,7 @@ impl AttemptFault for OutOfMemory {
     const HOW: DoomKind = DoomKind::OutOfMemory;
     const USUAL: Option<Fraction> = Some(Fraction::ZERO);
 
-    fn whom(&self) -> &StruckAttempts {
+    fn attempts(&self) -> &StruckAttempts {
         let Self(ShortForm(doomed)) = self;
         doomed
     }

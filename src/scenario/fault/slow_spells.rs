@@ -55,7 +55,7 @@ impl FaultKind for SlowSpells {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
-            effects.recur(cue, MishapHarm::Slow(speeds), &self.every, Some(&self.lasts));
+            effects.repeat_at_nodes(cue, MishapHarm::Slow(speeds), &self.every, Some(&self.lasts));
         }
     }
 }

@@ -78,18 +78,18 @@ pub(super) trait AttemptFault {
     const USUAL: Option<Fraction>;
 
     /// Returns which attempts.
-    fn whom(&self) -> &StruckAttempts;
+    fn attempts(&self) -> &StruckAttempts;
 }
 
 impl<S: AttemptFault> FaultKind for S {
     const MOMENT: FaultMoment = FaultMoment::None;
 
     fn target(&self) -> Option<FaultTarget<'_>> {
-        Some(self.whom().target())
+        Some(self.attempts().target())
     }
 
     fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
-        let doomed = self.whom();
+        let doomed = self.attempts();
         for name in doomed.jobs.iter().flat_map(|OneOrList(names)| names) {
             known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
         }
@@ -97,7 +97,7 @@ impl<S: AttemptFault> FaultKind for S {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
-        let (site, doomed) = (effects.site, self.whom());
+        let (site, doomed) = (effects.site, self.attempts());
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
             for node in &cue.nodes {

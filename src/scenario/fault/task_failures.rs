@@ -19,7 +19,7 @@ impl AttemptFault for TaskFailures {
     const HOW: DoomKind = DoomKind::Failure;
     const USUAL: Option<Fraction> = None;
 
-    fn whom(&self) -> &StruckAttempts {
+    fn attempts(&self) -> &StruckAttempts {
         let Self(ShortForm(doomed)) = self;
         doomed
     }

@@ -121,7 +121,7 @@ impl Trace {
     }
 
     /// Makes the gaps between jobs fit their times again.
-    fn mend_gaps(&mut self) {
+    fn refit_gaps(&mut self) {
         let mut last = SimSpan::ZERO;
         for job in &mut self.jobs {
             let submit = job.submit();
@@ -180,7 +180,7 @@ pub fn converted(
         }
     }
     let mut trace = Trace::of_jobs(format, jobs);
-    trace.mend_gaps();
+    trace.refit_gaps();
     Some((trace, lost))
 }
 

@@ -170,7 +170,7 @@ pub trait ForeignJob: Debug {
     }
 
     /// Returns what is said of the job that a list of our own cannot say.
-    fn beyond_a_list(&self) -> Option<&'static str> {
+    fn lost_in_list(&self) -> Option<&'static str> {
         None
     }
 

@@ -64,7 +64,7 @@ impl<'a> Hosts<'a> {
 
     /// Returns where input lies that is on a host: on its node, or on what stands for it.
     pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
-        self.find(host).or_else(|| self.topology.stand_in(name(host)))
+        self.find(host).or_else(|| self.topology.substitute_for(name(host)))
     }
 
     /// Says which of the hosts that were met are none of the cluster's nodes: what lies there is nowhere

@@ -202,7 +202,7 @@ impl JobStreams {
 }
 
 /// The properties that jobs which follow each other share.
-struct Family {
+struct JobFamily {
     /// The first one's, from 1, among all first ones.
     number: u32,
     /// The place of the first one's type.
@@ -251,7 +251,7 @@ impl Mix {
         let mut jobs = Vec::new();
         for (number, (first, submit)) in (1..).zip(self.order(seed).zip(arrivals).take(most)) {
             ranks[first] += 1;
-            let family = Family { number, first, rank: ranks[first], submit };
+            let family = JobFamily { number, first, rank: ranks[first], submit };
             jobs.extend(members[first].iter().map(|&member| self.job(seed, member, &family)));
         }
         jobs
@@ -313,7 +313,7 @@ impl Mix {
     }
 
     /// Returns the job of a type in a family.
-    fn job(&self, seed: u64, place: usize, family: &Family) -> JobEntry {
+    fn job(&self, seed: u64, place: usize, family: &JobFamily) -> JobEntry {
         let (name, of) = self.types.get_index(place).expect("a place of a type");
         let lot = JobStreams { seed, place, rank: family.rank };
         let first = JobStreams { place: family.first, ..lot };

@@ -11,6 +11,6 @@ pub use admitted::RumenModel;
 pub use attempt::{
     LoggedAttempt, LoggedLocation, LoggedOutcome, LoggedTask, ResourceUsage, TaskType,
 };
-pub use record::{JobType, LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking};
+pub use record::{LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking, RumenJobType};
 pub use source::{Rumen, RumenPenalty};
 pub use topology::LoggedTopology;

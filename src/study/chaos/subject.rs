@@ -45,7 +45,7 @@ impl Subject {
     }
 
     /// Returns a case under the program, which also takes over from itself where another policy would.
-    pub(super) fn cast(&self, tree: &Value) -> Value {
+    pub(super) fn with_program(&self, tree: &Value) -> Value {
         let Self::Program { command, options, timeout } = self else { return tree.clone() };
         let mut external = Mapping::new();
         external.insert("command".into(), command.clone().into());

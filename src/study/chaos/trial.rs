@@ -70,7 +70,7 @@ impl<'h> Trial<'h> {
     pub(super) fn of(&self, tree: &Value) -> (HuntTally, Option<CaseFlaw>) {
         let mut tally =
             HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
-        let Ok(scenario) = draw::read(&self.subject.cast(tree), self.registry) else {
+        let Ok(scenario) = draw::read(&self.subject.with_program(tree), self.registry) else {
             return (tally, None);
         };
         let hash = self.repeats.then(Sha256::new);

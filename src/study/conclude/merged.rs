@@ -11,7 +11,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::{SheetCell, StudyManifest};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_results::tables::{ReadError, Results as _};
-use mumakil_run::record::{tame, write_log};
+use mumakil_run::record::{file_safe_name, write_log};
 
 /// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at
 /// a time.
@@ -62,5 +62,5 @@ fn merged(
 /// Returns which cell it is, as it may stand in a tag.
 fn described(sheet: &StudyManifest, cell: &SheetCell) -> String {
     let axes = sheet.axes.iter().zip(sheet.labels(cell));
-    axes.map(|(axis, label)| format!(":{}={}", axis.short(), tame(label))).collect()
+    axes.map(|(axis, label)| format!(":{}={}", axis.short(), file_safe_name(label))).collect()
 }

@@ -43,9 +43,9 @@ impl Serialize for OneOrMore {
 
 impl<'de> Deserialize<'de> for OneOrMore {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct EitherVisitor;
+        struct ExpressionsVisitor;
 
-        impl<'de> de::Visitor<'de> for EitherVisitor {
+        impl<'de> de::Visitor<'de> for ExpressionsVisitor {
             type Value = OneOrMore;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for OneOrMore {
                 Ok(OneOrMore::More(texts))
             }
         }
-        from.deserialize_any(EitherVisitor)
+        from.deserialize_any(ExpressionsVisitor)
     }
 }
 

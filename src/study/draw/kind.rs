@@ -17,7 +17,7 @@ pub(super) trait ChartKind {
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError>;
 
     /// Returns what it shows, in words.
-    fn what(&self) -> String {
+    fn description(&self) -> String {
         let expressions = self.expressions();
         expressions.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
     }
@@ -26,7 +26,7 @@ pub(super) trait ChartKind {
     fn in_words(&self) -> String {
         let expressions = self.expressions();
         match &expressions[..] {
-            [] => capital(&self.what()),
+            [] => capital(&self.description()),
             all => all.iter().map(|(_, text)| in_words(text)).collect::<Vec<_>>().join("; "),
         }
     }

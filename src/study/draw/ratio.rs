@@ -26,7 +26,7 @@ impl ChartKind for RatioChart<'_> {
         vec![("", self.0)]
     }
 
-    fn what(&self) -> String {
+    fn description(&self) -> String {
         format!("paired ratios of {}", self.0)
     }
 

@@ -49,7 +49,7 @@ impl ChartKind for SlotStack<'_> {
         Vec::new()
     }
 
-    fn what(&self) -> String {
+    fn description(&self) -> String {
         format!("slots that {}s hold", self.0.kind().word())
     }
 

@@ -125,9 +125,9 @@ impl<'de> Deserialize<'de> for CompareSpec {
             base: Option<Value>,
         }
 
-        struct EitherVisitor;
+        struct CompareVisitor;
 
-        impl<'de> de::Visitor<'de> for EitherVisitor {
+        impl<'de> de::Visitor<'de> for CompareVisitor {
             type Value = CompareSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for CompareSpec {
                 Ok(CompareSpec { axis, is_short: false, base })
             }
         }
-        from.deserialize_any(EitherVisitor)
+        from.deserialize_any(CompareVisitor)
     }
 }
 

@@ -47,7 +47,7 @@ pub fn forget(store: &Store, run: &str) {
 ///
 /// # Errors
 /// If one cannot be removed.
-pub fn forget_all_but(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
+pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
     let folder = store.folder().join(FAILED);
     let is_kept =
         |name: &str| runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run.as_ref()));
@@ -152,7 +152,7 @@ mod tests {
         fs::write(room.path().join("runs/a").join(mumakil_base::files::RESOLVED), "").unwrap();
         store.refresh().unwrap();
         assert!(read(&store).unwrap().is_empty());
-        forget_all_but(&store, &[] as &[&str]).unwrap();
+        keep_only(&store, &[] as &[&str]).unwrap();
         assert!(!room.path().join(FAILED).exists());
     }
 

@@ -25,7 +25,7 @@ use crate::run::failed;
 use crate::run::store::{CLAIMS, Store};
 use crate::run::work::{NextRun, Shard};
 use crate::watch::life_sign::{WallInstant, WriterState};
-use crate::watch::sign_files::fate_of;
+use crate::watch::sign_files::writer_state_of;
 
 /// A run that so many processes did not survive is not begun again.
 const MOST_KILLED: usize = 5;
@@ -160,7 +160,7 @@ impl<'p> SharedRuns<'p> {
                 Err(source) => return Err(OutputError::Read { path, source }),
             };
             claims += 1;
-            match fate_of(self.store.folder(), &sign, &path, WallInstant::now()) {
+            match writer_state_of(self.store.folder(), &sign, &path, WallInstant::now()) {
                 WriterState::AtWork => return Ok(BatchHolders::AtWork),
                 WriterState::Gone | WriterState::Silent => killed += 1,
                 WriterState::Ended(_) => {}

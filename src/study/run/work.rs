@@ -132,7 +132,7 @@ impl Plan {
                             Some(Ok(NextRun::OfOthers(runs))) => Ok(WorkStep::OfOthers { runs }),
                             Some(Ok(NextRun::Run(run))) => {
                                 tell(Ok(WorkStep::Begun { run }));
-                                self.work_on(run, claim, registry, effort)
+                                self.do_run(run, claim, registry, effort)
                             }
                             Some(Err(error)) => Err(error.into()),
                         };
@@ -154,7 +154,7 @@ impl Plan {
     }
 
     /// Does a run. Only what the next run would meet as well is an error.
-    fn work_on(
+    fn do_run(
         &self,
         run: usize,
         claim: &FolderClaim,

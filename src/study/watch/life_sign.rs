@@ -231,7 +231,7 @@ impl Life {
     }
 
     /// Gives a sign when so many runs have ended in this process.
-    pub fn gives_sign(&mut self, ended: u64, now: WallInstant) {
+    pub fn record_sign(&mut self, ended: u64, now: WallInstant) {
         self.seen = now;
         self.pace.note(now.since(self.began), ended);
         self.runs_a_minute = self.pace.per_minute();
@@ -245,7 +245,7 @@ impl Life {
     }
 
     /// Returns what becomes of the process, by a lock and by whether it is on this machine.
-    pub fn fate(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
+    pub fn writer_state(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
             (Some(how), _) => WriterState::Ended(how),
             (None, SignLock::Held) => WriterState::AtWork,
@@ -315,7 +315,7 @@ mod tests {
     fn a_sign_is_the_same_when_it_is_read() {
         let mut life = life();
         life.begins("a", "nodes 2".to_owned(), at(1_700_000_000));
-        life.gives_sign(30, at(220));
+        life.record_sign(30, at(220));
         assert_eq!(life.runs_a_minute, Some(15.0));
         let text = serde_json::to_string(&life).unwrap();
         assert!(text.contains(r#""since":"2023-11-14T22:13:20.000Z""#), "{text}");
@@ -339,8 +339,8 @@ mod tests {
     #[test]
     fn who_is_killed_does_not_look_alive() {
         let mut life = life();
-        let fate = |life: &Life, hold, is_here, secs| life.fate(hold, is_here, at(secs));
-        life.gives_sign(0, at(200));
+        let fate = |life: &Life, hold, is_here, secs| life.writer_state(hold, is_here, at(secs));
+        life.record_sign(0, at(200));
         // Its lock goes with it, at once.
         assert_eq!(fate(&life, SignLock::Free, true, 201), WriterState::Gone);
         assert_eq!(

@@ -47,7 +47,7 @@ pub fn rate(per_minute: f64, thing: &str) -> String {
 }
 
 /// Returns how many seconds so many take at a rate.
-pub fn rest_s(left: u64, per_minute: f64) -> f64 {
+pub fn remaining_s(left: u64, per_minute: f64) -> f64 {
     left as f64 / per_minute * 60.0
 }
 
@@ -87,6 +87,6 @@ mod tests {
             assert_eq!(rate(per_minute, "run"), told);
         }
         // 8,766 left at 41 a minute.
-        assert_eq!(mumakil_base::units::tell::span(rest_s(8_766, 41.0)), "3 h 34 min");
+        assert_eq!(mumakil_base::units::tell::span(remaining_s(8_766, 41.0)), "3 h 34 min");
     }
 }

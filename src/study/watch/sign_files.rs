@@ -47,7 +47,7 @@ pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputErr
     let mut signs = Vec::new();
     for name in visible(&folder)? {
         let Some((life, hold)) = read(&folder.join(name)) else { continue };
-        let fate = life.fate(hold, is_here(&life), now);
+        let fate = life.writer_state(hold, is_here(&life), now);
         signs.push(LifeSign { life, fate });
     }
     signs.sort_by_key(|LifeSign { life, .. }| (life.began, life.machine.clone(), life.pid));
@@ -56,9 +56,14 @@ pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputErr
 
 /// Returns what becomes of the process whose sign a claim names. If nothing can be read of that, the age of
 /// the claim has to tell.
-pub(crate) fn fate_of(folder: &Path, name: &str, claim: &Path, now: WallInstant) -> WriterState {
+pub(crate) fn writer_state_of(
+    folder: &Path,
+    name: &str,
+    claim: &Path,
+    now: WallInstant,
+) -> WriterState {
     if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
-        return life.fate(hold, is_here(&life), now);
+        return life.writer_state(hold, is_here(&life), now);
     }
     let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
     match made.map(|made| made.elapsed().unwrap_or_default()) {
@@ -169,7 +174,7 @@ mod tests {
         let room = TempDir::new().unwrap();
         let claim = room.path().join("claim");
         fs::write(&claim, "").unwrap();
-        let fate = || fate_of(room.path(), "", &claim, WallInstant::now());
+        let fate = || writer_state_of(room.path(), "", &claim, WallInstant::now());
         assert_eq!(fate(), WriterState::AtWork);
         let old = std::time::SystemTime::UNIX_EPOCH;
         File::options().write(true).open(&claim).unwrap().set_modified(old).unwrap();

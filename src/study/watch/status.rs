@@ -14,7 +14,7 @@ use crate::plan::manifest::{StudyManifest, read_sheet};
 use crate::run::failed;
 use crate::run::store::Store;
 use crate::watch::life_sign::{self, Life, LiveRun, SlowRun, WallInstant, WriterState};
-use crate::watch::pace::rest_s;
+use crate::watch::pace::remaining_s;
 use crate::watch::sign_files::{LifeSign, signs};
 use mumakil_base::files::SUMMARY;
 use mumakil_run::output::OutputError;
@@ -151,7 +151,7 @@ impl Status {
             left: left as u64,
             is_concluded: false,
             runs_a_minute,
-            rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| rest_s(rest, rate)),
+            rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| remaining_s(rest, rate)),
             running_now,
             slowest: life_sign::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),
             failures,
@@ -198,7 +198,7 @@ mod tests {
         for (number, run) in (0..).zip(running) {
             life.begins(run, format!("run {run}"), at(50 + number));
         }
-        life.gives_sign(12, at(60));
+        life.record_sign(12, at(60));
         LifeSign { life, fate }
     }
 

@@ -7,7 +7,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, ask_here};
+use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, ask_engine};
 use crate::cli::failure::Failure;
 use crate::trace::hex;
 use crate::units::SimSpan;
@@ -31,7 +31,7 @@ impl Engine for Kubernetes {
         "Kubernetes"
     }
 
-    fn heeds(&self) -> &'static [&'static str] {
+    fn supported_options(&self) -> &'static [&'static str] {
         &["--time", "--volume", "--image", "--parallelism"]
     }
 
@@ -54,7 +54,7 @@ impl Engine for Kubernetes {
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
         // A Job that has just been made has no pods yet, and is over only when it says so.
         const ASKED: &str = "jsonpath={.status.active}/{.status.conditions[*].type}";
-        let told = match ask_here(&["kubectl", "get", "job", job, "-o", ASKED]) {
+        let told = match ask_engine(&["kubectl", "get", "job", job, "-o", ASKED]) {
             Ok(told) => told,
             Err(why) if why.contains("NotFound") => return Ok(None),
             Err(why) => return Err(why),

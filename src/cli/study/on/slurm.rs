@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_here};
+use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_engine};
 use crate::cli::failure::Failure;
 use crate::units::SimSpan;
 
@@ -28,7 +28,7 @@ impl Engine for Slurm {
         "Slurm"
     }
 
-    fn heeds(&self) -> &'static [&'static str] {
+    fn supported_options(&self) -> &'static [&'static str] {
         &["--time", "--partition", "--account"]
     }
 
@@ -36,7 +36,7 @@ impl Engine for Slurm {
     fn most_tasks(&self) -> usize {
         // Slurm's default, unless it says otherwise.
         const USUAL: usize = 1_001;
-        let size = ask_here(&["scontrol", "show", "config"]).ok().and_then(|told| {
+        let size = ask_engine(&["scontrol", "show", "config"]).ok().and_then(|told| {
             let line = told.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
             line.split('=').nth(1)?.trim().parse::<usize>().ok()
         });
@@ -63,7 +63,7 @@ impl Engine for Slurm {
 
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
         // A line for each task.
-        let told = match ask_here(&["squeue", "-h", "-r", "-j", job, "-o", "%T"]) {
+        let told = match ask_engine(&["squeue", "-h", "-r", "-j", job, "-o", "%T"]) {
             Ok(told) => told,
             // It forgets them when they are long gone.
             Err(why) if why.contains("Invalid job id") => return Ok(None),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ENGINES, Engine, EngineTasks, ask_here, engine, folder};
+use super::{ENGINES, Engine, EngineTasks, ask_engine, engine, folder};
 use crate::cli::failure::Failure;
 use crate::output::{OutputError, read_json_if_there, write_json};
 use crate::study::WallInstant;
@@ -89,7 +89,7 @@ impl SubmittedArray {
 
     /// Takes it out of the queue.
     pub(in crate::cli::study) fn cancel(&self) -> Result<(), Failure> {
-        let ended = ask_here(&self.engine().cancel(&self.job));
+        let ended = ask_engine(&self.engine().cancel(&self.job));
         let failed = |why| Failure::run(format!("{} is not cancelled: {why}", self.told()));
         ended.map(drop).map_err(failed)
     }

@@ -78,7 +78,7 @@ impl JobTracker {
 
         let tracker = &mut self.ledger.trackers[id.index()];
         tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
-        self.ledger.forgive_in_time(id, out);
+        self.ledger.forget_old_fault(id, out);
         let mut commits = Vec::new();
         if let Heartbeat::Full(status) = heartbeat {
             self.take_status(status, &mut commits, out);
@@ -161,7 +161,7 @@ impl JobTracker {
             self.ledger.moved_at = now;
         }
         for (place, report) in status.reports.iter().enumerate() {
-            let is_the_same = |last: &Report| last.says_no_less_than(report);
+            let is_the_same = |last: &Report| last.differs_only_in_progress(report);
             // Nearly all are, and in the same place: then nobody looks at the others.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
                 let is_known =
@@ -206,7 +206,7 @@ impl JobTracker {
                     self.ledger.lose_tracker(id, out);
                 }
                 if status.restarted {
-                    self.ledger.forgive_all(id, out);
+                    self.ledger.clear_faults(id, out);
                 }
                 self.ledger.register(id, status.slots, out);
                 Some(u16::MAX)

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::second_tries::MILLIONTHS;
-use super::{Ledger, entry, is_a_few, unclean_outcome};
+use super::{Ledger, entry, is_small_part, unclean_outcome};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, JobFact, LedgerFact, Order, Outcome};
 use crate::mapred::hadoop::FailedMaps;
@@ -17,7 +17,7 @@ use mumakil_base::units::SimTime;
 
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
-    pub(crate) fn doom(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
+    pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
         if !record.is_active() || record.is_doomed {
             return;
@@ -38,11 +38,11 @@ impl Ledger {
     }
 
     /// Ends an attempt of a job that needs it no more.
-    pub(super) fn wind_up(&mut self, attempt: AttemptId, out: &mut Outbox) {
+    pub(super) fn end_needless_attempt(&mut self, attempt: AttemptId, out: &mut Outbox) {
         // The end of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if !record.waits_for_cleaner() {
-            return self.doom(attempt, Reason::JobOver, out);
+            return self.order_end(attempt, Reason::JobOver, out);
         }
         let outcome = unclean_outcome(record.state);
         let unclean = &mut self.known_mut(attempt.job()).unclean[attempt.slot()];
@@ -78,7 +78,7 @@ impl Ledger {
         let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_doomed;
         if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
             if first != attempt.number {
-                self.doom(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
+                self.order_end(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
                 return false;
             }
         } else {
@@ -189,7 +189,7 @@ impl Ledger {
         let task = self.known_mut(id).known_task(attempt.task);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
-            self.doom(attempt.task.attempt(number), Reason::LostRace(attempt), out);
+            self.order_end(attempt.task.attempt(number), Reason::LostRace(attempt), out);
         }
         if attempt.task.is_work() {
             let job = self.known_mut(id);
@@ -269,11 +269,11 @@ impl Ledger {
         if is_last && is_exhausted {
             task.stage = TaskStage::Dead;
         } else if is_last {
-            self.put_back(now, attempt.task);
+            self.requeue_task(now, attempt.task);
         }
         self.recount(now, id);
         for rival in rivals {
-            self.doom(attempt.task.attempt(rival), Reason::TaskGivenUp, out);
+            self.order_end(attempt.task.attempt(rival), Reason::TaskGivenUp, out);
         }
         self.learn(attempt, record.tracker, state, out);
         if is_last && is_exhausted && may_go_on {
@@ -296,7 +296,7 @@ impl Ledger {
         let most = self.hadoop.tracker_failures.get();
         let trackers = self.active;
         let job = self.known_mut(job);
-        if is_a_few(job.flaky, trackers) {
+        if is_small_part(job.flaky, trackers) {
             let count = job.failures_on.entry(tracker).or_default();
             *count += 1;
             job.flaky += u32::from(*count == most);
@@ -304,7 +304,7 @@ impl Ledger {
     }
 
     /// Puts a task back among those that wait.
-    pub(super) fn put_back(&mut self, now: SimTime, task: TaskId) {
+    pub(super) fn requeue_task(&mut self, now: SimTime, task: TaskId) {
         let id = task.job;
         let failed_first = self.hadoop.failed_maps == FailedMaps::First;
         let job = entry(&mut self.jobs, id);
@@ -324,7 +324,7 @@ impl Ledger {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
                     job.locate(task.index, &mut self.holders);
-                    job.cache.put_in_front(task.index, &self.holders, &self.topology);
+                    job.cache.requeue_map(task.index, &self.holders, &self.topology);
                 }
             }
             TaskKind::Reduce => {
@@ -370,7 +370,7 @@ impl Ledger {
             true
         };
         if is_fatal {
-            self.condemn(task.job, Outcome::Failed, out);
+            self.end_early(task.job, Outcome::Failed, out);
         } else {
             self.recount(out.now, task.job);
             self.note_maps_done(task.attempt(0), out);

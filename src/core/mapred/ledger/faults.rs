@@ -88,7 +88,7 @@ impl Ledger {
         let graylisted = known.clone().filter(|known| known.is_graylisted).count();
         let is_half = known.count() <= 2 * graylisted;
         let is_listed = self.trackers[id.index()].is_graylisted;
-        if !is_listed && !is_half && self.stands_out(faults, all) {
+        if !is_listed && !is_half && self.exceeds_average(faults, all) {
             self.trackers[id.index()].is_graylisted = true;
             out.emit(Fact::Member(id, MemberFact::Graylisted));
         }
@@ -112,7 +112,7 @@ impl Ledger {
         };
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
         for attempt in suspended {
-            self.doom(attempt, Reason::TrackerShunned, out);
+            self.order_end(attempt, Reason::TrackerShunned, out);
         }
     }
 
@@ -120,12 +120,12 @@ impl Ledger {
         let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
         let blacklisted = self.blacklisted().count();
         // Less than half of those that are blacklisted or active.
-        self.stands_out(faults, all) && blacklisted < self.active as usize
+        self.exceeds_average(faults, all) && blacklisted < self.active as usize
     }
 
     /// Returns whether so many faults, of all that there are, are enough to be listed, and more than one
     /// and a half times the average.
-    fn stands_out(&self, faults: u32, all: u64) -> bool {
+    fn exceeds_average(&self, faults: u32, all: u64) -> bool {
         let is_enough = self.hadoop.tracker_faults.get() <= faults;
         is_enough && 3 * all < 2 * u64::from(faults) * u64::from(self.active)
     }
@@ -136,7 +136,7 @@ impl Ledger {
     }
 
     /// Forgives a tracker a fault, if its last one is long ago.
-    pub(crate) fn forgive_in_time(&mut self, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn forget_old_fault(&mut self, id: TrackerId, out: &mut Outbox) {
         self.look_at_graylist(id, out);
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
@@ -147,7 +147,7 @@ impl Ledger {
     }
 
     /// Forgives a tracker that has started anew all its faults.
-    pub(crate) fn forgive_all(&mut self, id: TrackerId, out: &mut Outbox) {
+    pub(crate) fn clear_faults(&mut self, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].faults = 0;
         self.trackers[id.index()].recent_faults.buckets.clear();
         self.look_at_graylist(id, out);

@@ -87,7 +87,7 @@ impl Ledger {
         if is_exhausted {
             task.stage = TaskStage::Dead;
         } else if task.tries.is_empty() {
-            self.put_back(now, map.task);
+            self.requeue_task(now, map.task);
         } else {
             // A rival that it has beaten is not off its tracker yet; with its end the map waits.
             task.stage = TaskStage::Active;

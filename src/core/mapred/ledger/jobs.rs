@@ -76,7 +76,7 @@ impl Ledger {
             return;
         }
         if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
-            return self.condemn(id, Outcome::Failed, out);
+            return self.end_early(id, Outcome::Failed, out);
         }
         if let Some(stories) = &mut self.stories {
             place(&mut job.spec, stories);
@@ -158,7 +158,7 @@ impl Ledger {
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
         for attempt in self.attempts_on(id, None) {
-            self.wind_up(attempt, out);
+            self.end_needless_attempt(attempt, out);
         }
         self.recount(now, id);
         if let Some(refusals) = &mut self.refusals {
@@ -174,7 +174,7 @@ impl Ledger {
     }
 
     /// Ends a job early: nothing more is launched, and what runs is killed.
-    pub(crate) fn condemn(&mut self, id: JobId, verdict: Outcome, out: &mut Outbox) {
+    pub(crate) fn end_early(&mut self, id: JobId, verdict: Outcome, out: &mut Outbox) {
         // A client may kill a job before it arrives, after it has ended, or twice.
         let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
             return;
@@ -189,7 +189,7 @@ impl Ledger {
         job.give_up_waiting();
         for attempt in self.attempts_on(id, None) {
             if attempt.task.kind != TaskKind::Cleanup {
-                self.wind_up(attempt, out);
+                self.end_needless_attempt(attempt, out);
             }
         }
         self.close_if_worked_off(id, out);
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);
         // When it has been cold it begins anew.
         for id in [0, 1, 2] {
-            ledger.condemn(JobId(id), Outcome::Killed, &mut Outbox::default());
+            ledger.end_early(JobId(id), Outcome::Killed, &mut Outbox::default());
         }
         assert_eq!(counts(&submit(&mut ledger, 3, 2)), [1, 1]);
         assert_eq!(counts(&submit(&mut ledger, 4, 2)), [3, 1]);

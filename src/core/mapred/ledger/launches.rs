@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::{Ledger, entry, is_a_few};
+use super::{Ledger, entry, is_small_part};
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome, Role};
 use crate::mapred::hadoop::{Hadoop, LaunchExpiry};
@@ -39,7 +39,7 @@ pub(crate) struct LaunchWish {
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
-    fn hand_out(&mut self, handout: LaunchDecision, out: &mut Outbox) -> LaunchOrder {
+    fn order_launch(&mut self, handout: LaunchDecision, out: &mut Outbox) -> LaunchOrder {
         let LaunchDecision { attempt, wish, role, locality, speculative, waited } = handout;
         let LaunchWish { tracker, slots, reason, .. } = wish;
         let job = self.known(attempt.job());
@@ -126,7 +126,7 @@ impl Ledger {
             // A second attempt is not what the task has waited for.
             waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
         };
-        self.hand_out(handout, out)
+        self.order_launch(handout, out)
     }
 
     /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
@@ -166,7 +166,7 @@ impl Ledger {
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
+        is_small_part(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
     /// Returns whether a job has certainly no map to launch on a tracker's own node; looks at no list.
@@ -333,7 +333,7 @@ impl Ledger {
             speculative: false,
             waited: SimSpan::ZERO,
         };
-        self.hand_out(handout, out)
+        self.order_launch(handout, out)
     }
 }
 

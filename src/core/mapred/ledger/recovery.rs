@@ -39,7 +39,7 @@ impl Ledger {
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(id, out);
             if is_killed {
-                self.condemn(id, Outcome::Killed, out);
+                self.end_early(id, Outcome::Killed, out);
             }
         }
         self.forget_trackers(|_| true, out);
@@ -62,7 +62,7 @@ impl Ledger {
             for attempt in self.attempts_on(id, None) {
                 // The loss of another one may have ended the job, and with it what was left of this one.
                 if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {
-                    self.take_off_cleaning(attempt);
+                    self.remove_cleanup(attempt);
                     self.lose(attempt, Outcome::Killed, out);
                 }
             }
@@ -171,7 +171,7 @@ impl Ledger {
         for index in 0..self.trackers.len() {
             let id = TrackerId(index as u32);
             if self.trackers[index].is_registered && is_unknown(id) {
-                self.strike_off(id, out);
+                self.remove_tracker(id, out);
                 for attempt in self.all_attempts_on(id) {
                     if self.find_try(attempt).is_some() {
                         self.lose(attempt, Outcome::Killed, out);
@@ -179,7 +179,7 @@ impl Ledger {
                 }
                 self.trackers[id.index()].work = 0;
             }
-            self.forgive_all(id, out);
+            self.clear_faults(id, out);
         }
     }
 
@@ -190,7 +190,7 @@ impl Ledger {
     }
 
     /// Takes an attempt from those whose output is to be removed.
-    fn take_off_cleaning(&mut self, attempt: AttemptId) {
+    fn remove_cleanup(&mut self, attempt: AttemptId) {
         let (id, kind) = (attempt.job(), attempt.slot());
         let unclean = &mut self.known_mut(id).unclean[kind];
         unclean.retain(|other| *other != attempt);

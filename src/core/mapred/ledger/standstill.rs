@@ -1,7 +1,7 @@
 //! Nothing moves any more: whether that is so as far as the JobTracker knows, and who waits for what.
 //!
 //! The JobTracker alone cannot know: a task may end the next moment. It says since when it has been
-//! [calm](Ledger::calm), and the clock, which knows all that is due, says whether that is the end.
+//! [calm](Ledger::idle_state), and the clock, which knows all that is due, says whether that is the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,23 +24,23 @@ impl Ledger {
     /// got the last order there was, with the second it would have told what came of it.
     ///
     /// Walks all trackers, and each launch once after its attempt has begun.
-    pub(crate) fn calm(&mut self, patience: SimSpan) -> Option<IdleState> {
+    pub(crate) fn idle_state(&mut self, patience: SimSpan) -> Option<IdleState> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
         // One that is silent will be missed; one that is blacklisted will be forgiven.
         let heard = registered().map(|tracker| tracker.seen_before).min();
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
-        let is_calm = self.moved_at < since
+        let is_unchanged = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
-        if !is_calm {
+        if !is_unchanged {
             return None;
         }
         let trackers = registered().count() as u32;
         self.forget_begun_launches();
         let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
-        let is_calm = !self.launches.iter().any(is_due)
+        let is_unchanged = !self.launches.iter().any(is_due)
             && self.orphans_trial() <= since.saturating_since(self.moved_at);
-        is_calm.then_some(IdleState { trackers, since })
+        is_unchanged.then_some(IdleState { trackers, since })
     }
 
     /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and

@@ -53,7 +53,7 @@ impl Ledger {
 
     /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
     pub(crate) fn lose_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
-        self.strike_off(id, out);
+        self.remove_tracker(id, out);
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -70,7 +70,7 @@ impl Ledger {
     }
 
     /// Takes a tracker that is given up off the list.
-    pub(super) fn strike_off(&mut self, id: TrackerId, out: &mut Outbox) {
+    pub(super) fn remove_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.set_occupied(id, PerSlot::default());
         self.change_tracker(id, |tracker| {
             tracker.is_registered = false;

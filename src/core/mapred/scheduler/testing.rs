@@ -217,7 +217,7 @@ impl<P: Scheduler> Bench<P> {
     /// Lets a job fail, as if the client knew; it is then to be cleaned up.
     pub fn fail(&mut self, job: JobId) {
         self.ledger.hadoop.setup_cleanup = true;
-        self.ledger.condemn(job, Outcome::Failed, &mut self.out);
+        self.ledger.end_early(job, Outcome::Failed, &mut self.out);
         self.tell();
     }
 

@@ -189,8 +189,8 @@ impl Attempt {
     }
 
     /// Returns whether neither the JobTracker nor its tracker has to act upon it with each heartbeat.
-    pub(super) fn goes_on_by_itself(&self) -> bool {
-        self.state.calls_for_nothing() && !self.fetches() && !self.hangs()
+    pub(super) fn needs_no_heartbeat(&self) -> bool {
+        self.state.needs_no_action() && !self.fetches() && !self.hangs()
     }
 
     /// Returns whether killing it leaves output behind that has to be removed.

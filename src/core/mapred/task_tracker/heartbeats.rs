@@ -163,7 +163,7 @@ impl HeartbeatState {
     }
 
     /// Asks for a heartbeat at once; if the next one is still to be planned, that will be.
-    pub(super) fn hurry(&mut self, out: &mut Outbox) {
+    pub(super) fn request_heartbeat(&mut self, out: &mut Outbox) {
         if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
             self.plan(SimSpan::ZERO, out);
         }
@@ -197,7 +197,7 @@ impl HeartbeatState {
     }
 
     /// Returns whether nothing has happened since all was as before.
-    pub(super) fn is_calm(&self) -> bool {
+    pub(super) fn is_unchanged(&self) -> bool {
         self.was_brief && !self.has_news
     }
 }

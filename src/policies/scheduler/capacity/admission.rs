@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, QueueTurn, QueueWalk};
+use super::lines::{QueueLines, QueueTurn, QueueWalk};
 use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
 use super::tree::{QueueMember, QueueTree};
@@ -32,7 +32,7 @@ pub(super) struct Admission {
 #[derive(Debug, Default)]
 struct QueueJobs {
     /// By user.
-    waiting: Lines<Arc<str>>,
+    waiting: QueueLines<Arc<str>>,
     /// The jobs that were let in and count.
     counted: BTreeMap<QueueTurn, AdmittedJob>,
     /// The sum of the counted jobs, of all users and of each. During a look up to 0.21 it
@@ -99,7 +99,7 @@ impl Admission {
             let (jobs, node) = (&mut self.queues[id.index()], tree.node(id));
             admitted.extend(match self.rules {
                 Rules::V1 => jobs.admit(view, tree, node, self.max_system_jobs),
-                _ => jobs.admit_to_line(view, tree, node),
+                _ => jobs.admit_in_order(view, tree, node),
             });
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
@@ -136,7 +136,12 @@ impl QueueJobs {
 
     /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
     /// user; and one for each job of a user whose only jobs that count stand behind it.
-    fn admit_to_line(&mut self, view: &View<'_>, tree: &QueueTree, node: &QueueNode) -> Vec<JobId> {
+    fn admit_in_order(
+        &mut self,
+        view: &View<'_>,
+        tree: &QueueTree,
+        node: &QueueNode,
+    ) -> Vec<JobId> {
         self.forget_launched(view);
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();

@@ -16,7 +16,7 @@ pub(super) type QueueTurn = (Priority, SimTime, JobId);
 
 /// The lines of a queue, each called by what its jobs have in common.
 #[derive(Debug)]
-pub(super) struct Lines<L> {
+pub(super) struct QueueLines<L> {
     lines: BTreeMap<L, BTreeSet<QueueTurn>>,
     /// The first of each line.
     heads: BTreeMap<QueueTurn, L>,
@@ -33,7 +33,7 @@ pub(super) struct QueueWalk<L> {
     next: BinaryHeap<Reverse<(QueueTurn, L)>>,
 }
 
-impl<L> Default for Lines<L> {
+impl<L> Default for QueueLines<L> {
     fn default() -> Self {
         Self { lines: BTreeMap::new(), heads: BTreeMap::new() }
     }
@@ -45,7 +45,7 @@ impl<L: Ord> Default for QueueWalk<L> {
     }
 }
 
-impl<L: Ord + Clone> Lines<L> {
+impl<L: Ord + Clone> QueueLines<L> {
     /// Takes a job into a line.
     pub(super) fn insert(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.insert(turn));
@@ -125,14 +125,14 @@ mod tests {
     }
 
     /// Returns the jobs of a walk to its end.
-    fn walk(lines: &Lines<LineOf>, may: impl Fn(&LineOf) -> bool) -> Vec<u32> {
+    fn walk(lines: &QueueLines<LineOf>, may: impl Fn(&LineOf) -> bool) -> Vec<u32> {
         let mut walk = QueueWalk::default();
         std::iter::from_fn(|| lines.next(&mut walk, &may)).map(|job| job.0).collect()
     }
 
     #[test]
     fn a_user_at_its_limit_costs_one_look_however_many_jobs_it_has() {
-        let mut lines = Lines::default();
+        let mut lines = QueueLines::default();
         (0..1_000).for_each(|job| lines.insert((0, 1), turn(job)));
         lines.insert((1, 1), turn(1_000));
         let looks = Cell::new(0);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_line_that_may_no_more_is_left() {
-        let mut lines = Lines::default();
+        let mut lines = QueueLines::default();
         (0..6).for_each(|job| lines.insert((job % 2, 1), turn(job)));
         let left = Cell::new(2);
         let mut way = QueueWalk::default();
@@ -160,7 +160,7 @@ mod tests {
             jobs in proptest::collection::vec((0u32..5, 1u32..3, any::<bool>()), 0..40),
             barred in proptest::collection::btree_set((0u32..5, 1u32..3), 0..6),
         ) {
-            let mut lines = Lines::default();
+            let mut lines = QueueLines::default();
             for (job, (user, width, _)) in (0..).zip(&jobs) {
                 lines.insert((*user, *width), turn(job));
             }

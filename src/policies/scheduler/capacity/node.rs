@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, QueueTurn};
+use super::lines::{QueueLines, QueueTurn};
 use super::queues::{JobLimit, Queue};
 use super::rules::Rules;
 use mumakil_base::units::{Factor, Fraction, SimSpan, SimTime};
@@ -57,7 +57,7 @@ pub(super) struct QueueNode {
     /// Of a leaf: its jobs that have not ended, in their order.
     pub(super) jobs: BTreeSet<QueueTurn>,
     /// Of a leaf: its jobs that could use a slot.
-    pub(super) ready: PerSlot<Lines<LineOf>>,
+    pub(super) ready: PerSlot<QueueLines<LineOf>>,
     /// Of a leaf: the users of its jobs.
     pub(super) users: FxHashMap<Arc<str>, QueueUser>,
     /// Of a leaf: how many users have a job that could use a slot.

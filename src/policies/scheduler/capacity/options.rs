@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::{QueueNode, ROUNDING};
-use super::queues::{QueueBy, Queues, strangers};
+use super::queues::{QueueBy, Queues, unknown_names};
 use super::rules::Rules;
 use super::tree::QueueTree;
 use crate::scheduler::shared::delay::DelaySpec;
@@ -68,7 +68,7 @@ impl CapacityOptions {
         let queue_by = self.queue_by;
         let mut complaints = self.allocations.read_and_check(site.folder, |queues| {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
-            strangers(&queues.queues, &names.collect())
+            unknown_names(&queues.queues, &names.collect())
         });
         let no_memory = no_memory(self);
         if no_memory.is_empty() {

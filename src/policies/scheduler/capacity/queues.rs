@@ -238,7 +238,7 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
 
 /// Returns a complaint for each name by which a job finds no place, and a warning of those that are
 /// not there.
-pub(super) fn strangers(
+pub(super) fn unknown_names(
     queues: &IndexMap<String, Queue>,
     names: &BTreeSet<&str>,
 ) -> Vec<Complaint> {
@@ -386,7 +386,7 @@ mod tests {
     fn jobs_find_a_place_or_are_told_so() {
         let told = |yaml: &str, name: &str| {
             let queues = read(&format!("queues: {yaml}")).queues;
-            let found = strangers(&queues, &[name].into());
+            let found = unknown_names(&queues, &[name].into());
             found
                 .first()
                 .map(|one| format!("{}{}", one.message, if one.is_warning { "?" } else { "" }))

@@ -143,10 +143,10 @@ impl Reclaim {
             let width = tree.member(job).map_or(1, |member| member.width[kind]);
             let most = (slots - killed) / width;
             if 0 < most {
-                let attempts = self.least_far(&orders.view(), job, kind);
+                let attempts = self.least_progressed(&orders.view(), job, kind);
                 for attempt in attempts.into_iter().take(most as usize) {
                     orders.kill(attempt, Reason::Reclaimed(tree.node(id).standing(kind)));
-                    self.launches.doom(attempt, (id, width));
+                    self.launches.note_ordered_end(attempt, (id, width));
                     killed += width;
                 }
             }
@@ -156,12 +156,12 @@ impl Reclaim {
 
     /// Returns how many slots those take whose end was ordered in a queue.
     fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
-        let doomed = self.launches.doomed(kind);
+        let doomed = self.launches.ordered_ends(kind);
         doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
     }
 
     /// Returns the attempts of a job that were not killed, those first that are least far.
-    fn least_far(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
+    fn least_progressed(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
         let all = self.launches.latest_first(job, kind);
         let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));

@@ -5,7 +5,7 @@
 //! more than are lacking. Kills on their way count as slots to come, and so do slots that no pool's task has.
 
 use super::tree::Tree;
-use super::{FairOptions, Variant};
+use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::launches::Launches;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::share::{Claim, bisected, max_min};
@@ -24,7 +24,7 @@ pub(super) struct Starvation {
     fair_share_after: Option<SimSpan>,
     /// In the paper, shares are exact and a pool below its share is starved; in Hadoop, only one
     /// below half of it.
-    variant: Variant,
+    variant: FairVariant,
     /// Whether tasks are killed.
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
@@ -58,8 +58,8 @@ struct SlotBooks {
 impl Starvation {
     pub(super) fn new(options: &FairOptions, fair_share_after: Option<SimSpan>) -> Self {
         let interval = match options.variant {
-            Variant::Paper => SimSpan::from_millis(500),
-            Variant::Hadoop => SimSpan::from_secs(15),
+            FairVariant::Paper => SimSpan::from_millis(500),
+            FairVariant::Hadoop => SimSpan::from_secs(15),
         };
         Self {
             every: options.preemption_interval.or(interval),
@@ -101,7 +101,7 @@ impl Starvation {
     ) -> bool {
         let clock = match self.clocks.get(pool.index()) {
             Some(clocks) => clocks[kind],
-            None if self.variant == Variant::Hadoop && !self.kills => {
+            None if self.variant == FairVariant::Hadoop && !self.kills => {
                 Clock::new(tree.state(pool).made_at)
             }
             None => return false,
@@ -111,7 +111,7 @@ impl Starvation {
     }
 
     /// Looks at the clocks, and kills what starved pools lack if it is time.
-    pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
+    pub(super) fn preempt_for_starved(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
         if !self.kills {
             return;
         }
@@ -124,7 +124,7 @@ impl Starvation {
         self.clocks.resize(tree.pools().ids().count(), new);
         for kind in SlotKind::BOTH {
             let mut books = self.books(&orders.view(), tree, kind);
-            self.wind_clocks(now, tree, &books);
+            self.update_clocks(now, tree, &books);
             for pool in tree.pools().ids().filter(|_| is_time) {
                 self.relieve_in(orders, pool, tree, &mut books);
             }
@@ -136,11 +136,11 @@ impl Starvation {
         let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
         let mut books = SlotBooks { kind, shares, left };
-        self.launches.doomed(kind).for_each(|pool| books.strike_off(tree.pools(), *pool));
+        self.launches.ordered_ends(kind).for_each(|pool| books.note_preempted(tree.pools(), *pool));
         books
     }
 
-    fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &SlotBooks) {
+    fn update_clocks(&mut self, now: SimTime, tree: &Tree, books: &SlotBooks) {
         for pool in tree.pools().ids() {
             let state = tree.state(pool);
             let kind = books.kind;
@@ -149,8 +149,8 @@ impl Starvation {
                 clock.at_min_share = now;
             }
             let part = match self.variant {
-                Variant::Paper => 1.0,
-                Variant::Hadoop => 0.5,
+                FairVariant::Paper => 1.0,
+                FairVariant::Hadoop => 0.5,
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
             if owed as u32 <= state.running[kind] {
@@ -176,7 +176,7 @@ impl Starvation {
         }
         // Kills that were ordered for these pools already will free slots, so they lack fewer.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
-        let doomed = self.launches.doomed(books.kind).filter(|pool| is_below(pool)).count();
+        let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
         // Slots that no pool's task has will be theirs too: free ones, and those in which is cleaned up.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
@@ -209,8 +209,8 @@ impl Starvation {
                     ..tree.standing(pool, books.kind)
                 };
                 orders.kill(attempt, Reason::OverShare(standing));
-                self.launches.doom(attempt, pool);
-                books.strike_off(pools, pool);
+                self.launches.note_ordered_end(attempt, pool);
+                books.note_preempted(pools, pool);
                 lacks -= 1;
             }
         }
@@ -236,7 +236,7 @@ impl Starvation {
 
 impl SlotBooks {
     /// Notes that a task of a pool is to die.
-    fn strike_off(&mut self, pools: &PoolTree, pool: PoolId) {
+    fn note_preempted(&mut self, pools: &PoolTree, pool: PoolId) {
         for pool in pools.upwards(pool) {
             // It may wait for its commit and not be counted any more.
             let left = &mut self.left[pool.index()];
@@ -266,7 +266,12 @@ fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
 }
 
 /// Returns what each pool should have of so many slots.
-pub(super) fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec<f64> {
+pub(super) fn fair_shares(
+    tree: &Tree,
+    kind: SlotKind,
+    slots: f64,
+    variant: FairVariant,
+) -> Vec<f64> {
     let pools = tree.pools();
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
@@ -291,8 +296,8 @@ pub(super) fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Vari
         found.resize(claims.len(), 0.0);
         let slots = shares[around.index()];
         match variant {
-            Variant::Paper => max_min(&claims, slots, &mut scratch, &mut found),
-            Variant::Hadoop => bisected(&claims, slots, &mut found),
+            FairVariant::Paper => max_min(&claims, slots, &mut scratch, &mut found),
+            FairVariant::Hadoop => bisected(&claims, slots, &mut found),
         }
         for (pool, share) in inside.iter().zip(&found) {
             shares[pool.index()] = *share;
@@ -311,7 +316,7 @@ mod tests {
             PoolTree::new(&serde_yaml::from_str("pools: {outer: {pools: {in: {}}}}").unwrap());
         let mut books =
             SlotBooks { kind: SlotKind::Map, shares: vec![0.0; 3], left: vec![1, 0, 3] };
-        books.strike_off(&pools, pools.find("in").unwrap());
+        books.note_preempted(&pools, pools.find("in").unwrap());
         assert_eq!(books.left, [0, 0, 2]);
     }
 }

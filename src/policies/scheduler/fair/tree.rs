@@ -9,11 +9,11 @@ use std::mem;
 use std::sync::Arc;
 
 use super::unserved_jobs::{UnservedJobs, UnservedPage};
-use super::{FairOptions, Variant};
+use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::delay::Delay;
 use crate::scheduler::shared::job_queue::JobQueue;
 use crate::scheduler::shared::names::SortName;
-use crate::scheduler::shared::places::move_in;
+use crate::scheduler::shared::places::move_place;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
@@ -32,7 +32,7 @@ pub(super) struct Tree {
     jobs: Vec<Option<Box<Member>>>,
     line: JobQueue,
     /// In the paper, what jobs demand is looked up with every change, not only with an update.
-    variant: Variant,
+    variant: FairVariant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
     reduces: Reduces,
@@ -189,8 +189,8 @@ impl Tree {
     }
 
     /// Returns whether jobs are asked for maps that have none to launch.
-    pub(super) fn asks_in_vain(&self) -> bool {
-        self.variant == Variant::Hadoop
+    pub(super) fn has_unserved_jobs(&self) -> bool {
+        self.variant == FairVariant::Hadoop
     }
 
     /// Returns the jobs of a pool that are asked, in the order in which they get slots.
@@ -237,7 +237,7 @@ impl Tree {
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
-        let may_run = self.variant == Variant::Paper && !self.line.is_limited();
+        let may_run = self.variant == FairVariant::Paper && !self.line.is_limited();
         let member = Member {
             pool,
             priority: job.priority(),
@@ -259,9 +259,9 @@ impl Tree {
     /// still runs count until the next update.
     pub(super) fn leave(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         match self.variant {
-            Variant::Paper => self.forget(job),
-            Variant::Hadoop => {
-                self.look_at(view, job, false, delay);
+            FairVariant::Paper => self.forget(job),
+            FairVariant::Hadoop => {
+                self.refresh_job(view, job, false, delay);
                 self.ended.push(job);
             }
         }
@@ -282,14 +282,14 @@ impl Tree {
 
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
-        let is_stale = self.variant == Variant::Hadoop;
+        let is_stale = self.variant == FairVariant::Hadoop;
         if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
         }
-        self.look_at(view, job, !is_stale, delay);
+        self.refresh_job(view, job, !is_stale, delay);
     }
 
-    fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
+    fn refresh_job(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
@@ -330,7 +330,7 @@ impl Tree {
     /// to launch: it is then passed over like one that waits for its input, so that the first map that
     /// fails may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
-        let is_asked_in_vain = self.asks_in_vain() && kind == SlotKind::Map;
+        let is_asked_in_vain = self.has_unserved_jobs() && kind == SlotKind::Map;
         is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
     }
 
@@ -411,7 +411,7 @@ impl Tree {
             member.vain_since = Some(state.vain.enter());
         }
         let waits = |key: &Key| !key.is_vain;
-        move_in(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
+        move_place(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
         true
     }
 
@@ -472,7 +472,7 @@ impl Tree {
         while let Some(parent) = self.pools.pool(pool).parent {
             let key = self.key_of_pool(pool, kind);
             let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
-            move_in(&mut self.states[parent.index()].ready_pools[kind], was, key);
+            move_place(&mut self.states[parent.index()].ready_pools[kind], was, key);
             pool = parent;
         }
     }
@@ -481,9 +481,9 @@ impl Tree {
     fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<PoolKey> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
-        let asks_in_vain = kind == SlotKind::Map && state.vain.are_there();
+        let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
-        if !has_ready && !asks_in_vain || pool.max[kind] <= running {
+        if !has_ready && !has_unserved_jobs || pool.max[kind] <= running {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
@@ -511,7 +511,7 @@ impl Tree {
             }
         });
         for job in mem::take(&mut self.stale) {
-            self.look_at(view, job, true, delay);
+            self.refresh_job(view, job, true, delay);
         }
     }
 
@@ -555,7 +555,7 @@ mod tests {
     use super::*;
 
     fn tree(yaml: &str) -> Tree {
-        let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };
+        let options = FairOptions { variant: FairVariant::Paper, ..FairOptions::default() };
         Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options, Reduces::default())
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::DelaySpec;
-use crate::scheduler::shared::estimator::{Family, SizeError};
+use crate::scheduler::shared::estimator::{EstimatorKind, SizeError};
 use crate::scheduler::shared::share::weight;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
@@ -21,9 +21,9 @@ use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
 #[serde(default, deny_unknown_fields)]
 pub struct HfspOptions {
     /// Sets all options that are not given.
-    pub variant: Variant,
+    pub variant: HfspVariant,
     /// How the size of a job is estimated from a sample of its tasks.
-    pub estimator: Family,
+    pub estimator: EstimatorKind,
     /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
@@ -106,7 +106,7 @@ pub struct HfspOptions {
 
 /// Where the papers and the published source differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Variant {
+pub enum HfspVariant {
     /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
     #[serde(rename = "paper-2013")]
     Paper2013,
@@ -192,7 +192,7 @@ const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Weights {
     /// Warns of pools that have a weight and no job, if others may be meant by them.
-    pub(super) fn strangers(&self, site: &PolicySite<'_>) -> Option<Complaint> {
+    pub(super) fn unknown_names(&self, site: &PolicySite<'_>) -> Option<Complaint> {
         let Self::Pools(pools) = self else { return None };
         let found: BTreeSet<&str> =
             site.jobs.iter().map(|job| PoolBy::Pool.of_expected(job)).collect();
@@ -324,7 +324,7 @@ pub struct SuspendedSpec {
 /// The options with all that the variant adds.
 #[derive(Clone, Debug)]
 pub(super) struct HfspRules {
-    pub(super) estimator: Family,
+    pub(super) estimator: EstimatorKind,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
     pub(super) sampled: SampledTasks,
@@ -353,7 +353,7 @@ impl HfspRules {
     fn of_papers() -> Self {
         let wait = AutoSpan::Auto;
         Self {
-            estimator: Family::Mean,
+            estimator: EstimatorKind::Mean,
             error: None,
             sample: 5,
             sampled: SampledTasks::First,
@@ -378,10 +378,10 @@ impl HfspRules {
         }
     }
 
-    fn of_variant(variant: Variant) -> Self {
+    fn of_variant(variant: HfspVariant) -> Self {
         match variant {
-            Variant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
-            Variant::Paper2015 => Self {
+            HfspVariant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
+            HfspVariant::Paper2015 => Self {
                 // The text says that it is limited and gives no number.
                 training_slots: 0.5,
                 shuffle_counts: true,
@@ -393,7 +393,7 @@ impl HfspRules {
                 suspended: SuspendedSpec { most: Count::of(4), few: Count::of(3) },
                 ..Self::of_papers()
             },
-            Variant::Hadoop => Self {
+            HfspVariant::Hadoop => Self {
                 sample: 2,
                 sampled: SampledTasks::Any,
                 training_slots: 0.0,
@@ -450,7 +450,7 @@ impl HfspOptions {
                 "one less than `most` is the most",
             ));
         }
-        let is_unmeasured = self.rules().sample == 0 && self.estimator != Family::Oracle;
+        let is_unmeasured = self.rules().sample == 0 && self.estimator != EstimatorKind::Oracle;
         if is_unmeasured {
             let message =
                 "without a sample no size is ever measured, only guessed by the number of tasks";

@@ -9,7 +9,7 @@ use super::options::{Discount, HfspOrder, HfspRules, ReduceArrival, SparedAttemp
 use super::ranking::{Rank, RankedPlace, Ranking, SlotGiver};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
-use crate::scheduler::shared::estimator::Family;
+use crate::scheduler::shared::estimator::EstimatorKind;
 use mumakil_base::random::Purpose;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -156,7 +156,7 @@ impl Phase {
     }
 
     fn is_oracle(&self) -> bool {
-        self.rules.estimator == Family::Oracle
+        self.rules.estimator == EstimatorKind::Oracle
     }
 
     fn true_work(&self, job: &Job) -> Option<f64> {
@@ -193,7 +193,7 @@ impl Phase {
         if tasks.finished() == tasks.total() {
             // It leaves with the place that it has now, or had last.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
-            self.ranking.keep_place(job.id());
+            self.ranking.keep_rank(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
@@ -330,7 +330,7 @@ impl Phase {
         }
         if let Ranked::First(dealing) = &mut self.ranked {
             for _ in 0..AT_ONCE {
-                let Some((job, at)) = self.cluster.foresee_next(dealing) else {
+                let Some((job, at)) = self.cluster.next_to_end(dealing) else {
                     self.rank_all();
                     break;
                 };

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::scheduler::shared::places::move_in;
+use crate::scheduler::shared::places::move_place;
 use mumakil_core::mapred::{JobId, step};
 
 /// Where a job stands: a lower rank is served first.
@@ -97,7 +97,7 @@ impl Ranking {
     }
 
     /// Lets a job have the place that it had last.
-    pub(super) fn keep_place(&mut self, job: JobId) {
+    pub(super) fn keep_rank(&mut self, job: JobId) {
         self.put_if_known(job, |standing| JobStanding { has_place: true, ..standing });
     }
 
@@ -148,8 +148,8 @@ impl Ranking {
         };
         let [waited, waits] = [was, now].map(|standing| place(standing, JobStanding::waits));
         let [held, holds] = [was, now].map(|standing| place(standing, JobStanding::holds));
-        move_in(&mut self.waiting, waited, waits);
-        move_in(&mut self.holding, held, holds);
+        move_place(&mut self.waiting, waited, waits);
+        move_place(&mut self.holding, held, holds);
         let held = |standing: Option<JobStanding>| standing.map_or(0, |standing| standing.held);
         self.held = self.held + held(now) - held(was);
     }

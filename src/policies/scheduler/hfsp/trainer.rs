@@ -13,7 +13,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
-use crate::scheduler::shared::places::move_in;
+use crate::scheduler::shared::places::move_place;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
@@ -145,7 +145,7 @@ impl Trainer {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
         let place = waits.then_some((left, job));
-        move_in(&mut self.queue, mem::replace(&mut sample.place, place), place);
+        move_place(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
     /// Notes a launch: it belongs to the sample if that is not complete.
@@ -344,13 +344,13 @@ impl JobSample {
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::{HfspOptions, Variant};
+    use super::super::options::{HfspOptions, HfspVariant};
     use super::*;
     use mumakil_base::units::Bytes;
     use mumakil_core::mapred::{TaskId, TaskKind};
 
     fn trainer(kind: SlotKind) -> Trainer {
-        let options = HfspOptions { variant: Variant::Paper2015, ..HfspOptions::default() };
+        let options = HfspOptions { variant: HfspVariant::Paper2015, ..HfspOptions::default() };
         Trainer::new(kind, &HfspRules { sample: 2, ..options.rules() })
     }
 

@@ -228,7 +228,7 @@ impl VirtualCluster {
     }
 
     /// Returns who ends next, and when; none if nobody ends any more.
-    pub(super) fn foresee_next(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
+    pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
         dealing.end_next(self, f64::INFINITY)
     }
 

@@ -56,7 +56,7 @@ impl Allocations {
             let names: BTreeSet<&str> = names.collect();
             let mut complaints = too_much(&tree, site);
             complaints.extend(no_leaves(&tree, &names));
-            complaints.extend(strangers(&tree, &names));
+            complaints.extend(unknown_names(&tree, &names));
             complaints
         })
     }
@@ -110,7 +110,7 @@ pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
 }
 
 /// Warns of pools that are declared and have no job, if others may be meant by them.
-fn strangers(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
+fn unknown_names(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
     let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
     let hint = "a pool that is not declared is promised nothing and weighs 1";
@@ -143,7 +143,8 @@ mod tests {
         let pools = "pools: {production: {pools: {daily: {}}}, adhoc: {}}";
         let tree = PoolTree::new(&serde_yaml::from_str(pools).unwrap());
         let told = |names: &[&str]| {
-            strangers(&tree, &names.iter().copied().collect()).map(|complaint| complaint.message)
+            unknown_names(&tree, &names.iter().copied().collect())
+                .map(|complaint| complaint.message)
         };
         assert_eq!(told(&["daily", "adhoc", "alice"]), None, "users may have pools of their own");
         assert_eq!(told(&["adhoc"]), None, "a pool may wait for later jobs");

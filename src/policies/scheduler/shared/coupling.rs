@@ -25,16 +25,16 @@ impl ReduceGate {
     /// Returns how many more of a job's reduces may be launched. Reduces that are held back are no demand: more
     /// slots would not help the job.
     pub fn pending(self, job: &Job) -> u32 {
-        self.lets_through(job, job.waiting(SlotKind::Reduce))
+        self.permitted_launches(job, job.waiting(SlotKind::Reduce))
     }
 
     /// Returns the same as if they had not to wait for the slow start.
     pub fn pending_ever(self, job: &Job) -> u32 {
-        self.lets_through(job, job.unstarted_reduces())
+        self.permitted_launches(job, job.unstarted_reduces())
     }
 
     /// Returns how many may be launched if so many wait.
-    fn lets_through(self, job: &Job, waiting: u32) -> u32 {
+    fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
         if self == Self::Open {
             return waiting + slow;

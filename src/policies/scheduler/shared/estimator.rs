@@ -17,7 +17,7 @@ use mumakil_base::units::{Factor, Fraction};
 /// The estimators that scenarios can name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Family {
+pub enum EstimatorKind {
     /// The mean of the sample.
     #[default]
     Mean,
@@ -35,7 +35,7 @@ pub enum Family {
     Oracle,
 }
 
-impl Family {
+impl EstimatorKind {
     /// Returns how many seconds a task takes on average, by the times of some, of which there is one
     /// at least.
     pub fn task_time(self, sample: &[f64]) -> f64 {
@@ -136,13 +136,13 @@ mod tests {
     use super::*;
     use mumakil_base::random::{Purpose, stream};
 
-    const ALL: [Family; 6] = [
-        Family::Mean,
-        Family::Uniform,
-        Family::Exponential,
-        Family::Normal,
-        Family::LogNormal,
-        Family::Weibull,
+    const ALL: [EstimatorKind; 6] = [
+        EstimatorKind::Mean,
+        EstimatorKind::Uniform,
+        EstimatorKind::Exponential,
+        EstimatorKind::Normal,
+        EstimatorKind::LogNormal,
+        EstimatorKind::Weibull,
     ];
 
     /// The quantiles of a family with a known mean are a sample on which the fit is exact.
@@ -151,30 +151,31 @@ mod tests {
         let quantiles = |of: fn(f64) -> f64| -> Vec<f64> {
             (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect()
         };
-        let found = |family: Family, of| (family.task_time(&quantiles(of)) * 1e9).round() / 1e9;
-        assert_eq!(found(Family::Uniform, |share| 10.0 + 20.0 * share), 20.0);
-        assert_eq!(found(Family::Exponential, |share| -40.0 * (1.0 - share).ln()), 40.0);
-        assert_eq!(found(Family::Normal, |share| 50.0 + 7.0 * standard_normal(share)), 50.0);
+        let found =
+            |family: EstimatorKind, of| (family.task_time(&quantiles(of)) * 1e9).round() / 1e9;
+        assert_eq!(found(EstimatorKind::Uniform, |share| 10.0 + 20.0 * share), 20.0);
+        assert_eq!(found(EstimatorKind::Exponential, |share| -40.0 * (1.0 - share).ln()), 40.0);
+        assert_eq!(found(EstimatorKind::Normal, |share| 50.0 + 7.0 * standard_normal(share)), 50.0);
         let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
         let mean = (3.125_f64).exp();
-        assert!((found(Family::LogNormal, log_normal) - mean).abs() < 1e-6);
+        assert!((found(EstimatorKind::LogNormal, log_normal) - mean).abs() < 1e-6);
         // Of shape 2: the mean is scale times the gamma function at 1.5, half the root of pi.
         let weibull = |share: f64| 30.0 * (-(1.0 - share).ln()).sqrt();
         let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
-        assert!((found(Family::Weibull, weibull) - mean).abs() < 1e-6);
+        assert!((found(EstimatorKind::Weibull, weibull) - mean).abs() < 1e-6);
     }
 
     #[test]
     fn symmetric_families_find_the_mean_of_any_sample() {
         let sample = [12.0, 3.0, 30.0, 18.0, 7.0];
-        for family in [Family::Mean, Family::Uniform, Family::Normal] {
+        for family in [EstimatorKind::Mean, EstimatorKind::Uniform, EstimatorKind::Normal] {
             assert!((family.task_time(&sample) - 14.0).abs() < 1e-9, "{family:?}");
         }
     }
 
     #[test]
     fn equal_times_and_single_ones_are_what_they_are() {
-        for family in ALL.into_iter().filter(|family| *family != Family::Exponential) {
+        for family in ALL.into_iter().filter(|family| *family != EstimatorKind::Exponential) {
             assert!((family.task_time(&[60.0; 5]) - 60.0).abs() < 1e-6, "{family:?}");
         }
         for family in ALL {

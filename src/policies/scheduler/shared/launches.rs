@@ -66,12 +66,12 @@ impl<D> Launches<D> {
     }
 
     /// Notes that the end of an attempt was ordered.
-    pub fn doom(&mut self, attempt: AttemptId, with: D) {
+    pub fn note_ordered_end(&mut self, attempt: AttemptId, with: D) {
         self.doomed.insert(attempt, with);
     }
 
     /// Returns the attempts of a kind whose end was ordered and is not known yet, in no order.
-    pub fn doomed(&self, kind: SlotKind) -> impl Iterator<Item = &D> {
+    pub fn ordered_ends(&self, kind: SlotKind) -> impl Iterator<Item = &D> {
         let of_kind = self.doomed.iter().filter(move |(attempt, _)| attempt.slot() == kind);
         of_kind.map(|(_, with)| with)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Moves somebody from one place, if it has one, to another, if it gets one.
-pub fn move_in<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
+pub fn move_place<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
     if from != to {
         if let Some(from) = from {
             line.remove(&from);

@@ -47,7 +47,7 @@ fn tasks(summary: &Summary) -> String {
         count(summary.maps as f64),
         count(summary.reduces as f64)
     );
-    iter::once(of).chain(some(summary.mishaps())).collect::<Vec<_>>().join(", ")
+    iter::once(of).chain(some(summary.bad_outcomes())).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints how many there are of each, if any.

@@ -95,7 +95,7 @@ impl Trace {
         }
         let mut keep = keep.into_iter();
         self.jobs.retain(|_| keep.next().unwrap_or(false));
-        self.mend_gaps();
+        self.refit_gaps();
         Ok(count)
     }
 
@@ -120,7 +120,7 @@ impl Trace {
                 without_bytes += 1;
             }
         }
-        self.mend_gaps();
+        self.refit_gaps();
         self.check(block)?;
         Ok(without_bytes)
     }
@@ -188,7 +188,7 @@ impl Trace {
             order.into_iter().zip(self.jobs.drain(..)).collect();
         jobs.sort_by_key(|(at, _)| *at);
         self.jobs.extend(jobs.into_iter().map(|(_, job)| job));
-        self.mend_gaps();
+        self.refit_gaps();
         Ok(())
     }
 

@@ -192,7 +192,7 @@ impl ListReader {
     ) -> Result<(), TraceError> {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
-                self.look_at_time(place, &job);
+                self.note_backward_time(place, &job);
                 self.jobs.push(job);
                 self.places.push(place);
                 Ok(())
@@ -235,7 +235,7 @@ impl ListReader {
     }
 
     /// Notes a job that comes before the one above it, if neither waits for others.
-    fn look_at_time(&mut self, place: TextPlace, job: &JobEntry) {
+    fn note_backward_time(&mut self, place: TextPlace, job: &JobEntry) {
         if !job.after.is_empty() {
             return;
         }

@@ -100,7 +100,7 @@ impl ForeignJob for LoggedJob {
         Some(Endings { job: self.outcome.map(Into::into), attempts })
     }
 
-    fn beyond_a_list(&self) -> Option<&'static str> {
+    fn lost_in_list(&self) -> Option<&'static str> {
         Some("hosts, counters and attempts that did not succeed")
     }
 

@@ -37,7 +37,7 @@ pub struct LoggedJob {
     pub priority: Option<LoggedPriority>,
     /// The language of its code.
     #[serde(rename = "jobtype")]
-    pub job_type: Option<JobType>,
+    pub job_type: Option<RumenJobType>,
     /// How it ended.
     pub outcome: Option<LoggedOutcome>,
     /// When it was submitted.
@@ -136,7 +136,7 @@ pub enum LoggedPriority {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are Rumen's")]
-pub enum JobType {
+pub enum RumenJobType {
     Java,
     Pig,
     Streaming,
@@ -200,7 +200,7 @@ impl LoggedJob {
     }
 
     /// Returns an instant or a duration that cannot be.
-    fn absurd_time(&mut self) -> Option<String> {
+    fn find_impossible_time(&mut self) -> Option<String> {
         let submitted = self.submitted();
         if let Some(time) = self.times().map(|time| *time).chain(submitted).max()
             && LATEST_MS < time
@@ -256,7 +256,7 @@ impl Record for LoggedJob {
         if job.job_id.is_empty() {
             return Err(RecordFault::new("the object has no jobID"));
         }
-        if let Some(what) = job.absurd_time() {
+        if let Some(what) = job.find_impossible_time() {
             return Err(RecordFault::new(what).of(job.job()));
         }
         for task in job.tasks() {

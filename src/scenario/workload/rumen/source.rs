@@ -101,7 +101,7 @@ impl Source for Rumen {
             _ => SubmissionOrder::Free,
         };
         if order != SubmissionOrder::Records {
-            records.let_go_back();
+            records.allow_unordered();
         }
         let mut reader = LogReader {
             model,

@@ -120,7 +120,7 @@ impl ForeignJob for SlsJob {
         }
     }
 
-    fn beyond_a_list(&self) -> Option<&'static str> {
+    fn lost_in_list(&self) -> Option<&'static str> {
         self.tasks.iter().any(|task| task.host.is_some()).then_some("hosts")
     }
 

@@ -170,7 +170,9 @@ impl Record for SlsJob {
         let job: Self = json::parse(object, unknown)?;
         let own = [job.start_ms, job.end_ms];
         let of_tasks = job.tasks.iter().flat_map(|task| [task.start_ms, task.end_ms]);
-        if let Some(time) = own.into_iter().chain(of_tasks).flatten().find(|t| is_absurd(*t)) {
+        if let Some(time) =
+            own.into_iter().chain(of_tasks).flatten().find(|t| is_impossible_time(*t))
+        {
             let what = format!("a time of {time} ms, more than a hundred years away");
             return Err(RecordFault::new(what).of(job.job()));
         }
@@ -212,7 +214,7 @@ impl Record for SlsJob {
 /// A longer task is suspicious.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
-fn is_absurd(millis: i64) -> bool {
+fn is_impossible_time(millis: i64) -> bool {
     LATEST_MS < millis.unsigned_abs()
 }
 

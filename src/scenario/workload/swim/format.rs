@@ -64,7 +64,7 @@ impl ForeignJob for SwimJob {
         }
     }
 
-    fn beyond_a_list(&self) -> Option<&'static str> {
+    fn lost_in_list(&self) -> Option<&'static str> {
         let is_known = self.output_path.as_ref().is_some_and(|path| !path.is_empty());
         is_known.then_some("the path of the output")
     }

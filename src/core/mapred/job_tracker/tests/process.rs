@@ -116,7 +116,7 @@ impl Scheduler for Attentive {
 #[test]
 fn a_process_that_is_started_again_begins_with_a_new_policy() {
     let mut bench = bench_under(Box::new(Attentive(0)), hadoop());
-    bench.tracker.succeed_policy_by([Box::new(Attentive(0)) as Box<dyn Scheduler>]);
+    bench.tracker.set_successors([Box::new(Attentive(0)) as Box<dyn Scheduler>]);
     bench.submit(job(0, 1, 0));
     bench.at(10).hear(restart(false));
     bench.at(70).hear(ToJobTracker::Wake).submit(job(1, 1, 0));

@@ -59,13 +59,13 @@ impl Attempt {
             | AttemptPhase::Commit => {
                 let (part, demand, _) = self.under_way();
                 let shares = demand.is_some();
-                self.go_on_with(now, wait, part, shares)
+                self.continue_part(now, wait, part, shares)
             }
         }
     }
 
     /// Goes on with a part of the phase. One that shares waits first, then it begins.
-    fn go_on_with(
+    fn continue_part(
         &mut self,
         now: SimTime,
         wait: SimSpan,
@@ -322,7 +322,7 @@ impl Attempt {
             self.course.go_on(now, SimSpan::ZERO, 1.0);
             return AttemptStep::Nothing;
         }
-        self.go_on_with(now, wait, there, !there.is_zero())
+        self.continue_part(now, wait, there, !there.is_zero())
     }
 
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.

@@ -135,7 +135,7 @@ impl Dealing {
 
     /// Deals out what nobody has.
     fn deal(&mut self, cluster: &VirtualCluster) {
-        self.feed(cluster);
+        self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
         for level in &mut self.levels {
             let slots = level.slots.max(level.part_of(&self.division));
@@ -174,7 +174,7 @@ impl Dealing {
     }
 
     /// Gives those all that they can use that can use no more than their part.
-    fn feed(&mut self, cluster: &VirtualCluster) {
+    fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
         // A part of a whole slot or more is a job's own wherever it stands in turn, so look at all jobs first.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {

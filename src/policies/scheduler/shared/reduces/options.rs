@@ -158,14 +158,14 @@ mod tests {
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
-    struct Own {
+    struct OwnPart {
         /// How large.
         size: u32,
         /// How far.
         reach: u32,
     }
 
-    fn read(yaml: &str) -> Result<WithReduces<Own>, String> {
+    fn read(yaml: &str) -> Result<WithReduces<OwnPart>, String> {
         serde_yaml::from_str(yaml).map_err(|error| error.to_string())
     }
 
@@ -174,14 +174,14 @@ mod tests {
         let options =
             read("{srt: {running_maps: as_pending}, size: 3, reduce_order: srt, reach: 4}")
                 .unwrap();
-        assert_eq!(options.own, Own { size: 3, reach: 4 });
+        assert_eq!(options.own, OwnPart { size: 3, reach: 4 });
         let ReducesSpec { reduce_order, srt, reduce_gate } = options.reduces;
         assert_eq!(
             (reduce_order, srt.running_maps, reduce_gate),
             (ReduceOrder::Srt, RunningMaps::AsPending, ReduceGate::Open)
         );
         assert_eq!(read("{}"), Ok(WithReduces::default()));
-        assert_eq!(read("{reduce_gate: coupling}").unwrap().own, Own::default());
+        assert_eq!(read("{reduce_gate: coupling}").unwrap().own, OwnPart::default());
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_schema_has_the_fields_of_both() {
-        let schema = SchemaGenerator::default().into_root_schema_for::<WithReduces<Own>>();
+        let schema = SchemaGenerator::default().into_root_schema_for::<WithReduces<OwnPart>>();
         let fields = schema.get("properties").and_then(|fields| fields.as_object()).unwrap();
         let names: Vec<&str> = fields.keys().map(String::as_str).collect();
         assert_eq!(names, ["size", "reach", "reduce_order", "srt", "reduce_gate"]);
