@@ -1,9 +1,16 @@
 //! Charts as SVG: data in, markup out, one style for all of them.
 //!
-//! Each kind of chart is a file with a struct of public fields and one method, `draw`; what the marks
-//! are of is its caller's to say. The [`Drawing`] that comes back is a file of its own
-//! ([`Drawing::svg`]) or a part of a page that defines [`style`] once ([`Drawing::inline`]). Nothing
-//! here reads or writes a file, and the same data gives the same bytes.
+//! Each kind of chart is a file with a struct of public fields and one method, `draw`:
+//!
+//! ```text
+//! values ─ Extent: lowest, highest, how many cannot be drawn
+//!             └ AxisScale: ends, ticks, value → place from 0 to 1
+//!                  └ PlotArea: place → x and y in a ChartSheet: title, legend, plot, notes
+//!                                                         └ Drawing: svg() or inline()
+//! ```
+//!
+//! A page that holds drawings defines [`style`] once. Nothing here reads or writes a file, and the
+//! same data gives the same bytes.
 //!
 //! All of them keep to these rules:
 //! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean

@@ -1,10 +1,18 @@
 //! A report: one HTML file that needs nothing else.
 //!
-//! A [`HtmlPage`] says what is to be read: headline numbers, paragraphs, tables, charts, verdicts. How
-//! that looks is here and the same for every report: on a phone and on paper, in light and in dark,
-//! by mouse and by keyboard. Styles and script are in the file, and its own security policy forbids
-//! it the network. Without the script all content is there; the script sorts tables, shortens long
-//! ones, shows values under the pointer, copies commands and switches between light and dark.
+//! ```text
+//! HtmlPage   title, subtitle, version
+//!   Section  "Slots"
+//!     Charts, beside one another     Drawing, Drawing
+//!     Table                          columns, rows of cells
+//!   Section  "How to repeat it"
+//!     Code                           mumakil run scenario.yaml
+//! ```
+//!
+//! All reports look alike: on a phone and on paper, in light and in dark, by mouse and by keyboard.
+//! Styles and script are in the file, and its own security policy forbids it the network. All
+//! content is there without the script, which sorts tables, shortens long ones, shows values under
+//! the pointer, copies commands and switches between light and dark.
 //!
 //! Every text is escaped. [Drawings](Drawing) are the exception: they are markup already, and have
 //! been escaped where they were drawn. Their style is in every page.

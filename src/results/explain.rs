@@ -1,10 +1,16 @@
 //! Why a job took as long as it did: its sojourn, split into parts that add up to the millisecond.
 //!
-//! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
-//! [`StoryPart`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
-//! `tasks.csv` hold, so any run's folder can be explained, and of `decisions.csv` where that was recorded.
-//! [`SlotHolders`] finds the jobs that held the slots for which a job waited. [`ExplainedJob`] is the result for a
-//! job: its stretches, added up by part and rule.
+//! ```text
+//! arrival                                                              end
+//!  │ setup │ wait for map slots │ the last map │ fetching │ reducing │ cleanup │
+//!                    └ who held them: job b 60 %, job c 30 %
+//! ```
+//!
+//! [`story`] walks back from a job's end along the attempts that kept it waiting, and so finds
+//! [`StoryPart`]s without a gap. It needs `jobs.csv` and `tasks.csv`, so any run's folder can be
+//! explained; `decisions.csv`, where recorded, adds why slots were refused. [`SlotHolders`] finds
+//! the jobs that held the slots meanwhile. [`ExplainedJob`] adds a job's stretches up by part and
+//! rule.
 
 mod away;
 mod free;

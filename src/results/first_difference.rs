@@ -1,12 +1,19 @@
-//! Where two runs of the same jobs part: the first slot that goes to another job, and the jobs that then take
-//! longer or shorter.
+//! Where two runs of the same jobs part: the first slot that goes to different jobs, and the jobs
+//! whose times then differ.
 //!
-//! Two runs under other policies or seeds differ almost at once in which task is on which node, and in
-//! milliseconds; none of that says anything. So slots are counted: the first map slot that is given, the
-//! second, and so on, and the same for reduces. As long as the slot of each number goes to the same job in both,
-//! both runs have decided alike. Setups and cleanups are left out, since no policy decides about them.
+//! Two runs with different policies or seeds differ almost at once in nodes and milliseconds, which
+//! says nothing about their decisions. So slots are numbered in the order in which they are given:
 //!
-//! Only the tables of the runs are read. Why a job waited there is told by [`explain`](crate::explain).
+//! ```text
+//! map slot      1  2  3  4  5
+//! under fifo    a  a  a  b  a
+//! under fair    a  a  b  b  a     they part at slot 3: a in one, b in the other
+//! ```
+//!
+//! Map slots and reduce slots count apart. Setups and cleanups do not count: no policy decides on
+//! them.
+//!
+//! Only the tables of the runs are read. [`explain`](crate::explain) says why a job waited there.
 
 use std::cmp::Ordering;
 
@@ -24,7 +31,7 @@ pub struct FirstDifference {
     pub kind: SlotKind,
     /// Which slot of this kind it is, counted from 1 in the order in which they are given.
     pub number: usize,
-    /// Whom each run gives it; `None` if that run gives no more slots of this kind.
+    /// The attempt that each run gives it to; `None` if that run gives no more slots of this kind.
     pub given: [Option<GivenSlot>; 2],
 }
 
@@ -66,6 +73,7 @@ impl FirstDifference {
 
     fn of(runs: [&Slots; 2]) -> Option<Self> {
         let of_kinds = SlotKind::BOTH.into_iter().filter_map(|kind| Self::of_kind(kind, runs));
+        // The earlier of the two kinds: whatever differs later may follow from it.
         of_kinds.min_by_key(Self::at)
     }
 
@@ -73,6 +81,7 @@ impl FirstDifference {
         let [one, other] = runs.map(|slots| &slots[kind]);
         let alike = one.iter().zip(other).take_while(|(one, other)| one.job == other.job).count();
         let given = [one.get(alike).cloned(), other.get(alike).cloned()];
+        // Both runs gave as many slots, each to the same job: they do not part.
         let parts = given.iter().any(Option::is_some);
         parts.then_some(Self { kind, number: alike + 1, given })
     }
@@ -84,12 +93,13 @@ impl FirstDifference {
     }
 }
 
-/// Returns the jobs that take longer or shorter by more than a time in the other run, or end in one of the runs
-/// only; those that end first come first.
+/// Returns the jobs whose times in the two runs differ by more than `by`, or that end in one run
+/// only. Jobs that end first come first.
 pub fn changed_jobs<'a>(jobs: [&'a [JobRow]; 2], by: SimSpan) -> Vec<ChangedJob<'a>> {
     let [one, other] = jobs;
     let changed = |(job, other): (&'a JobRow, &'a JobRow)| {
         let rows = [job, other];
+        // A job that ended in neither run has nothing to compare.
         let ended = rows.into_iter().filter_map(|row| row.finish_ms).min()?;
         let sojourns = rows.map(|row| row.sojourn_ms);
         let changed = ChangedJob { job, ended, sojourns };
@@ -109,11 +119,12 @@ impl ChangedJob<'_> {
     }
 }
 
-/// Returns in what two runs have other jobs, if they do.
+/// Returns how the jobs of two runs differ, if they do.
 pub fn other_jobs(names: [&str; 2], jobs: [&[JobRow]; 2]) -> Option<String> {
     let [one, other] = jobs;
     let same =
         |(a, b): &(&JobRow, &JobRow)| (&a.name, a.maps, a.reduces) == (&b.name, b.maps, b.reduces);
+    // Named before a difference in number: it tells sooner why the two cannot be compared.
     if let Some((a, b)) = one.iter().zip(other).find(|pair| !same(pair)) {
         let what = |job: &JobRow| {
             let JobRow { job, name, maps, reduces, .. } = job;
@@ -141,6 +152,8 @@ fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
         }
         Ok(())
     })?;
+    // The table is in the order of ends, and slots count by their launch; at one instant by job and
+    // task, which is the same in both runs.
     SlotKind::BOTH.into_iter().for_each(|kind| slots[kind].sort_unstable());
     Ok(slots)
 }

@@ -1,10 +1,15 @@
 //! The tables of a run: one type for the rows of each, told once.
 //!
-//! A [`table!`](crate::table) names the file, and for each column its name, its type and a sentence
-//! about it. From this come the heading, the writer, the reader ([`Results`]), the
-//! quantities and filters of the language of expectations, the reference and the Python module. So a new
-//! column is one field, and a new table is one type here, one watcher that writes it, and a line in
-//! [`all`].
+//! A [`table!`](crate::table) declares the file and its columns; everything else follows from it:
+//!
+//! ```text
+//! /// From its arrival to its end.    a sentence in the reference
+//! #[quantity = "sojourn"]             mean(sojourn) in expectations
+//! sojourn_ms: Option<u64>,            heading, writer, reader, the Python module
+//! ```
+//!
+//! So a new column is one field. A new table is one type here, one watcher that writes it, and a
+//! line in [`all`]. Rows are read through [`Results`].
 //!
 //! Times are whole milliseconds since the scenario began, or between two such instants; the names of
 //! these columns end in `_ms`.

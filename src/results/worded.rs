@@ -30,6 +30,7 @@ macro_rules! worded {
 
         impl $Enum {
             /// All of them, in their order.
+            // An array of the words serves only to count the values, which macros cannot.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$Value),*];
 
             /// Returns its word, or words.

@@ -1,7 +1,13 @@
 //! One run: a scenario in, a recording out.
 //!
-//! This is where the parts meet. The scenario becomes cores and the messages that set them going,
-//! the runtime makes them actors, and the recorder writes down what they do.
+//! This is where the parts meet:
+//!
+//! ```text
+//! Prepared ─ assemble ─ RunCores: JobTracker, TaskTrackers, job injector, NameNode …
+//!                     └ opening mail: trackers power on, jobs arrive, faults are due
+//! RunPlan = cores + links + opening ─ runtime ─ events ─ Recorder ─ Summary and files
+//!                                             └ Ending: done, out of time, or what broke
+//! ```
 
 mod kept;
 mod prepared;
@@ -61,7 +67,7 @@ pub struct Options {
     pub watchers: Vec<Box<dyn Watcher>>,
     /// How much real time it may take.
     pub time_limit: Option<Duration>,
-    /// Whether it goes on when nothing moves any more, to see whether that is so.
+    /// Whether the run goes on when the JobTracker finds it stalled, to check that nothing moves.
     pub outlasts: bool,
     /// A wrapper of each policy, if there is one.
     pub around: Option<WrapPolicy>,
@@ -247,8 +253,8 @@ impl Prepared {
         self.emulate_as(registry, options, rules(&self.scenario), |cast| cast)
     }
 
-    /// Runs the scenario by these rules of the checker, with the cast that `recast` makes of its own:
-    /// tests put cores there that make mistakes.
+    /// Runs the scenario with these rules of the checker and the cast that `recast` returns. Tests
+    /// put faulty cores there.
     pub fn emulate_as(
         &self,
         registry: &Registry,
@@ -267,9 +273,11 @@ impl Prepared {
             may_start: registry.may_start(),
             overhear: registry.overhear(),
         };
+        // Policies that run as another program return a farewell: called at the end, it lets the
+        // program go and says how long it was waited for.
         let farewells = RefCell::new(Vec::new());
         let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
-            // Policies are somebody's own code from their first word on.
+            // A policy is foreign code from its constructor on and may panic there.
             let built = catch_unwind(AssertUnwindSafe(|| {
                 let mut policy = registry.build(choice)?;
                 let begun = policy.begin(&setting);
@@ -286,11 +294,17 @@ impl Prepared {
                 None => policy,
             })
         };
+        // All successors share this stopwatch, so the decision times are those of the whole run.
         let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
+        // Asked now, since the JobTracker owns the policy from `assemble` on.
         let precedence = policy.precedence();
         let is_virtual = scenario.clock == ClockSpec::Virtual;
+        // The checker needs events in the order of time; on a scaled clock several threads send
+        // them.
         let verifier = (options.verify && is_virtual).then(|| {
+            // The checker's own file system: one shared with the emulator would share its mistakes.
             let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
+            // The recorder's thread held the other reference and has ended.
             let verifier = Verifier::new(rules);
             let has_files = scenario.hadoop.behaviour().has_files;
             Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
@@ -299,7 +313,10 @@ impl Prepared {
             verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
         let (events, recorder) = Recorder::start(Setup {
             settings: RecordSpec {
+                // A workload that first fills the cluster extends the warm-up: its filling jobs do
+                // not count.
                 warm_up: scenario.record.warm_up.max(workload.warm_up),
+                // Speculation turns the waste table on, whatever `record.waste` says.
                 waste: scenario.records_waste(),
                 ..scenario.record.clone()
             },
@@ -307,6 +324,8 @@ impl Prepared {
             labels: self.labels(),
             progress: options.progress,
             watchers: options.watchers.into_iter().chain(verifying).collect(),
+            // The summary's part on faults needs the slot time lost to them, even without a waste
+            // table.
             counts_losses: !scenario.faults.is_empty(),
         })?;
 
@@ -316,6 +335,7 @@ impl Prepared {
         let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
         for Successor { at, choice, takes_over } in successors(scenario, &effects) {
             let follower = policy.successor(build(choice)?);
+            // A successor after a restart is the same policy begun anew, so it is no later policy.
             if takes_over {
                 let (name, precedence) = (choice.title(), follower.precedence());
                 let at_s = (at - SimTime::ZERO).as_secs_f64();
@@ -337,6 +357,8 @@ impl Prepared {
         let (stats, ending) = match (scenario.clock, options.transport) {
             (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
             (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
+            // On a scaled clock messages always travel between actors; there is no bare variant of
+            // it.
             (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
         };
 
@@ -345,6 +367,8 @@ impl Prepared {
             policy: scenario.scheduler.title(),
             precedence,
             later_policies: { later_policies.into_iter() }
+                // A change that was due after the end never happened. The list is in the order of
+                // time.
                 .take_while(|(at, _)| *at <= stats.end)
                 .map(|(_, later)| later)
                 .collect(),
@@ -353,6 +377,7 @@ impl Prepared {
             nodes: topology.len(),
             messages: stats.messages,
             ended: stats.end,
+            // A run that broke down has no reason to stop: it ends below with an error.
             stop: match &ending {
                 Ending::Stopped(stop) => Some(stop.clone()),
                 Ending::PolicyFailed(_)
@@ -361,19 +386,22 @@ impl Prepared {
                 | Ending::GivenUp => None,
             },
         };
+        // An error of the recorder comes first: a full disk also lets the sink break, with fewer
+        // words.
         let recording = recorder.finish(facts, stats.lag.clone())?;
         let alone = "the recorder has let go of its watchers";
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
         let thinking = thinking.lock();
         let mut elsewhere = None;
+        // A policy that failed has ended its program already, so there is nothing left to wait for.
         if let Ending::Stopped(_) = ending {
-            // A policy that was found wanting is gone already.
             for farewell in farewells.into_inner() {
                 let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
                 *elsewhere.get_or_insert_default() += done;
             }
         }
+        // Both warnings mean that nothing counts, but their remedies differ.
         let nothing = match recording.submitted.is_empty() {
             true => RunWarning::NothingSubmitted,
             false => RunWarning::NothingCounted,
@@ -386,6 +414,8 @@ impl Prepared {
                     .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                     .chain((recording.summary.jobs == 0).then_some(nothing))
                     .chain(
+                        // A run cut off by `until` or a limit says so itself; what came later is no
+                        // mistake.
                         (stop == StopReason::Done)
                             .then(|| never_due(scenario, stats.end))
                             .flatten(),
@@ -404,7 +434,7 @@ impl Prepared {
             }
             Ending::Panicked(words) => Err(EmulationError::Bug { words }),
             Ending::GivenUp => Err(EmulationError::GivenUp),
-            // The recorder has said above what became of it.
+            // Reached only if `finish` above had no error to report.
             Ending::SinkBroke => {
                 Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
             }
@@ -414,16 +444,18 @@ impl Prepared {
 
 /// Returns the names of the jobs of which none was submitted.
 fn unsubmitted(workload: &Workload, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
+    // Sorted for the binary search: a look through all submitted jobs for each would be quadratic.
     submitted.sort_unstable();
     let jobs = workload.arrivals.iter().map(|arrival| &arrival.spec);
     let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
     left.map(|job| job.name.clone()).collect()
 }
 
-/// Returns a warning if the run had ended before something was due. Entries after the scenario's own end are
-/// told before the run.
+/// Returns a warning if the run had ended before something was due. Entries after `until` are
+/// warned of before the run.
 fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
     let end = end - SimTime::ZERO;
+    // An entry after `until` was already reported when the scenario was checked.
     let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);
     let mut late = scenario.due().filter(|(_, at)| end < *at && is_possible(*at));
     let (first, at) = late.next()?;
@@ -432,8 +464,8 @@ fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
 
 /// Returns a warning if the scaled clock was too late.
 ///
-/// A pacer is late by so much wall time whatever the factor, so a factor smaller by as much as the
-/// lag is too large should hold.
+/// The pacer's lag in wall time does not depend on the factor, so dividing the factor by the excess
+/// should bring the lag down to the limit.
 fn lag_warning(
     scenario: &Scenario,
     topology: &Topology,
@@ -442,12 +474,15 @@ fn lag_warning(
     let ClockSpec::Scaled(factor) = scenario.clock else { return None };
     let p99 = SimSpan::from_micros(lag?.value_at_quantile(0.99));
     let interval = scenario.hadoop.heartbeat_interval(topology.len());
+    // Chosen: waits are of the order of one interval, so a lag of a tenth already shows in them.
     let excess = p99.as_secs_f64() / (0.1 * interval.as_secs_f64());
     (1.0 < excess).then(|| RunWarning::Lag { p99, interval, holds: two_digits(factor / excess) })
 }
 
 /// Rounds down to two significant digits.
 fn two_digits(value: f64) -> f64 {
+    // The factor is advice for `--clock`, so two digits suffice, and rounding down stays on its
+    // safe side.
     let step = 10f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / step).floor() * step;
     // Cuts off what binary fractions add: 0.7000000000000001.
@@ -460,6 +495,8 @@ pub fn rules(scenario: &Scenario) -> VerifierRules {
     VerifierRules {
         cut_off: scenario.until.is_some(),
         commit_not_counted: hadoop.commit_pending == CommitPending::NotCounted,
+        // Hadoop's `mapred.max.map.failures.percent` and its twin for reduces: above zero, a job
+        // may succeed without some of its tasks.
         failed_tasks: hadoop.map_failures != Fraction::ZERO
             || hadoop.reduce_failures != Fraction::ZERO,
         max_attempts: Some(hadoop.max_attempts.get()),
@@ -486,6 +523,7 @@ fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successo
     all.sort_by_key(|(at, _)| *at);
     let mut current = &scenario.scheduler;
     let follow = |(at, change): (SimTime, Option<&'s SchedulerChoice>)| {
+        // A restart brings back the policy that is in force by then, not the first one.
         current = change.unwrap_or(current);
         Successor { at, choice: current, takes_over: change.is_some() }
     };
@@ -503,12 +541,15 @@ fn assemble(
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
     let has_map_outputs = effects.may_lose_outputs();
+    // Mumak's model has no file system: there the traces say where blocks are.
     let has_name_node = effects.may_lose_blocks() && hadoop.behaviour().has_files;
     let mut opening = opening(topology, &effects.absent, effects.opening);
+    // Mail to a core that is not in the cast would have no receiver.
     if !has_name_node {
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
     }
     opening.extend(later(scenario, workload));
+    // Last in the opening, so that the policy's clock starts after everything else of instant zero.
     if hadoop.behaviour().ticks_last {
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
     }
@@ -524,11 +565,14 @@ fn assemble(
         shared,
         may_slow_down,
     });
+    // Any node will do: the truth takes its shape and sets its speed to one.
     if let Some((_, node)) = topology.nodes().next() {
         let truth = TrueDurations::new(costs.clone(), node);
         policy.foresee(&truth);
         successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
+    // Without faults that touch files no copy of a block changes, so nothing has to keep track of
+    // them.
     let name_node = has_name_node.then(|| {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
         let upkeep = ReplicationUpkeep {
@@ -551,30 +595,40 @@ fn assemble(
     if hadoop.draws == Draws::Mumak {
         job_tracker.draw_as_mumak(seed);
     }
+    // Only STRESS asks how busy the cluster is; the sum costs a look-up for each map and heartbeat.
     if workload.submission == Submission::Stress {
         job_tracker.follow_maps();
     }
     if scenario.record.decisions {
         job_tracker.keep_refusals();
     }
+    // Kept answers serve only heartbeats that are sent twice, as after a lost reply.
     if !effects.resends {
         job_tracker.forget_answers();
     }
-    // A process that has died does not know what was as before.
+    // A restarted JobTracker does not know what "as before" refers to. In this order:
+    // `forgo_progress` changes the JobTracker and must run even when restarts forbid brief
+    // heartbeats.
     let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
     if has_map_outputs {
         job_tracker.tell_outputs();
     }
     let manner =
         HeartbeatManner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
+    // Without a setting of its own, the first heartbeats are spread evenly over one interval.
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
+    // Mumak draws all phases from one generator, in the order of the trackers.
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
         Draws::Own => {
+            // A stream for each tracker: one more node leaves the phases of the others as they
+            // were.
             let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
             SimSpan::from_micros(rng.random_range(0..=spread.as_micros()))
         }
         Draws::Mumak => {
+            // Java's `nextInt` takes a positive `int` of milliseconds, so the span is fitted to
+            // that.
             let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
             SimSpan::from_millis(java.below(millis.max(1)) as u64)
         }
@@ -607,13 +661,16 @@ fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
 fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMail) -> OpeningMail {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
+    // One message starts the injector; it then sets its own timer for each next job.
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
+    // A node that joins later powers on through its own fault's mail.
     let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
     topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
 }
 
-/// Returns what somebody does while the run goes on.
+/// Returns the messages for what users do while the run goes on: submit jobs, change the policy.
 fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
+    // The injector submits the other jobs by itself.
     let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
     let submit = |arrival: &Arrival| {
         (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())

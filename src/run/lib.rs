@@ -1,8 +1,14 @@
 //! One run: a scenario in, a folder of tables, histograms and a report out.
 //!
-//! Here the cores of `mumakil-core`, the actors of `mumakil-runtime` and the plan of `mumakil-scenario` meet.
-//! Facts are recorded as rows of `mumakil-results`, a checker watches the same facts and trusts nothing
-//! else, and the folder is written whole or not at all. Many runs are the matter of `mumakil-study`.
+//! ```text
+//! scenario.yaml ── Prepared ── cores ── runtime ──┐ facts: what each actor did or learned
+//!                                                 ├─ record ── jobs.csv, tasks.csv, summary.json …
+//!                                                 └─ verify ── breaches of invariants
+//! output: collects the files in a hidden folder, adds report.html, puts it in its place
+//! ```
+//!
+//! The checker reads the facts and trusts nothing else. Many runs are the matter of
+//! `mumakil-study`.
 
 pub mod emulation;
 pub mod output;

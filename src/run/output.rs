@@ -1,9 +1,15 @@
 //! The folder that a run leaves: whole or not at all, and comparable by a word.
 //!
-//! Files are filled aside and put in their place when they are whole ([`HiddenOutput`]), a run as a folder
-//! ([`RunFolder`]). [`Digest`] names the bytes of all results by eight letters that two people can compare
-//! on the telephone; `perf.json` ([`write_perf`]) is the one file that is not among them. The [`report`] shows
-//! the others.
+//! ```text
+//! .mumakil-HOST-a1b2c3/   hidden while the run fills it (RunFolder, HiddenOutput)
+//!    │ rename, when it is whole
+//! runs/fifo/              jobs.csv, tasks.csv, summary.json …  → digest jetaniro
+//!    │                    scenario, report.html, perf.json: not in the digest
+//!    └ or added to a pack of many runs (Packer)
+//! ```
+//!
+//! [`Digest`] names the bytes of the results by eight letters that two people can compare by
+//! telephone.
 
 mod aside;
 mod digest;

@@ -1,16 +1,21 @@
 //! The files of a run: tables, histograms and timelines, made from the stream of facts.
 //!
-//! The actors push [`Event`]s; a writer thread of its own takes them, in chunks, over a bounded
-//! channel ([`EventSender`], [`Recorder`]). There every event passes the [`RunBooks`], which keep what
-//! several watchers ask for (jobs, open attempts, who holds a slot), and then each [`Watcher`] in
-//! turn. A watcher has one subject and one file of output; another output is another watcher.
+//! ```text
+//! actors ─ EventSender ═ chunks of events ═▶ the writer's thread:
+//!                        RunBooks    jobs, open attempts, who holds a slot
+//!                        ├ Watcher   tasks.csv, a row when an attempt closes
+//!                        ├ Watcher   timeline.csv, a row when a count changes
+//!                        └ …         one subject and one file each
+//! ```
+//!
+//! Another output is another watcher, and asks the books instead of keeping its own.
 //!
 //! [`mumakil_core::mapred::Fact`] says whose truth a column is. Nothing here needs the events to be
 //! in the order of time: on a scaled clock several threads send them, each in its own order, and
 //! the writer takes what comes.
 //!
-//! Memory is bounded by the jobs and by the attempts that are open at one time, not by the tasks; but where what
-//! is in vain is counted, by the tasks of the jobs that have not ended.
+//! Memory grows with the jobs and with the attempts that are open at one time, not with the tasks.
+//! Where waste is recorded, it grows with the tasks of the jobs that have not ended too.
 
 use std::io;
 use std::iter;
@@ -67,11 +72,11 @@ pub trait Watcher: Send {
         Ok(())
     }
 
-    /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
+    /// Heartbeats have happened, a short while ago. Each is counted once, for every watcher.
     fn count(&mut self, _beats: &AlikeHeartbeats) {}
 
-    /// Returns whether this watcher is shown each heartbeat as an event. They are most of all events and
-    /// concern few, so the others are spared them.
+    /// Returns whether this watcher is shown each heartbeat as an event. Most events are heartbeats
+    /// and few watchers need them, so the default is no.
     fn hears_heartbeats(&self) -> bool {
         false
     }
@@ -106,7 +111,7 @@ pub struct RunFacts {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
-    /// By what it put jobs in order.
+    /// How it put jobs in order.
     pub precedence: Precedence,
     /// Those that took over from it, in the order of time; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -132,6 +137,7 @@ impl RunFacts {
     /// Returns the policies that decided, each from its millisecond on, and by what they put jobs in order.
     pub fn deciders(&self) -> impl Iterator<Item = (u64, &str, Precedence)> {
         let later = self.later_policies.iter().map(|later| {
+            // Rounded, since the seconds went through a decimal in `summary.json`.
             ((later.at_s * 1e3).round() as u64, later.policy.as_str(), later.precedence)
         });
         iter::once((0, self.policy.as_str(), self.precedence)).chain(later)
@@ -162,7 +168,7 @@ impl RecordError {
     }
 }
 
-/// Watches for somebody who asks it when the run is over.
+/// Lets the caller keep a watcher and ask it when the run is over.
 impl<W: Watcher> Watcher for Arc<Mutex<W>> {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         self.lock().see(event, books)

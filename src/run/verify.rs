@@ -1,10 +1,14 @@
 //! The invariant checker: what must hold in every run, whatever the scenario and the policy.
 //!
-//! It reads the stream of facts and nothing else, and keeps its own books: not those of the
-//! recorder, nor those of the emulator, since a mistake that they share would go unseen. Two
-//! halves check the two truths (`trackers` what trackers did, `jobs` what the JobTracker
-//! decided and learned) and meet where one must follow from the other: nothing is learned that did
-//! not happen.
+//! ```text
+//! fact ─ Verifier ─┬─ trackers   slots taken, attempts started and ended
+//!                  ├─ jobs       tasks assigned, verdicts learned: only of what happened
+//!                  └─ blocks     copies made and lost: maps read only from these
+//! at the end: nothing unheard, nothing unanswered, slot time adds up
+//! ```
+//!
+//! It reads the facts and nothing else, and keeps books of its own: a mistake that it shared with
+//! the recorder or the emulator would go unseen.
 //!
 //! The stream must be in the order of time, so this is for runs on the virtual clock. A broken
 //! invariant is collected with its instant and its ids, and checking goes on. Memory grows with the
@@ -29,6 +33,7 @@ mod trackers;
 pub use breach::InvariantBreach;
 
 /// How many violations are kept. One mistake tends to break every second fact.
+// Chosen: a user reads the first few, and a broken run must not fill the memory.
 const KEPT: usize = 100;
 
 /// Behaviour that is allowed in this run.
@@ -91,7 +96,10 @@ impl Verifier {
         let Event { at, ref fact } = *event;
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
+        // After time ran back, each further event is held against the latest instant, not the wrong
+        // one.
         self.now = self.now.max(at);
+        // Before the books change, since the fact itself may be what must not happen.
         if self.is_away {
             check_absent(fact, &mut check);
         }
@@ -104,14 +112,17 @@ impl Verifier {
                 self.trackers.check_believed_counts(tracker, fact, &mut check)
             }
             Fact::Attempt(attempt, tracker, fact) => {
+                // The trackers first: the jobs ask them what became of outputs by this instant.
                 self.trackers.worked(attempt, tracker, fact, &mut check);
                 self.jobs.happened(attempt, tracker, fact, &self.trackers, &mut check);
             }
             Fact::Tracker(tracker, fact) => self.trackers.see(tracker, fact, &mut check),
             Fact::World(WorldFact::Incident { tracker: None, incident }) => {
+                // An incident without a tracker is the JobTracker's: it pauses, dies, or is back.
                 self.is_away = incident != Incident::Back;
             }
-            // Of most of it, those whom it befalls say what they make of it.
+            // Most incidents show in later facts of the tracker itself; a few concern its disks
+            // here.
             Fact::World(WorldFact::Incident { tracker: Some(tracker), incident }) => {
                 self.trackers.befall(tracker, incident, &mut check);
             }
@@ -131,6 +142,7 @@ impl Verifier {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || InvariantBreach::TimeRanBack { from: self.now });
         match stop {
+            // Jobs may be left where `until` cuts the run off.
             StopReason::TimeUp if self.rules.cut_off => {}
             StopReason::Done | StopReason::TimeUp => self.jobs.over(&mut check),
             StopReason::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
@@ -141,10 +153,13 @@ impl Verifier {
     /// Checks that what slots are said to have been held for adds up to what trackers held.
     pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        // Exact below 2^51 slot-microseconds (71 years of one slot), where doubles round by less
+        // than half.
         let micros = |seconds: f64| (seconds * 1e6).round() as u128;
         let parts = AttemptFate::ALL.map(|fate| micros(told.by_fate[fate]));
         let (sum, held) = (parts.iter().sum(), self.trackers.slot_time(at));
         for told in [micros(told.held_s), sum] {
+            // Both the told sum and the sum of the parts must agree with the trackers.
             check.that(told == held, || InvariantBreach::HeldMiscounted { told, held });
         }
         let (told, useful) = (micros(told.by_fate[AttemptFate::Useful]), self.jobs.useful());
@@ -193,6 +208,7 @@ impl Watcher for Verifier {
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         let stop = end.run.stop.as_ref();
+        // A run that broke down has no reason to stop; its own error is reported, not this check.
         self.check_end(end.run.ended, stop.unwrap_or(&StopReason::Done));
         if let Some(waste) = end.waste {
             self.check_waste(end.run.ended, waste);

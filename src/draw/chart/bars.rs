@@ -74,6 +74,7 @@ impl Bars {
     pub fn draw(&self) -> Drawing {
         let mut seen = Extent::default();
         let bars = self.place(&mut seen);
+        // A bar's length is its value, so the axis must begin at zero.
         let mut extent = seen.include(&self.y, 0.0);
         for bar in &bars {
             extent = extent.include(&self.y, bar.span.1);
@@ -95,6 +96,7 @@ impl Bars {
         let keys = self.series.iter().enumerate().map(key);
         let diamonds = (!published.is_empty()).then(published::diamond_key);
         sheet.legend(&keys.chain(diamonds).collect::<Vec<_>>());
+        // The height that all plots share, so that charts side by side match.
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
@@ -139,6 +141,7 @@ impl Bars {
                 if !seen.see(&self.y, bar.value) {
                     continue;
                 }
+                // An interval of a single seed may be infinite.
                 let whisker = bar.whisker.filter(|(low, high)| is_number(high - low));
                 let (base, whisker) = match self.arrangement {
                     Arrangement::Grouped => (0.0, whisker),
@@ -146,6 +149,7 @@ impl Bars {
                     Arrangement::Stacked => (above, None),
                 };
                 let span = (base, base + bar.value);
+                // Positive parts grow upwards and negative ones downwards, each from their own end.
                 (above, below) = (span.1.max(above), span.1.min(below));
                 placed.push(PlacedBar { group, series: number, span, whisker });
             }
@@ -156,6 +160,7 @@ impl Bars {
     /// Returns the group, the series and the value of what was published and can be drawn.
     fn published(&self, seen: &mut Extent) -> Vec<(usize, usize, f64)> {
         let mut published = Vec::new();
+        // A part of a stack begins where the one below ends, so its top is no value to compare.
         if self.arrangement == Arrangement::Stacked {
             return published;
         }
@@ -180,11 +185,13 @@ impl Bars {
         let PlacedBar { group, series, span, .. } = *bar;
         let column = if self.arrangement == Arrangement::Grouped { series } else { 0 };
         let (left, width) = (groups.left(group, column), groups.mark());
+        // Zero has no place on a logarithmic axis: bars stand on its floor there.
         let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
         let (top, bottom) = (at(span.0).min(at(span.1)), at(span.0).max(at(span.1)));
         let middle = Coordinate(left + width / 2.0);
         let whisker = bar.whisker.map(|(low, high)| {
             let (low, high) = (Coordinate(at(low)), Coordinate(at(high)));
+            // Narrow bars get narrow caps, or those of neighbours would touch.
             let reach = (width / 4.0).min(6.0);
             let (left, across) = (Coordinate(left + width / 2.0 - reach), Coordinate(2.0 * reach));
             format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")

@@ -10,10 +10,13 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, joined, tip};
 use mumakil_base::statistics::quantile_of_sorted;
 
-/// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
+/// The most samples drawn beyond each whisker, evenly chosen. Chosen: a tenth of a large sample
+/// lies there, and as rings it would be a solid bar.
 const OUTLIERS: usize = 12;
 
 /// The meaning of each sign of a box plot.
+// Whiskers at percentiles, not at 1.5 times the box: sojourns are skewed, and every long job would
+// be an outlier.
 const READ: &str = "Boxes: the middle half and the median. Whiskers: 5th to 95th percentile. \
                     Diamonds: means. Rings: samples beyond.";
 
@@ -120,6 +123,7 @@ impl Boxes {
         let left = groups.left(*group, *series) + groups.mark() * 0.1;
         let (right, middle) = (left + width, left + width / 2.0);
         let at = |value: f64| area.y(y.place(value));
+        // Values on a whisker's end belong to the whisker.
         let (low, high) =
             (sample.partition_point(|v| *v < p5), sample.partition_point(|v| *v <= p95));
         let beyond = few(&sample[..low]).chain(few(&sample[high..]));

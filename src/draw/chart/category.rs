@@ -31,6 +31,7 @@ impl Groups {
 
     /// Returns the width of a mark.
     pub(super) fn mark(&self) -> f64 {
+        // Chosen: a quarter of a group is gap, and few bars do not become blocks.
         (self.slot * 0.76 / self.series as f64).min(48.0)
     }
 
@@ -57,6 +58,7 @@ impl ChartSheet {
         let whole = |(name, lines): (&String, &Vec<String>)| {
             name.split_whitespace().eq(lines.iter().flat_map(|line| line.split(' ')))
         };
+        // All level or all slanted; a mixture would be hard to read.
         if names.iter().zip(&wrapped).all(whole) {
             self.level(area, groups, &wrapped);
         } else {
@@ -88,6 +90,7 @@ impl ChartSheet {
 
     fn slanted(&mut self, area: &PlotArea, groups: &Groups, names: &[String]) {
         const SINE: f64 = 0.643; // of 40°
+        // Slanted lines of text need about their own height between them.
         let every = ((SIZE + 5.0) / groups.slot).ceil().max(1.0) as usize;
         let chosen = || names.iter().enumerate().step_by(every);
         // A label that begins at the left edge has less room.

@@ -7,7 +7,7 @@ use super::text::Coordinate;
 /// A place in a drawing.
 pub(super) type Dot = (f64, f64);
 
-/// More vertices than this nobody can see.
+/// The most vertices of a curve. Chosen: a plot is some 640 units wide, so more could not be seen.
 pub(super) const VERTICES: usize = 600;
 
 /// Returns the path through the places.
@@ -36,20 +36,22 @@ pub(super) fn stairs(places: &[Dot]) -> Vec<Dot> {
 /// Returns the curve, whose places stand in the order of x, with at most `most` vertices: as it is
 /// if it has no more.
 ///
-/// Of all places within half a unit the first, the last, the highest and the lowest count; of
-/// those, the ones that a straight line would miss by a quarter of a unit, or by as little more as
-/// keeps to `most`. Takes time in proportion to the places.
+/// Within each half unit the first, last, highest and lowest places count. Of these it keeps the
+/// ones that a straight line would miss by a quarter of a unit, or by as little more as keeps to
+/// `most`. Takes time in proportion to the places.
 pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
     if places.len() <= most {
         return places.to_vec();
     }
     let columns = columns(places);
+    // A quarter of a unit is below a pixel at the usual size.
     let mut tolerance = 0.25;
     loop {
         let kept = simplify(&columns, tolerance);
         if kept.len() <= most.max(2) {
             return kept;
         }
+        // Ends soon: with a tolerance of the plot's height only the two ends are kept.
         tolerance *= 1.5;
     }
 }
@@ -75,6 +77,7 @@ fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     let mut keep = vec![false; places.len()];
     (keep[0], keep[last]) = (true, true);
+    // A list instead of recursion, whose depth could be the number of places.
     let mut open = vec![(0, last)];
     while let Some((from, to)) = open.pop() {
         let farthest = (from + 1..to)
@@ -94,6 +97,7 @@ fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
 fn distance((x, y): Dot, (x0, y0): Dot, (x1, y1): Dot) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let length = dx.hypot(dy);
+    // Both ends at one place, as in a vertical there and back.
     if length == 0.0 {
         return (x - x0).hypot(y - y0);
     }

@@ -1,5 +1,5 @@
-//! How busy places were over time, where there is too much to draw one by one: a cell for each place
-//! and interval, coloured by who held most of it, the fuller the more of it was held.
+//! How busy places were over time, for more bars than can be drawn one by one. Each place and
+//! interval has a cell in the colour of its largest holder, the fuller the more was held.
 //!
 //! Nothing is left out: every bar counts in the cell in which it begins, and for its time in each
 //! that it crosses. Bars are added one at a time, so that there may be any number of them.
@@ -17,13 +17,13 @@ use super::text::tip;
 use super::timed::WholeTimes;
 use super::unit::AxisUnit;
 
-/// So many intervals; a cell is then a few pixels wide.
+/// How many intervals the time has. Chosen: a cell is then a few pixels wide.
 const COLUMNS: usize = 240;
 
-/// More lanes than this cannot be told apart.
+/// The most lanes; more could not be told apart. At the height of all lanes that is 3 units each.
 const LANES: usize = 180;
 
-/// How full a cell can be told to be, and what that is called.
+/// The levels of fullness of a cell, in words.
 const LEVELS: [&str; 5] = [
     "up to a fifth",
     "up to two fifths",
@@ -80,6 +80,7 @@ impl Density {
             owners: Vec::new(),
             notes: Vec::new(),
             cells: DensityCells {
+                // A run of no time still gets a chart, without a division by zero.
                 until: if until.is_finite() { until.max(1e-3) } else { 1.0 },
                 shared,
                 begun: vec![0; cells],
@@ -169,6 +170,7 @@ impl Density {
             let room = self.capacity.get(rows).map_or(0.0, |all| all.iter().sum()) * interval;
             let looks: Vec<_> = cells.iter().map(|by| look(by, room)).collect();
             let mut column = 0;
+            // Equal neighbours become one rectangle, which keeps the page small.
             for alike in looks.chunk_by(|a, b| a == b) {
                 let to = column + alike.len();
                 if let Some(look) = alike[0] {
@@ -184,15 +186,16 @@ impl Density {
 
 /// Returns who held most of a cell, and how much of its room was held by all, in fifths.
 fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
-    // Of two that held as much the first one counts.
+    // Of two owners that held as much, the first counts.
     let most = by.iter().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
     let held: f64 = by.values().sum();
+    // A place without a known capacity counts as full where anything is held.
     let share = if 0.0 < room { held / room } else { 1.0 };
     // Sums lose a little in rounding: a share that just fills a fifth must not count as more than it.
     Some((*most.0, ((share * LEVELS.len() as f64 - 1e-9).max(0.0) as usize).min(LEVELS.len() - 1)))
 }
 
-/// Returns the numbers, of which equal neighbours are told once: `0x17 3 1x2`.
+/// Returns the numbers as text, equal neighbours together: `0x17 3 1x2`.
 fn told(numbers: &[u64]) -> String {
     let part = |alike: &[u64]| match alike.len() {
         1 => alike[0].to_string(),
@@ -204,6 +207,7 @@ fn told(numbers: &[u64]) -> String {
 impl DensityCells {
     fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
         let interval = self.until / COLUMNS as f64;
+        // The end of the run falls into the last column instead of one beyond.
         let column = |time: f64| ((time / interval).max(0.0) as usize).min(COLUMNS - 1);
         let lane = row / self.shared * COLUMNS;
         let (first, last) = (column(start), column(end));

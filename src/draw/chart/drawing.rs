@@ -209,6 +209,8 @@ impl ChartSheet {
     ) -> PlotArea {
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
+        // The last label of the time axis is centred below the edge and needs half its width
+        // beyond.
         let right = WIDTH - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
@@ -301,6 +303,7 @@ fn apart<'a>(x: &'a AxisScale, area: &PlotArea) -> Vec<(&'a Tick, &'a str)> {
     let mut chosen = Vec::new();
     for (tick, label) in labels(x) {
         let (at, half) = (area.x(x.place(tick.value)), width(label) / 2.0);
+        // From the left: of labels that touch, the earlier one stays.
         if free <= at - half {
             free = at + half + 6.0;
             chosen.push((tick, label));
@@ -323,6 +326,7 @@ fn ticks(x: &AxisScale, area: &PlotArea) -> String {
 /// Returns an id that XML and CSS both take.
 fn identifier(text: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    // Anything else would need escapes in selectors and in `url(#…)`.
     let id: String = text.chars().map(legal).collect();
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("chart-{id}") }
 }

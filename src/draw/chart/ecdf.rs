@@ -12,6 +12,7 @@ use super::text::tip;
 use super::unit::AxisUnit;
 
 /// The shares at which a curve has its marker.
+// Quartiles, and what people ask for at the ends.
 const MARKED: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
 /// An empirical cumulative distribution of several samples.
@@ -100,6 +101,7 @@ impl Ecdf {
         let mut values: Vec<f64> =
             sample.values.iter().copied().filter(|value| is_number(*value)).collect();
         values.sort_by(f64::total_cmp);
+        // Zeros of a logarithmic axis: they raise the curve's start instead of being drawn.
         let shown = values.partition_point(|value| !self.x.shows(*value));
         if values.len() == shown {
             return Markup::default();
@@ -110,6 +112,7 @@ impl Ecdf {
         let mut steps: Vec<Dot> = vec![(at(values[shown]), area.y(share(shown)))];
         steps.extend((shown..values.len()).map(|i| (at(values[i]), area.y(share(i + 1)))));
         let line = path(&thin(&stairs(&steps), VERTICES));
+        // The smallest value that so many samples do not exceed.
         let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;
         let marks = MARKED.map(|share| (share, quantile(share))).into_iter();
         // A sample of three has no tenth of a share to mark.

@@ -3,9 +3,9 @@
 //! Each bar is drawn, at least so wide that it can be seen. Where there are more than a reader or a
 //! browser copes with, [`Density`](super::Density) tells how busy everything was.
 //!
-//! The bars that have all but their place in common are one path; what is to be told of each stands
-//! beside it in the order of the path, for the page's script. Without the script a path still tells
-//! what all of its bars are.
+//! Bars that differ only in their places are one path. The texts of the bars stand beside it in the
+//! same order, for the page's script; without the script, a path still says what all of its bars
+//! are.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
 
-/// A bar is drawn at least as wide as this part of the whole time.
+/// A bar is drawn at least as wide as this part of the whole time: about a pixel, or it could not
+/// be pointed at.
 const NARROWEST: u64 = 700;
 
 /// The sign of bars in a legend.
@@ -44,7 +45,7 @@ pub struct Gantt {
     pub notes: Vec<String>,
 }
 
-/// Whom bars belong to, which gives them their colour.
+/// The owner of bars, which gives them their colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarOwner {
     /// The name.
@@ -105,7 +106,7 @@ impl BarFate {
     }
 }
 
-/// Bars that differ only by where they are: the path, and what is told of each.
+/// Bars that differ only in their places: their common path, and the text of each.
 #[derive(Debug, Default)]
 struct AlikeBars {
     path: String,
@@ -123,6 +124,8 @@ impl Gantt {
             known && bar.start <= bar.end && is_placed
         };
         let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
+        // By time within a row: where widened bars overlap, the page's script tells of the later
+        // one.
         bars.sort_by(|a, b| {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
         });
@@ -169,6 +172,8 @@ impl Gantt {
                 told.push('|');
             }
             told.push_str(&part(&bar.number));
+            // Only widened bars need their true times; the script reads those of the others from
+            // the path.
             if drawn != length {
                 told.push_str(&format!("@{from}+{length}"));
             }
@@ -197,8 +202,9 @@ impl Gantt {
 }
 
 impl BarOwner {
-    /// Returns what is told of something with a name that belongs to it.
+    /// Returns the text for a thing of this name that belongs to the owner.
     fn told(&self, name: &str) -> String {
+        // A job's name often begins with its owner's, as where each job is its own owner.
         let is_said = name == self.name || name.starts_with(&format!("{} ", self.name));
         if is_said { clean(name) } else { format!("{} ({})", clean(name), clean(&self.name)) }
     }

@@ -9,6 +9,7 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
 
 /// Names of rows are cut at this length.
+// Chosen: a fifth of the width, which leaves most of it to the cells.
 const LONGEST: f64 = 150.0;
 
 /// The bar of colours: its width and height.
@@ -67,6 +68,7 @@ impl Heat {
             || scale.ticks.iter().filter_map(|tick| Some((tick.value, tick.label.as_ref()?)));
         sheet.add(html! {
             defs { linearGradient id={ (id) "-shades" } {
+                // Twice as many stops as the scale has, so that the gradient follows it.
                 @for i in 0..=20 {
                     stop offset={ (5 * i) "%" } stop-color=(shade(f64::from(i) / 20.0).0) {}
                 }
@@ -85,6 +87,8 @@ impl Heat {
 
     /// Writes the names of the rows; returns where the cells are.
     fn names(&self, sheet: &mut ChartSheet) -> PlotArea {
+        // Chosen: some half of the width for all rows, with no row too low to see or higher than it
+        // need be.
         let height = (360.0 / self.rows.len().max(1) as f64).clamp(3.0, 34.0);
         let every = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
         let names: Vec<(usize, String)> = self
@@ -137,6 +141,7 @@ impl Heat {
     ) -> Markup {
         let (shade, dark) = shade(scale.place(value));
         let text = self.value.unit.text(value);
+        // A number that does not fit its cell appears when a reader points at the cell.
         let written = width(&text) + 6.0 < wide && SIZE + 3.0 < high;
         // Cells lose a hair of their size, so that a line of paper parts them.
         let gap = if wide.min(high) < 8.0 { 0.0 } else { 1.0 };

@@ -6,10 +6,11 @@ use super::drawing::{ChartSheet, MARGIN, PlotArea, WIDTH};
 use super::scale::AxisScale;
 use super::text::{Coordinate, SIZE, clean, shorten, width};
 
-/// How high all lanes together are where they are many.
+/// The height of all lanes together, if there are many.
+// Chosen: a chart of many lanes still fits a screen.
 const HEIGHT: f64 = 540.0;
 
-/// Names of groups and rows are cut at this length.
+/// The longest name of a group or row; longer ones are cut.
 const LONGEST: f64 = 110.0;
 
 /// A row: `rack-0`, `node-3`, `map`.
@@ -42,8 +43,9 @@ impl GanttRow {
     }
 }
 
-/// Returns a text as a part of several that bars part.
+/// Returns a text without the signs that separate several texts for the page's script.
 pub(super) fn part(text: &str) -> String {
+    // `|` separates the names, and `@` begins a bar's true time.
     clean(text).replace('|', "/").replace('@', " ")
 }
 
@@ -65,7 +67,9 @@ impl Lanes<'_> {
 
     /// Draws the names of the rows and the axis; returns where the lanes are.
     pub(super) fn draw(&self, sheet: &mut ChartSheet, x: &AxisScale) -> PlotArea {
+        // At least 1.8 units, below which lanes run together; at most what a name needs.
         let lane = (HEIGHT / self.count() as f64).clamp(1.8, 20.0);
+        // Lanes that several rows share have no one name.
         let labels = if self.shared == 1 { self.labels(lane) } else { Vec::new() };
         let widest = |names: &mut dyn Iterator<Item = &str>| {
             names.map(|name| width(&shorten(name, LONGEST)) + 8.0).fold(0.0, f64::max)
@@ -146,6 +150,7 @@ impl Lanes<'_> {
             if 0 < first {
                 lines += &format!("M{from} {}H{to}", Coordinate(top));
             }
+            // A small group whose name would overlap the one above goes without.
             if free <= top {
                 let y = top + lane.min(SIZE) / 2.0 + 6.0;
                 texts.push((y, shorten(&group[0].group, LONGEST)));

@@ -16,9 +16,10 @@ pub(super) struct LegendKey {
 const SIGN: (f64, f64) = (28.0, 14.0);
 
 /// Names longer than this are cut.
+// Chosen: two of the longest names still fit a row.
 const LONGEST: f64 = 220.0;
 
-/// A legend of more rows would leave no attention for the data.
+/// The most rows of a legend. Chosen: more would draw attention from the data.
 const ROWS: usize = 4;
 
 impl LegendKey {
@@ -54,8 +55,9 @@ impl LegendKey {
 
 /// Draws the keys in rows from `left` and `top`; returns the height that they take.
 ///
-/// One key explains nothing unless it has a name; where there are too many, their number is told.
+/// A legend without any name is left out. If there are too many keys, it gives their number.
 pub(super) fn draw(keys: &[LegendKey], left: f64, top: f64, room: f64) -> (Markup, f64) {
+    // A chart of one nameless series is explained by its title.
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }
@@ -86,6 +88,7 @@ fn places(names: &[String], room: f64) -> (Vec<(f64, usize)>, f64) {
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
     for name in names {
+        // The first name of a row stays even if it is too wide: it has nowhere else to go.
         if 0.0 < x && room < x + step(name) - 18.0 {
             if row + 1 == ROWS {
                 break;

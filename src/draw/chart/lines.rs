@@ -70,6 +70,7 @@ impl ValueLines {
         let mut lines: Vec<Vec<LinePoint>> = Vec::new();
         for line in &self.lines {
             let mut points = line.points.clone();
+            // `&` instead of `&&`: both axes must count what they cannot show.
             points.retain(|p| over.see(&self.x, p.x) & extent.see(&self.y, p.y));
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             lines.push(points);
@@ -80,6 +81,7 @@ impl ValueLines {
             points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
             published.push(points);
         }
+        // Kept before bands and references widen it: the notes speak of points only.
         let seen = (over, extent);
         let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);

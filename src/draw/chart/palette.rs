@@ -17,6 +17,8 @@ use super::text::Coordinate;
 pub(super) const COLOURS: usize = 8;
 
 /// The colours by their role: the name of the custom property, light, dark.
+// Okabe and Ito's eight, with two changes: a dark grey for their black, which is the ink here, and
+// a darker yellow on white paper.
 const ROLES: [(&str, &str, &str); 12] = [
     ("paper", "#ffffff", "#15181c"),
     ("ink", "#1d2126", "#e8eaed"),
@@ -55,7 +57,7 @@ impl SeriesLook {
 }
 
 impl SeriesStyles {
-    /// Adds names behind those that are there; a name that is there keeps its look.
+    /// Adds names after the known ones; a known name keeps its look.
     pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
         self.names.extend(names.into_iter().map(Into::into));
     }
@@ -98,8 +100,8 @@ pub(super) fn colour(series: usize) -> String {
     format!("c-{}", series % COLOURS)
 }
 
-/// Returns the class of the colour of marks too small for anything but a colour: looks behind the
-/// first eight are grey together.
+/// Returns the class of the colour of marks too small for anything but a colour. Looks after the
+/// first eight are all grey.
 pub(super) fn small_mark_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
@@ -110,7 +112,7 @@ pub(super) fn stroke(series: usize) -> &'static str {
     if is_first(series) { "line" } else { "line again" }
 }
 
-/// Returns whether the colours are gone through an even number of times before this series.
+/// Returns whether the series before this one have used up all colours an even number of times.
 fn is_first(series: usize) -> bool {
     (series / COLOURS).is_multiple_of(2)
 }
@@ -118,6 +120,7 @@ fn is_first(series: usize) -> bool {
 /// Returns which of eight shapes or hatches a series has: from the ninth on, another one meets the
 /// same colour.
 fn shape(series: usize) -> usize {
+    // Shifted by one each time round, so that the same colour never meets the same shape twice.
     (series + series / COLOURS) % COLOURS
 }
 
@@ -162,7 +165,7 @@ const STROKES: [&str; COLOURS] = [
     "M0 4H8M4 0V8",
 ];
 
-/// So many series differ; then colours, shapes and hatches are the same again.
+/// How many series look different; further ones repeat colours, shapes and hatches.
 const LOOKS: usize = COLOURS * COLOURS;
 
 impl Hatches<'_> {
@@ -199,6 +202,7 @@ impl Hatches<'_> {
 }
 
 /// The Cividis scale (Nuñez, Anderton and Renslow 2018), red, green and blue in equal steps.
+// Eleven stops: between them a straight mix is as close as eight bits show.
 const CIVIDIS: [[u8; 3]; 11] = [
     [0x00, 0x22, 0x4e],
     [0x0f, 0x34, 0x6f],
@@ -221,6 +225,7 @@ pub(super) fn shade(place: f64) -> (String, bool) {
         let [low, high] = [below, below + 1].map(|stop| f64::from(CIVIDIS[stop][channel]));
         (low + (high - low) * (at - below as f64)).round() as u8
     };
+    // Past 0.47 the scale is so light that black has more contrast than white.
     (format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2)), 0.47 < place)
 }
 

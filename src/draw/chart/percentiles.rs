@@ -39,7 +39,9 @@ impl Curve {
     /// far as there are measurements. Values without a place on the axis are left out, such as zero on a
     /// logarithmic one.
     pub fn of(name: String, histogram: &Histogram<u64>, y: &ChartAxis) -> Self {
+        // Ten points for each nine, down to one in a hundred million.
         const PER_NINE: RangeInclusive<i32> = 0..=80;
+        // Beyond one measurement in all of them, a percentile would only repeat the largest.
         let finest = 1.0 / histogram.len() as f64;
         let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
         let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
@@ -57,6 +59,7 @@ impl Percentiles {
         let mut last = 0.0f64;
         for (share, value) in self.curves.iter().flat_map(|curve| &curve.points) {
             extent.see(&self.y, *value);
+            // A share of 1 has infinitely many nines, so it cannot set the end of the axis.
             last = if *share < 1.0 { last.max(*share) } else { last };
         }
         let x = AxisScale::nines(last);

@@ -1,8 +1,8 @@
 //! Published values beside measured ones: hollow marks, as no measured mark is.
 //!
-//! On lines a ring around the place where the marker of the line would be: where both agree, the marker
-//! stands inside the ring. On bars a hollow diamond at the height that was published. Nothing joins
-//! them: nobody has published a value between two published ones.
+//! On lines a ring around the place where the marker of the line would be: where both agree, the
+//! marker stands inside the ring. On bars a hollow diamond at the height that was published. No
+//! line joins them, since nothing was published between two published values.
 
 use maud::{Markup, html};
 

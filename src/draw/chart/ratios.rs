@@ -1,8 +1,8 @@
-//! Ratios beside one: what is above and what is below, and what is not known.
+//! Ratios around one: above it, below it, or undecided.
 //!
-//! A ratio and its reverse are equally far from the line at one, for the axis is logarithmic. One
-//! that is decided has a marker on a full band; one that is not a band without a fill, and a plain
-//! stroke where its marker would be.
+//! A ratio and its reverse are equally far from the line at one, for the axis is logarithmic. A
+//! decided ratio has a marker on a full band. An undecided one has an empty band, and a plain
+//! stroke instead of the marker.
 
 use maud::{Markup, html};
 
@@ -47,9 +47,9 @@ pub struct Ratio {
     pub value: f64,
     /// The lower and the upper end of the band.
     pub band: Option<(f64, f64)>,
-    /// Whether it is known to be what it is.
+    /// Whether the data decide on which side of one it lies.
     pub decided: bool,
-    /// The words that a reader sees who points at it.
+    /// The words that appear when a reader points at it.
     pub told: String,
 }
 
@@ -69,6 +69,7 @@ impl Ratios {
                 );
             }
         }
+        // The line at one must be seen, or nothing shows which side is better.
         let mut extent = seen.include(&axis, 1.0);
         for (low, high) in marks.iter().filter_map(|(.., ratio)| sane(ratio)) {
             extent = extent.include(&axis, low).include(&axis, high);
@@ -127,6 +128,7 @@ impl Ratios {
         y: &AxisScale,
         area: &PlotArea,
     ) -> Markup {
+        // Chosen: still visible among many pairs, and no wider than its marker needs among few.
         let wide = (groups.mark() * 0.8).clamp(2.0, 22.0);
         let middle = groups.left(group, series) + groups.mark() / 2.0;
         let sides = (middle - wide / 2.0, middle + wide / 2.0);
@@ -155,6 +157,7 @@ impl Ratios {
 
 /// Returns the band of a ratio if it can be drawn.
 fn sane(ratio: &Ratio) -> Option<(f64, f64)> {
+    // A band that reaches zero has no end on a logarithmic axis.
     ratio.band.filter(|(low, high)| 1e-100 < *low && low <= high && is_number(*high))
 }
 

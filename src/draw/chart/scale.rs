@@ -41,8 +41,9 @@ impl ChartAxis {
     }
 }
 
-/// Returns whether a value can be reckoned with: what is beyond 10¹⁰⁰ is no measurement.
+/// Returns whether a value can be drawn; nothing beyond 10¹⁰⁰ is a measurement.
 pub(super) fn is_number(value: f64) -> bool {
+    // Squares and products of such values still are numbers.
     value.abs() < 1e100
 }
 
@@ -83,7 +84,7 @@ impl Extent {
         self.range.is_none()
     }
 
-    /// Returns what the reader must know of the values that are not drawn.
+    /// Returns notes about the values that are not drawn.
     pub(super) fn notes(&self, axis: &ChartAxis) -> impl Iterator<Item = String> {
         let title = &axis.title;
         let note = |count: usize, what: String| {
@@ -112,7 +113,8 @@ impl ScaleWarp {
         match self {
             Self::Linear => value,
             Self::Log => value.max(1e-300).log10(),
-            // The last of a hundred million measurements is as far as a chart need tell.
+            // A chart shows one measurement in a hundred million at most (see `nines`); the floor
+            // keeps the largest value, at a share of 1, from infinity.
             Self::Nines => -(1.0 - value.clamp(0.0, 1.0)).max(1e-9).log10(),
         }
     }
@@ -155,6 +157,7 @@ impl AxisScale {
         let (mut low, mut high) = linear_ends(extent.range.unwrap_or((0.0, 1.0)), ends);
         let step = tick::step(axis.unit, (high - low) / count as f64);
         if ends == ScaleEnds::Round {
+            // The slack keeps a value that is off a tick by rounding from adding a whole step.
             low = (low / step + 1e-9).floor() * step;
             high = (high / step - 1e-9).ceil() * step;
         }
@@ -164,6 +167,8 @@ impl AxisScale {
 
     fn log(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, count: usize) -> Self {
         let (mut low, mut high) = extent.range.unwrap_or((1.0, 10.0));
+        // Values that are all about the same get an octave to each side, so that the axis has
+        // ticks.
         if high < low * 1.1 {
             (low, high) = (low / 2.0, high * 2.0);
         }
@@ -178,9 +183,11 @@ impl AxisScale {
     /// shows differences of a few thousandths.
     pub(super) fn ratios(axis: &ChartAxis, extent: Extent, count: usize) -> Self {
         let (low, high) = extent.range.unwrap_or((0.5, 2.0));
+        // A factor of three or more: decades and their parts are better ticks than even steps.
         if low * 3.0 < high {
             return Self::log(axis, extent, ScaleEnds::Round, count);
         }
+        // All ratios the same: an axis needs some width.
         let widen = if high < low * 1.002 { 1.001 } else { 1.0 };
         let (low, high) = (low / widen, high * widen);
         let step = tick::step(axis.unit, (high - low) / count as f64);
@@ -204,6 +211,8 @@ impl AxisScale {
             (0.999999, "99.9999"),
             (0.9999999, "99.99999"),
         ];
+        // At least to 99 %, so that small samples look like others; at most one nine beyond the
+        // last mark.
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
@@ -236,8 +245,10 @@ impl AxisScale {
 fn linear_ends((low, high): (f64, f64), ends: ScaleEnds) -> (f64, f64) {
     let size = high.abs().max(low.abs());
     let spare = if ends == ScaleEnds::Exact { 0.1 } else { 0.5 };
+    // Only zeros: any axis will do.
     if size < 1e-90 {
         (0.0, 1.0)
+    // All values equal: the axis runs from zero to them.
     } else if high - low <= size * 1e-9 {
         (low.min(0.0), high.max(0.0))
     } else if 0.0 < low && low < high * spare {

@@ -1,5 +1,5 @@
-//! Layers over time, one upon the other: who has how many slots, of whom how much waits, and what
-//! each was promised.
+//! Layers over time, one upon the other: how many slots each pool has, how many of its tasks wait,
+//! and what it was promised.
 //!
 //! Waiting tasks have a strip of their own above the plot, over the same time: there can be a thousand
 //! times as many of them as there are slots. A promise is a dotted line as far above the foot of its
@@ -17,7 +17,8 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::steps::ChartSteps;
 use super::text::{Coordinate, tip};
 
-/// Up to so many steps are drawn exactly; more are averaged over so many intervals.
+/// Up to this many steps are drawn exactly; more are averaged over this many intervals. Chosen: an
+/// interval is then little more than a pixel wide.
 const INTERVALS: usize = 500;
 
 /// Areas over time, stacked.
@@ -31,7 +32,7 @@ pub struct Stack {
     pub y: ChartAxis,
     /// The layers, from the bottom up. The smallest are merged if there are more than colours.
     pub layers: Vec<StackLayer>,
-    /// How much there is to share; drawn as a dashed line.
+    /// How much there is to share, drawn as a dashed line.
     pub capacity: Option<StackLayer>,
     /// The axis of the strip above, such as waiting maps. Without this there is no strip.
     pub waiting: Option<ChartAxis>,
@@ -80,6 +81,7 @@ impl Stack {
         let (held, waiting) = (steps(|layer| &layer.steps), steps(|layer| &layer.waiting));
         let capacity =
             self.capacity.as_ref().map(|layer| (&layer.name, ChartSteps::new(&layer.steps)));
+        // One set of edges for all layers, or they could not be added up.
         let all = held.iter().chain(&waiting).chain(capacity.iter().map(|of| &of.1));
         let (edges, averaged) = self.edges(all);
         let [means, waiting] = [held, waiting]
@@ -125,6 +127,7 @@ impl Stack {
         let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
         let strip = self.strip(&drawn, intervals);
+        // The same room for the labels of both plots, so that their times stand above each other.
         let widest =
             strip.iter().map(|(_, y)| ChartSheet::widest(y)).fold(ChartSheet::widest(&y), f64::max);
         if let Some((axis, y)) = strip {
@@ -167,6 +170,7 @@ impl Stack {
         edges.sort_by(f64::total_cmp);
         let last =
             if is_number(self.until) { self.until } else { edges.last().copied().unwrap_or(0.0) };
+        // Steps after the end of the axis would widen it.
         edges.retain(|time| *time < last);
         edges.push(last);
         edges.dedup();
@@ -184,6 +188,7 @@ impl Stack {
         let axis = self.waiting.as_ref()?;
         let mut extent = Extent::default().include(axis, 0.0);
         let totals = totals(drawn.iter().map(|layer| &layer.waiting), intervals);
+        // A cluster in which nothing ever waits needs no empty strip.
         if totals.iter().all(|total| *total == 0.0) {
             return None;
         }
@@ -203,8 +208,10 @@ impl Stack {
     ) -> Vec<Drawn> {
         let sizes: Vec<f64> = means.iter().map(|means| area_under(means, edges)).collect();
         let mut by_size: Vec<usize> = (0..means.len()).collect();
+        // By area, which is what a reader sees; by place among equals, so that pages repeat.
         by_size.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]).then(a.cmp(b)));
         let mut rest = by_size.split_off(by_size.len().min(COLOURS));
+        // Back in their own order, from the bottom up.
         by_size.sort_unstable();
         rest.sort_unstable();
         let own = by_size.into_iter().map(|layer| {
@@ -271,6 +278,7 @@ impl StackPlot<'_> {
         (below, above): (&[f64], &[f64]),
     ) -> Markup {
         let highest = means.iter().copied().fold(0.0, f64::max);
+        // A layer without height would be a line that looks like a value.
         if highest == 0.0 {
             return Markup::default();
         }
@@ -298,7 +306,7 @@ impl StackPlot<'_> {
             let y = self.area.y(self.y.place(*level));
             let _ = match before {
                 Some(last) if f64::abs(y - last) < 0.05 => write!(d, "H{}", Coordinate(to)),
-                // Not joined: what goes up and down is the foot, not the promise.
+                // Not joined: the foot of the layer moves, and not the promise.
                 _ => write!(d, "M{} {}H{}", Coordinate(from), Coordinate(y), Coordinate(to)),
             };
             before = Some(y);
@@ -318,6 +326,7 @@ impl StackPlot<'_> {
         let levels = self.edges.iter().zip(means);
         let mut places: Vec<Dot> =
             levels.map(|(time, mean)| (at(*time), self.area.y(self.y.place(*mean)))).collect();
+        // A twentieth of a unit cannot be seen, and most neighbours are equal.
         places.dedup_by(|next, kept| (next.1 - kept.1).abs() < 0.05);
         if let (Some(last), Some(end)) = (places.last().copied(), self.edges.last()) {
             places.push((at(*end), last.1));
@@ -352,6 +361,7 @@ fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)
     let mut promises = Vec::new();
     for layer in drawn {
         if let Some(promised) = layer.promised.filter(|promised| 0.0 < *promised) {
+            // A pool that wants nothing is not short of its promise.
             let is_there = |i: usize| 0.0 < layer.means[i] || 0.0 < layer.waiting[i];
             let line = (0..intervals).map(|i| is_there(i).then_some(feet[i] + promised)).collect();
             promises.push((layer, line));

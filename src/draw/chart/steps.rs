@@ -15,6 +15,7 @@ impl ChartSteps {
     pub(super) fn new(steps: &[(f64, f64)]) -> Self {
         let number = |(time, value): &&(f64, f64)| is_number(*time) && is_number(*value);
         let mut steps: Vec<(f64, f64)> = steps.iter().filter(number).copied().collect();
+        // A stable sort: of two steps at one instant the later in the list comes last, and holds.
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { steps }
     }
@@ -28,11 +29,13 @@ impl ChartSteps {
             let (from, to) = (interval[0], interval[1]);
             let (mut at, mut sum) = (from, 0.0);
             while let Some((time, step)) = self.steps.get(next).filter(|(time, _)| *time < to) {
+                // Steps before the first edge only set the value.
                 sum += value * (time - at).max(0.0);
                 (at, value) = (time.max(at), *step);
                 next += 1;
             }
             sum += value * (to - at);
+            // Two edges that are the same up to rounding: the mean is the value, not 0/0.
             means.push(if to - from < 1e-90 { value } else { sum / (to - from) });
         }
         means

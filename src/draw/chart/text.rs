@@ -5,6 +5,7 @@ use std::fmt;
 use maud::{Markup, html};
 
 /// The size of the type, in units of a drawing that is 720 wide.
+// Chosen: a drawing shown at half its width on a phone still has letters of 7 pixels.
 pub(super) const SIZE: f64 = 15.0;
 
 /// The height of a line.
@@ -22,6 +23,7 @@ fn advance(c: char) -> f64 {
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' => 0.95,
         'A'..='Z' => 0.7,
+        // From here on mostly Chinese, Japanese and Korean, whose characters are as wide as high.
         '\u{2e80}'.. => 1.0,
         _ => 0.6,
     }
@@ -56,6 +58,7 @@ pub(super) fn shorten(name: &str, most: f64) -> String {
         return name;
     }
     let room = most - width("…");
+    // A little more of the beginning, by which people know a name.
     let head = taken(name.chars(), room * 0.6);
     let left: String = name.chars().take(head).collect();
     let tail = taken(name.chars().rev(), room - width(&left));
@@ -101,6 +104,7 @@ pub(super) struct Coordinate(pub(super) f64);
 
 impl fmt::Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // In whole tenths, so that no platform's way of printing doubles has a say.
         let tenths = (self.0 * 10.0).round() as i64;
         let sign = if tenths < 0 { "-" } else { "" };
         let tenths = tenths.unsigned_abs();

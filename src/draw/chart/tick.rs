@@ -55,15 +55,18 @@ fn decimal(least: f64) -> f64 {
 pub(super) fn linear(unit: AxisUnit, low: f64, high: f64, step: f64) -> Ticks {
     let part = unit.of_ticks(step);
     let unit = part.name;
+    // As many as the step needs; without the slack, rounding could give a step of 0.1 two of them.
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let label = |value: f64| match value / part.size {
         shown if 1e15 <= shown.abs() => power(shown),
-        // Of many zeros nobody sees how many they are; at zero itself sums are off by a hair.
+        // No reader counts many zeros behind the point, so a power is written. At zero itself, sums
+        // are off by a hair.
         shown if 5 < decimals && step / 2.0 < value.abs() => power(shown),
         _ if 5 < decimals => "0".to_owned(),
         shown => grouped(shown, decimals),
     };
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    // A guard against a step of almost nothing: no axis here asks for more than a dozen.
     let count = (last - first + 1.0).clamp(0.0, 100.0) as usize;
     let values = (0..count).map(|i| (first + i as f64) * step);
     let ticks = values.map(|value| Tick { value, label: Some(label(value)) }).collect();
@@ -85,12 +88,15 @@ pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, most: usize) -> T
     marks.retain(|(value, _)| near(*value));
     let count = |rank| marks.iter().filter(|(_, other)| *other <= rank).count();
     let ranks = [TickRank::Major, TickRank::Middle, TickRank::Minor];
+    // Three labels are the fewest that show a reader how the axis is spaced.
     let labelled = ranks.into_iter().find(|rank| 3 <= count(*rank)).unwrap_or(TickRank::Minor);
     if count(labelled) < 2 {
         // Less than a factor of two: there decades are no help.
         return linear(unit, low, high, step(unit, (high - low) / most as f64));
     }
+    // Of more labels than there is room for, every second or third is written.
     let every = count(labelled).div_ceil(most.max(1));
+    // Chosen: more minor ticks than that run into one another on a chart of this size.
     let crowded = 80 < marks.len();
     let mut number = 0;
     let mut ticks = Vec::new();
@@ -143,6 +149,7 @@ fn powers_of_two(low: f64, high: f64) -> Vec<(f64, TickRank)> {
         e if e.rem_euclid(2) == 0 => TickRank::Middle,
         _ => TickRank::Minor,
     };
+    // Nothing is smaller than a byte.
     (first.max(0)..=last).map(|e| (2f64.powi(e), rank(e))).collect()
 }
 
@@ -159,6 +166,7 @@ fn clock(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     marks.extend(minor.into_iter().chain(late).map(|value| (value, TickRank::Minor)));
     let days = decades(1.0, (high / 86_400.0).max(1.0)).into_iter();
     marks.extend(days.filter(|(day, _)| 1.0 <= *day).map(|(day, rank)| (day * 86_400.0, rank)));
+    // The lists above overlap in time; ticks must rise.
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
     marks
 }

@@ -9,9 +9,11 @@ use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::Coordinate;
 
 /// Milliseconds, unless the times are too far apart.
+// The tables' own unit, so that no time is rounded.
 const PER_SECOND: f64 = 1_000.0;
 
-/// So many units at most: browsers reckon with single precision.
+/// The most units of a plot. Browsers compute with single precision, which would lose further
+/// digits.
 const MOST: f64 = 1e9;
 
 /// Times as whole units from the first one on.
@@ -29,6 +31,7 @@ impl WholeTimes {
         let x = AxisScale::new(axis, extent, ScaleEnds::Exact, 8);
         let (first, last) = x.ends();
         let per_second = PER_SECOND.min(MOST / (last - first));
+        // At least one unit, since a viewBox without width shows nothing.
         Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
     }
 

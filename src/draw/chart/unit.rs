@@ -1,4 +1,4 @@
-//! Units of an axis' values, and how they are told beside its marks.
+//! Units of an axis' values, and how values are printed beside its marks.
 
 use mumakil_base::units::NamedUnit;
 use mumakil_base::units::tell::{self, Detail, significant};

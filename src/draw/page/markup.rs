@@ -14,7 +14,7 @@ use crate::chart::{Drawing, SeriesLook, style};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A cell with more than so many bytes breaks its lines.
+/// A cell with more bytes than this breaks its lines. Chosen: a name or a sum still fits one line.
 const LONG: usize = 48;
 
 pub(super) fn page(page: &HtmlPage) -> Markup {
@@ -248,6 +248,7 @@ fn cell(cell: &PageCell, is_number: bool) -> Markup {
     if !cell.slices.is_empty() {
         return split(cell);
     }
+    // Numbers never break: their digits should stand below one another.
     let is_long = LONG < cell.shown.len();
     let class = if is_number { Some("n") } else { is_long.then_some("long") };
     html! { td class=[class] data-value=[cell.value] { (cell.shown) } }
@@ -255,6 +256,8 @@ fn cell(cell: &PageCell, is_number: bool) -> Markup {
 
 /// Marks up what stands between backticks as code.
 fn prose(text: &str) -> Markup {
+    // A single backtick, as in a name that a user chose, must not turn the rest of a line into
+    // code.
     let is_even = text.matches('`').count().is_multiple_of(2);
     html! {
         @if is_even {

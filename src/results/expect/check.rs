@@ -1,9 +1,14 @@
 //! Syntax becomes a plan: names are looked up, types and units checked, filters put in their place.
 //!
-//! A setting of a call holds for every quantity inside that can take it. Of rows, what is set further
-//! inside and what is set around it hold both; of the values of an axis, the innermost wins. `by` is
-//! resolved here too: its body is planned once for each value, so that evaluation knows no such
-//! thing as a current value.
+//! ```text
+//! mean(sojourn[class=small], scheduler=hfsp, by=nodes)
+//!              │             └ an axis: for every quantity inside that has none of its own
+//!              └ rows: own filters and those around hold both
+//! by=nodes: planned once for nodes=100, once for nodes=200 …
+//! ```
+//!
+//! Of the values of an axis, the innermost setting wins. `by` is resolved here, so evaluation knows
+//! no current value.
 
 mod call;
 mod select;
@@ -35,6 +40,7 @@ pub(super) fn check(
     let common = vec![None; space.axes.len()];
     let mut checker = ExprChecker { space, purpose, outer: Vec::new(), common, points: 0 };
     let term = checker.term(node)?;
+    // A chart may show many numbers; a bound needs one.
     if term.of.shape != QuantityShape::One && purpose != ExprPurpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
         let hint = if term.of.truth {
@@ -56,13 +62,13 @@ struct ExprChecker<'a> {
     purpose: ExprPurpose,
     /// The settings of the calls around, the innermost last.
     outer: Vec<Outer>,
-    /// For each axis of which lists of values were chosen, those that all these lists have.
+    /// For each axis with lists of chosen values, the values that all of the lists contain.
     common: Vec<Option<Vec<usize>>>,
     /// How many values `by` has gone through so far.
     points: usize,
 }
 
-/// A setting of a call around.
+/// A setting of a surrounding call.
 struct Outer {
     setting: ExprSetting,
     /// Whether anything inside is chosen by it.
@@ -121,6 +127,7 @@ impl ExprChecker<'_> {
         name: &str,
         filters: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
+        // Quantities first: a study may name an axis like one, and means the axis by its path then.
         if let Some(quantity) = NamedQuantity::find(name) {
             let selection = self.select(node, quantity, filters)?;
             let of = TermType::number(quantity.shape, quantity.unit);
@@ -146,6 +153,7 @@ impl ExprChecker<'_> {
         self.must_be_one(node, axis, &pick)?;
         let of = TermType::number(QuantityShape::One, unit);
         Ok(match pick {
+            // A fixed value does not depend on the cell, so it becomes a plain number here.
             AxisPick::Fixed(place) => {
                 let number = self.space.axes[axis].values[place].number;
                 (TermKind::Constant(number.map_or(f64::NAN, |(number, _)| number)), of)
@@ -218,6 +226,7 @@ impl ExprChecker<'_> {
         let parts = vec![self.number(left)?, self.number(right)?];
         let unit = shared_unit("within", (left, &parts[0]), (right, &parts[1]))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
+        // `within 10 of 80 %` was meant as points: every share lies within 10 of every other.
         let is_wider_than_all = band_unit == Unit::PLAIN && 1.0 < value;
         if is_wider_than_all && parts.iter().any(Term::is_at_most_whole) {
             let message = format!("`{}` is wider than any difference of shares", band.item.text);
@@ -273,6 +282,7 @@ fn shared_unit(
     let ((left, of_left), (right, of_right)) = (left, right);
     let (a, b) = (of_left.of.unit, of_right.of.unit);
     if a.fits(b) {
+        // `share < 50` was meant as 50 %: no share is above 1.
         let beyond = [(left, of_right), (right, of_left)].into_iter().find(|(node, other)| {
             plain(node).is_some_and(|number| 1.0 < number.abs()) && other.is_at_most_whole()
         });
@@ -288,6 +298,7 @@ fn shared_unit(
         return Err(ExprComplaint::new(bare.span.clone(), message).hint(hint));
     }
     match (plain(left), plain(right)) {
+        // Zero is zero in every unit, so `wait > 0` needs none.
         (Some(0.0), _) => return Ok(b),
         (_, Some(0.0)) => return Ok(a),
         _ => {}

@@ -41,6 +41,7 @@ impl ExprComplaint {
     /// Adds all that is known, if that is little.
     pub(super) fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
         let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
+        // Chosen: a dozen names still fit a line or two; more would hide the complaint.
         if (1..=12).contains(&known.len()) {
             return self.hint(format!("there are {}", known.join(", ")));
         }
@@ -49,6 +50,7 @@ impl ExprComplaint {
 
     /// Returns the column, from 1, in letters.
     pub fn column(&self, text: &str) -> usize {
+        // Letters, not bytes: editors and terminals count them so.
         1 + text.get(..self.span.start).unwrap_or(text).chars().count()
     }
 }

@@ -45,6 +45,8 @@ impl<'r> Evaluator<'r> {
             TermKind::Apply(element, parts) => {
                 let parts = parts.iter().map(|part| self.numbers(part, cell, seeds));
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                // Means are compared, once: seed by seed, a close pair would hold for some seeds
+                // and not for others.
                 if element.compares() {
                     let means: Vec<f64> = parts.iter().filter_map(|part| mean(part)).collect();
                     return Ok(each(element.compute(&means).map_err(NoNumber::Undefined)?));
@@ -61,6 +63,8 @@ impl<'r> Evaluator<'r> {
         };
         match numbers.iter().all(|number| number.is_finite()) {
             true => Ok(numbers),
+            // A division by zero or a job without the quantity: reported as such, since no bound
+            // can judge it.
             false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
         }
     }
@@ -105,6 +109,7 @@ impl<'r> Evaluator<'r> {
         seed: usize,
     ) -> Evaluated<Value> {
         let cell = selection.of(cell);
+        // A fixed value of an axis may lead to a cell that the study leaves out.
         if !self.runs.has(&cell) {
             return Err(NoNumber::Undefined("the study leaves this cell out".to_owned()));
         }
@@ -119,6 +124,7 @@ impl<'r> Evaluator<'r> {
             let value = self.value(of, cell, seed)?;
             match (&mut pool, value) {
                 (None, value) => pool = Some(value),
+                // Keys now repeat, which aggregates do not mind: they only look at the numbers.
                 (Some(Value::Keyed(items)), Value::Keyed(more)) => items.extend(more),
                 (Some(Value::Samples(all)), Value::Samples(more)) => {
                     all.add(more).map_err(|_| {
@@ -179,6 +185,7 @@ impl<'r> Evaluator<'r> {
 /// Returns whether no step goes the wrong way, and some step the right one.
 fn climbs(values: &[f64], step: ComparisonSign) -> bool {
     let ends = [values.first(), values.last()];
+    // A curve that is level all the way neither rises nor falls.
     let moves = matches!(ends, [Some(a), Some(b)] if !ComparisonSign::Equal.holds(*a, *b));
     moves && values.windows(2).all(|pair| step.holds(pair[0], pair[1]))
 }

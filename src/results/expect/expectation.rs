@@ -41,6 +41,8 @@ impl Expectation {
 impl Serialize for Expectation {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match *self == Self::new(&*self.that) {
+            // The short form where it says everything: a resolved scenario then reads as it was
+            // written.
             true => to.serialize_str(&self.that),
             false => Self::serialize(self, to),
         }
@@ -74,6 +76,7 @@ impl JsonSchema for Expectation {
         "Expectation".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        // Written by hand, as the derived schema knows only the long form.
         let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
             "title": "an expression such as `mean(sojourn) < 15min`, or {that: expression, …}",

@@ -48,6 +48,7 @@ impl Figure {
     /// no number of ours.
     pub fn difference(&self) -> String {
         let Some(ours) = self.ours else { return String::new() };
+        // "1.1 times 90 %" says less than "9 points more".
         if let Some(ratio) = self.ratio().filter(|_| !self.unit.share) {
             return format!("{} ×", significant(ratio, 3));
         }
@@ -67,6 +68,7 @@ impl Figure {
     /// Returns ours over what was published, if there is such a number.
     fn ratio(&self) -> Option<f64> {
         let ratio = self.ours? / self.published.value;
+        // Numbers of different signs, or a zero, have no sensible ratio.
         (ratio.is_finite() && 0.0 < ratio).then_some(ratio)
     }
 }
@@ -113,6 +115,7 @@ pub(super) fn figures(
             false => None,
         };
         let ours = ours.and_then(|numbers| mean(&numbers));
+        // A published per cent makes our number be shown in per cent too.
         let unit = term.of.unit.or(published.unit);
         figures.push(Figure { what, published, ours, unit });
     }
@@ -132,7 +135,7 @@ struct FigureSpot<'t> {
     published: PublishedNumber,
 }
 
-/// Pairs each published number with what it is about; words are about nothing.
+/// Pairs each published number with the number that it is about; words have none.
 fn spots<'t>(
     term: &'t Term,
     space: &Space,
@@ -222,12 +225,14 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
         }
         TermKind::Apply(element, parts) if element.compares() => {
             let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
+            // A bound on the other side is no measurement: the number belongs to this side whole.
             if let [one] = parts[..] {
                 return vec![FigurePart::of(one)];
             }
             // `80 % * a <= b <= 90 % * a` is about two numbers.
             let mut sides: Vec<&Term> = Vec::new();
             for side in parts.into_iter().map(without_slack) {
+                // A range names the same side twice; it was published once.
                 if !sides.contains(&side) {
                     sides.push(side);
                 }
@@ -241,7 +246,8 @@ fn measured(term: &Term) -> Vec<FigurePart<'_>> {
     }
 }
 
-/// Returns what a side of a comparison is of, if both are measured: `1.05 * x` is `x` with slack.
+/// Returns the quantity in a side of a comparison whose sides are both measured: `1.05 * x` is `x`
+/// with slack.
 fn without_slack(term: &Term) -> &Term {
     let TermKind::Apply(Element::Binary(operator), parts) = &term.kind else { return term };
     match (operator, &parts[..]) {

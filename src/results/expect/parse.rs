@@ -11,7 +11,8 @@ use super::syntax::{
 use super::token::{PlacedToken, Token, tokens};
 use super::unit::{Unit, with_unit};
 
-/// How deep parentheses, signs and calls may be nested.
+/// How deep parentheses, signs and calls may be nested. Chosen: far above what users write, and
+/// safe for the stack, on which each level takes some ten calls.
 const DEEPEST: usize = 50;
 
 /// Parses a whole text.
@@ -35,6 +36,7 @@ type Parsed<T = SyntaxNode> = Result<T, ExprComplaint>;
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> &PlacedToken {
+        // The last token is the end, and stays it however often it is asked for.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
     }
 
@@ -50,6 +52,7 @@ impl<'a> Parser<'a> {
 
     /// Takes a sign or a word if it comes next.
     fn take(&mut self, text: &'static str) -> bool {
+        // Operators may be words (`and`, `within`) or signs; callers need not know which.
         let comes = self.peek().token == Token::Sign(text) || self.word() == Some(text);
         self.next += usize::from(comes);
         comes
@@ -173,6 +176,7 @@ impl<'a> Parser<'a> {
             return Ok(base);
         }
         let start = base.span.start;
+        // From the right, and with its sign: `2 ^ -3 ^ 2` is `2 ^ (-(3 ^ 2))`.
         let exponent = self.deeper(Self::signed)?;
         Ok(self.since(start, Syntax::Binary(base.into(), Operator::Power, exponent.into())))
     }
@@ -317,6 +321,7 @@ impl<'a> Parser<'a> {
             from if self.take("..") => Some(Choice::Range(from, self.literal()?)),
             from => from.map(Choice::Number),
         };
+        // `1 + n` begins with a number too, but is an expression.
         Ok(choice.filter(|_| self.closes()))
     }
 
@@ -332,6 +337,7 @@ impl<'a> Parser<'a> {
             self.next += 1;
         }
         let word = self.slice(start..end);
+        // Otherwise it is arithmetic, such as `-x`, and not a name with dashes.
         let fits = !word.starts_with('-') && !word.ends_with('-') && !word.is_empty();
         fits.then(|| word.to_owned())
     }
@@ -371,6 +377,7 @@ impl<'a> Parser<'a> {
             measured = Some(found);
             let next = self.tokens.get(self.next + 1).map(|next| next.span.end);
             let another = self.peek().token == Token::Number;
+            // Only times have several parts: `1h 30min`.
             let Some(end) = next.filter(|_| another && found.1 == Unit::TIME) else { break };
             if whole(self, end).is_none() {
                 break;
@@ -379,6 +386,8 @@ impl<'a> Parser<'a> {
         }
         match (measured, self.peek()) {
             (Some(measured), _) => Ok(measured),
+            // A word right behind the digits was meant as a unit; after a blank it may be `of` or
+            // `and`.
             (None, next) if next.token == Token::Word && next.span.start == span.end => {
                 let word = self.slice(next.span.clone());
                 let units = ["us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "points"];

@@ -64,7 +64,7 @@ pub(super) struct CurvePoint {
 /// Which values of an axis a quantity is of.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AxisPick {
-    /// That of the cell at hand.
+    /// That of the current cell.
     Free,
     /// That of the cell at hand, which must be among these.
     Among(Vec<usize>),
@@ -134,9 +134,11 @@ pub(super) enum Element {
 impl Filter {
     /// Returns whether the cell of a row fits.
     pub(super) fn fits(&self, cell: CellValue<'_>) -> bool {
+        // Tables have milliseconds, expressions seconds.
         let scale = if self.key.kind == KeyKind::Time { 1e-3 } else { 1.0 };
         self.tests.iter().any(|test| match (test, cell) {
             (FilterTest::Is(word), CellValue::Text(text)) => word == text,
+            // An empty cell, such as the locality of a map without input, fits no word.
             (FilterTest::Is(word), _) => {
                 cell.number().is_some_and(|number| word.parse() == Ok(number))
             }
@@ -155,14 +157,14 @@ impl Filter {
     }
 }
 
-/// How the number of a term comes of the runs of a cell.
+/// How the number of a term depends on the runs of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scatter {
-    /// Of none of them: it is the same whatever happens.
+    /// Of no run: it is a constant.
     None,
-    /// Of each of them alone.
+    /// Of each run alone.
     EachSeed,
-    /// Of all of them together.
+    /// Of all runs together.
     Joint,
 }
 
@@ -188,13 +190,14 @@ impl Term {
             }
             TermKind::Curve { points, .. } => {
                 let there = points.iter().filter(|point| point.term.is_there(runs, cell));
+                // Two points make a trend; a single-valued curve needs only its one.
                 points.len().min(2) <= there.count()
             }
             TermKind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
         }
     }
 
-    /// Returns how its number comes of the runs: only what is of each seed has an interval.
+    /// Returns how its number depends on the runs. Only a number of each run has an interval.
     pub(super) fn scatter(&self) -> Scatter {
         let most = |parts: &mut dyn Iterator<Item = &Self>| {
             parts.map(Self::scatter).max().unwrap_or(Scatter::None)
@@ -222,7 +225,7 @@ impl Term {
         }
     }
 
-    /// Returns which of so many axes it has a value of, but none that the cell has.
+    /// Returns the axes, of so many, on which it uses fixed values only and never the cell's own.
     pub(super) fn chosen(&self, axes: usize) -> Vec<usize> {
         let (mut fixed, mut free) = (vec![false; axes], vec![false; axes]);
         self.leaves(&mut |leaf| match leaf {
@@ -233,9 +236,11 @@ impl Term {
                     free[axis] |= !is_fixed;
                 }
             }
+            // A number of the cell's own value changes with the cell.
             TermKind::Axis(axis, _) => free[*axis] = true,
             _ => {}
         });
+        // Chosen for some quantities and free for others means that the cell still matters.
         (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
     }
 
@@ -338,8 +343,11 @@ impl NamedQuantity {
             QuantitySource::Series(_) => SlotsRow::FILE,
         };
         if let QuantitySource::Series(_) = self.source {
+            // A step function ends with the run, and no table says when that is.
             needs.numbers.insert("virtual_s");
         }
+        // Always the jobs too: their arrivals say which count after the warm-up, and their names
+        // pair them across runs.
         needs.tables.extend([JobRow::FILE, table]);
         needs.tables.extend(selection.rows.iter().map(|filter| filter.key.file));
     }

@@ -52,6 +52,7 @@ pub struct PublishedNumber {
 impl PublishedNumber {
     /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`.
     pub fn parse(text: &str) -> Option<Self> {
+        // By the language's own parser, so that units mean the same on both sides.
         let (sign, literal) = match parse(text).ok()?.item {
             Syntax::Literal(literal) => (1.0, literal),
             Syntax::Negate(of) => match of.item {
@@ -109,6 +110,7 @@ impl<'de> Deserialize<'de> for PublishedNumber {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
                 PublishedNumber::parse(text).ok_or_else(wrong)
             }
+            // YAML reads `2.0` as a number, which must not be refused for want of quotes.
             numbers_as_text!();
         }
         from.deserialize_any(NumberVisitor)

@@ -114,6 +114,7 @@ const fn locality(name: &'static str, level: usize, about: &'static str) -> Name
 /// Returns the milliseconds from one instant to another.
 fn between(from: Option<u64>, to: Option<u64>) -> CellValue<'static> {
     match (from, to) {
+        // Signed: truncated instants, or those of a scaled clock, may be in the wrong order.
         (Some(from), Some(to)) => CellValue::Decimal(to as f64 - from as f64),
         _ => CellValue::Empty,
     }
@@ -291,7 +292,7 @@ const OF_RUNS: [NamedQuantity; 37] = [
     histogram("clock_lag", "how late a scaled clock is"),
 ];
 
-/// By which rows can be chosen: a column of a table.
+/// A key by which rows can be chosen: a column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowKey {
     pub(super) name: &'static str,
@@ -317,8 +318,8 @@ pub(super) enum KeyKind {
     Time,
 }
 
-/// All keys. A name that two tables have is that of the attempt for quantities of attempts, and of the
-/// job for all others.
+/// All keys. If two tables share a name, quantities of attempts use the attempt's column, and all
+/// others the job's.
 pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
     keys_of::<JobRow>().chain(keys_of::<AttemptRow>()).chain(keys_of::<SlotsRow>()).collect()
 });
@@ -329,6 +330,7 @@ fn keys_of<R: TableRow>() -> impl Iterator<Item = RowKey> {
         let kind = match column.info.kind {
             CellKind::Words(words) => KeyKind::Among(words),
             CellKind::Text | CellKind::Flag => KeyKind::Word,
+            // By its name, as everywhere: a column in `_ms` is a time.
             CellKind::Whole | CellKind::Decimal if column.info.is_time() => KeyKind::Time,
             CellKind::Whole | CellKind::SlotTime | CellKind::Decimal => KeyKind::Number,
         };
@@ -356,6 +358,7 @@ impl NamedQuantity {
     pub(super) fn key(&self, name: &str) -> Option<&'static RowKey> {
         let table = self.table()?;
         let of = |table| ROW_KEYS.iter().find(|key| key.name == name && key.file == table);
+        // The quantity's own table first: `outcome` of an attempt is not that of its job.
         of(table).or_else(|| of(JobRow::FILE))
     }
 }

@@ -85,6 +85,8 @@ impl<'a> QuantityReader<'a> {
         let mut repeated = false;
         let mut jobs = Vec::new();
         self.run.rows(|row: JobRow| {
+            // Of all jobs, also those that are not chosen: the keys must be the same for every
+            // choice.
             repeated |= !names.insert(row.name.clone());
             let counts = warm_up <= SimTime::from_micros(row.submit_ms * 1_000);
             if counts && fit(&filters, &row) {
@@ -93,12 +95,14 @@ impl<'a> QuantityReader<'a> {
             Ok(())
         })?;
         for job in &mut jobs {
+            // Only now is it known whether names repeat.
             job.key = self.key(repeated, &job.row.name, job.row.job);
         }
         Ok(jobs)
     }
 
-    /// Jobs are the same in two runs if their names are; where names repeat, if their numbers are.
+    /// Returns the key of a job. Jobs of two runs are the same if their names are equal; where
+    /// names repeat, their numbers decide.
     fn key(&mut self, repeated: bool, name: &str, id: u32) -> u32 {
         if repeated { self.names.number(&format!("#{id}")) } else { self.names.number(name) }
     }
@@ -116,10 +120,12 @@ impl<'a> QuantityReader<'a> {
     fn slowdown(&mut self) -> Evaluated<Value> {
         let rows: Vec<AloneRow> = self.run.all()?;
         let mut names: FxHashSet<&str> = FxHashSet::default();
+        // The table of times alone has every job, so it decides as the jobs' table does.
         let repeated = !rows.iter().all(|row| names.insert(&row.name));
         let alone: FxHashMap<u32, Option<u64>> =
             rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
         let slowdown = |job: ChosenJob| {
+            // NaN where either is missing: aggregates leave such a job out.
             let [sojourn, alone] = [job.row.sojourn_ms, alone.get(&job.key).copied().flatten()]
                 .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
             (job.key, sojourn / alone)
@@ -160,6 +166,7 @@ impl<'a> QuantityReader<'a> {
             }
         }
         let whole: f64 = sums.iter().sum();
+        // Neither 0 % nor 100 % would be true of no maps at all.
         if whole == 0.0 {
             return Err(NoNumber::Undefined("no map with input was chosen".to_owned()));
         }
@@ -171,6 +178,7 @@ impl<'a> QuantityReader<'a> {
         let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
         self.run.rows(|row: AttemptRow| {
             if row.kind == AttemptKind::Reduce && fit(&filters, &row) {
+                // Begins empty: the first reduce sets both ends.
                 let span = spans.entry(row.job).or_insert((f64::INFINITY, f64::NEG_INFINITY));
                 let millis = |instant: Option<u64>| instant.map(|millis| millis as f64);
                 span.0 = span.0.min(millis(row.start_ms).unwrap_or(f64::INFINITY));
@@ -204,6 +212,7 @@ impl<'a> QuantityReader<'a> {
             }
             Ok(())
         })?;
+        // A stable sort keeps the table's order among attempts of a task, for the next line.
         items.sort_by_key(|(key, _)| *key);
         // Of a task that succeeded twice, since its first output was lost, the first counts.
         items.dedup_by_key(|(key, _)| *key);
@@ -213,6 +222,7 @@ impl<'a> QuantityReader<'a> {
     /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
     fn series(&mut self, of: ValueOf<SlotsRow>) -> Evaluated<Value> {
         let chosen = self.filters::<JobRow>();
+        // Without a choice of jobs, the table of jobs need not be read.
         let jobs: Option<FxHashSet<u32>> = if chosen.is_empty() {
             None
         } else {
@@ -238,12 +248,14 @@ impl<'a> QuantityReader<'a> {
             if of_job && fit(&kinds, &row) {
                 let level = of(&row).number().unwrap_or(0.0);
                 let before = &mut levels.entry(row.job).or_default()[row.kind];
+                // Rows have a job's absolute level; the sum over jobs changes by the difference.
                 sum += level - std::mem::replace(before, level);
                 changes.push((row.time_ms as f64 / 1e3, sum));
             }
             Ok(())
         })?;
         // Times are whole milliseconds: of changes in the same one, keep the last.
+        // `dedup` keeps the first of equals, so the order is turned round for it.
         changes.reverse();
         changes.dedup_by_key(|(at, _)| *at);
         changes.reverse();

@@ -35,6 +35,7 @@ impl SpaceValue {
     /// Returns the value with this label, a number if the label is one: `100`, `5s`, `2GiB`, `5 %`.
     pub fn new(label: impl Into<String>) -> Self {
         let label = label.into();
+        // Rust parses `inf` and `nan` too, which are words on an axis.
         let plain = || label.parse().ok().filter(|number: &f64| number.is_finite());
         let share = || label.strip_suffix('%')?.trim_end().parse().ok().map(|n: f64| n / 100.0);
         let number = plain()
@@ -56,16 +57,19 @@ impl SpaceAxis {
         let units: Option<Vec<Unit>> =
             self.values.iter().map(|value| value.number.map(|(_, unit)| unit)).collect();
         let units = units?;
+        // An axis without values has no unit.
         let first = *units.first()?;
         units.iter().all(|unit| unit.fits(first)).then_some(first)
     }
 }
 
 impl Space {
-    /// Returns the axes that a name may mean: the one whose path it is, or those that it ends.
+    /// Returns the axes that a name may mean: the axis with this path, or all axes whose path ends
+    /// in it.
     pub(super) fn find(&self, name: &str) -> Vec<usize> {
         let places = || 0..self.axes.len();
         match places().find(|place| self.axes[*place].path == name) {
+            // A whole path is never ambiguous, even if it is also the end of a longer one.
             Some(exact) => vec![exact],
             None => places().filter(|place| self.axes[*place].name() == name).collect(),
         }

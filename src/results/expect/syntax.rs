@@ -17,6 +17,7 @@ pub(super) struct Spanned<T> {
 
 impl<T: PartialEq> PartialEq for Spanned<T> {
     fn eq(&self, other: &Self) -> bool {
+        // Without the place, so that a printed tree equals the parsed one.
         self.item == other.item
     }
 }
@@ -62,6 +63,7 @@ pub(super) struct Literal {
 
 impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
+        // Without the text: `90s` and `1min 30s` are the same number.
         (self.value, self.unit, self.percent) == (other.value, other.unit, other.percent)
     }
 }
@@ -146,6 +148,7 @@ impl ComparisonSign {
     }
 }
 
+// Strengths of what is no binary operator, between those of `Operator::strength`.
 const NOT: u8 = 3;
 const COMPARE: u8 = 4;
 const NEGATE: u8 = 7;
@@ -256,6 +259,7 @@ impl fmt::Display for Choice {
 
 /// Returns a word as it must be written to be read as one.
 fn quoted(word: &str) -> String {
+    // Anything else would be read as a number, a sum or several words.
     let plain = word.starts_with(char::is_alphabetic)
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         && !word.ends_with('-');

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::ExprComplaint;
 
-/// How long an expression may be: far above what anybody reads, far below what a stack holds.
+/// How long an expression may be. Chosen: far longer than a reader takes in, far shorter than a
+/// stack holds.
 const LONGEST: usize = 2_000;
 
 /// The longer signs first, so that `<` does not take a part of `<=`.
@@ -70,6 +71,7 @@ fn first(text: &str) -> Option<(Token, usize)> {
 fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
+        // Only a dot with a name or digit behind it: `1..25` is a range and no number `1.`.
         let between = letter == '.' && letters.peek().is_some_and(|(_, next)| inside(*next));
         if !inside(letter) && !between {
             return at;
@@ -83,6 +85,7 @@ fn unexpected_character(text: &str, at: usize) -> ExprComplaint {
     let span = at..at + letter.len_utf8();
     match letter {
         '"' | '\'' => ExprComplaint::new(at..text.len(), "the quote does not end"),
+        // Signs that people copy from papers or know from programming languages.
         '≤' => ExprComplaint::new(span, "unknown sign `≤`").hint("write `<=`"),
         '≥' => ExprComplaint::new(span, "unknown sign `≥`").hint("write `>=`"),
         '!' => ExprComplaint::new(span, "unknown sign `!`").hint("write `not`, or `!=`"),

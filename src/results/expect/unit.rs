@@ -1,4 +1,4 @@
-//! The unit of a number: a time, a size, a share or nothing; and how such a number is told.
+//! The unit of a number: a time, a size, a share or nothing; and how such a number is printed.
 
 use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -41,6 +41,8 @@ impl Unit {
 
     /// Returns the unit of a product; of a quotient, with a sign of −1.
     pub(super) fn times(self, other: Self, sign: i8) -> Self {
+        // Saturates: an absurd power gets an absurd unit, which fits nothing, instead of an
+        // overflow.
         let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
         let (time, bytes) = (power(self.time, other.time), power(self.bytes, other.bytes));
         // A share of a share is one; a ratio of shares is a factor.
@@ -52,6 +54,7 @@ impl Unit {
     pub(super) fn power(self, exponent: f64) -> Option<Self> {
         let power = |of: i8| {
             let power = f64::from(of) * exponent;
+            // Fractions of a second's power have no meaning here; 100 stays well within an `i8`.
             (power.fract() == 0.0 && power.abs() <= 100.0).then_some(power as i8)
         };
         Some(Self { time: power(self.time)?, bytes: power(self.bytes)?, share: false })

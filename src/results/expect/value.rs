@@ -110,6 +110,7 @@ impl StepFunction {
 
 /// Computes for each key or instant alone.
 pub(super) fn combine(element: &Element, parts: &[Value]) -> Result<Value, String> {
+    // The checker has made sure that keyed values and step functions never meet.
     let keyed = parts.iter().find_map(|part| match part {
         Value::Keyed(items) => Some(items),
         _ => None,
@@ -141,6 +142,7 @@ fn combine_keyed(
     let find = |part: &Value, key: &ValueKey| match part {
         Value::One(number) => Some(*number),
         Value::Keyed(items) => {
+            // Values are in the order of their keys.
             let place = items.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
             Some(items[place].1)
         }
@@ -153,6 +155,7 @@ fn combine_keyed(
             combined.push((*key, element.compute(&numbers)?));
         }
     }
+    // Nothing chosen on one side is no mismatch: aggregates say what an empty set is.
     let empty = parts.iter().any(|part| matches!(part, Value::Keyed(items) if items.is_empty()));
     if combined.is_empty() && !empty {
         return Err("nothing that is in one run is in the other".to_owned());
@@ -166,6 +169,7 @@ fn combine_steps(
     steps: &[&StepFunction],
 ) -> Result<StepFunction, String> {
     let from = |steps: &&StepFunction| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
+    // Only where all of them are defined.
     let from = steps.iter().map(from).fold(f64::NEG_INFINITY, f64::max);
     let to = steps.iter().map(|steps| steps.to).fold(f64::INFINITY, f64::min);
     let mut times: Vec<f64> = steps
@@ -225,6 +229,7 @@ impl Element {
 impl Operator {
     fn compute(self, a: f64, b: f64) -> f64 {
         match self {
+            // Truths are 1 and 0, so the larger of two is their "or".
             Self::Or => f64::max(a, b),
             Self::And => f64::min(a, b),
             Self::Plus => a + b,
@@ -239,6 +244,8 @@ impl Operator {
 impl ComparisonSign {
     /// Returns whether it holds. Numbers that differ by rounding only are equal.
     pub(super) fn holds(self, a: f64, b: f64) -> bool {
+        // A billionth, chosen: more than sums of doubles lose, and less than any two measurements
+        // differ.
         let equal = a == b || (a - b).abs() <= 1e-9 * f64::max(a.abs(), b.abs());
         match self {
             Self::Less => a < b && !equal,
@@ -246,6 +253,7 @@ impl ComparisonSign {
             Self::More => b < a && !equal,
             Self::AtLeast => b < a || equal,
             Self::Equal => equal,
+            // A number that does not exist is neither equal nor unequal.
             Self::Unequal => !equal && !a.is_nan() && !b.is_nan(),
         }
     }
@@ -267,6 +275,7 @@ impl Aggregate {
 
     pub(super) fn of_numbers(self, numbers: &[f64]) -> Option<f64> {
         let holding = || numbers.iter().filter(|number| **number != 0.0).count() as f64;
+        // Of nothing, neither "all" nor "any" is a fact about the run.
         let truth = |holds: bool| (!numbers.is_empty()).then_some(f64::from(u8::from(holds)));
         match self {
             Self::Mean => statistics::mean(numbers),
@@ -294,6 +303,7 @@ impl Aggregate {
             }
             Self::Share => {
                 let held = spans().filter(|(value, _)| *value != 0.0).map(|(_, span)| span);
+                // Two sums of the same spans may differ in the last digit.
                 (0.0 < whole).then(|| (held.sum::<f64>() / whole).min(1.0))
             }
             _ => self.of_numbers(&spans().map(|(value, _)| value).collect::<Vec<_>>()),

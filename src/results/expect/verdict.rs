@@ -42,7 +42,7 @@ pub struct ExpectationVerdict {
     pub worst: String,
     /// In how many cells it must hold.
     pub cells: usize,
-    /// How many more it would be about if the study did not leave them out.
+    /// How many further cells the study leaves out.
     pub left_out: usize,
     /// In how many it does.
     pub held: usize,
@@ -75,7 +75,7 @@ impl ExpectationVerdict {
 /// The verdict on one cell.
 struct CellVerdict {
     holds: bool,
-    /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
+    /// How clearly it holds, relative to what is compared; below zero, how clearly it fails.
     margin: f64,
     measured: String,
 }
@@ -101,12 +101,15 @@ pub(super) fn judge(
     for cell in &cells {
         let judged = judge.judge(term, cell)?;
         held += usize::from(judged.holds);
+        // A cell that fails is worse than any that holds, however narrowly.
         let rank = |judged: &CellVerdict| (judged.holds, judged.margin);
+        // The first of equally bad cells stays, so the report does not depend on later ones.
         let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
         if worse {
             worst = Some((cell, judged));
         }
     }
+    // No cell at all is no success: the study has left out what was expected.
     let state = match (held == cells.len() && held != 0, known_gap) {
         (true, _) => VerdictState::Holds,
         (false, true) => VerdictState::KnownGap,
@@ -131,6 +134,7 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
             AxisPick::Among(places) => places.clone(),
         };
         match &mut free[axis] {
+            // Two quantities of one cell: it must suit both.
             Some(known) => known.retain(|place| places.contains(place)),
             unknown => *unknown = Some(places),
         }
@@ -149,6 +153,7 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
             unreachable!("these have leaves and are none")
         }
     });
+    // An axis that matters to nothing: any of its values gives the same number.
     let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
     let cells = combinations(&choices.collect::<Vec<_>>());
     let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
@@ -166,6 +171,8 @@ impl Judge<'_> {
             Ok(judged) => Ok(judged),
             Err(NoNumber::Read(error)) => Err(error),
             Err(NoNumber::Undefined(why)) => {
+                // A number that does not exist cannot meet a bound; this is the worst that a cell
+                // can be.
                 Ok(CellVerdict { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
@@ -183,6 +190,7 @@ impl Judge<'_> {
             _ => {
                 let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
                 let held = numbers.iter().filter(|number| **number != 0.0).count();
+                // From -1 (no seed) to 1 (all seeds), as distances of compared numbers are.
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     TermKind::Curve { points, .. } => {
@@ -244,7 +252,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Adds the interval to the number of a term that is of several cells: it is a comparison.
+    /// Adds the interval to the number of a term that combines several cells, since it is a
+    /// comparison.
     fn with_band(&self, term: &Term, cell: &[usize], told: String) -> Evaluated<String> {
         if !term.spans_cells() || term.scatter() != Scatter::EachSeed {
             return Ok(told);
@@ -308,6 +317,7 @@ fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     let measured = measured.join(&format!(" {} ", operator.sign()));
     let margins = parts.iter().map(|part| part.margin);
     let (holds, margin) = match operator {
+        // The better side decides for "or", the worse one for "and".
         Operator::Or => {
             (parts.iter().any(|part| part.holds), margins.fold(f64::NEG_INFINITY, f64::max))
         }

@@ -1,6 +1,6 @@
 //! Expressions in words, for titles: `mean(sojourn, class=small)` is `Mean sojourn time, class small`.
 //!
-//! Words leave out what an expression says exactly; whoever shows them shows the expression beneath.
+//! Words are less exact than the expression, so pages show the expression beneath them.
 
 use super::Expr;
 use super::syntax::{Choice, ExprSetting, Operator, Syntax, SyntaxNode};
@@ -64,8 +64,8 @@ const NOUNS: [(&str, &str); 54] = [
 ];
 
 impl Expr {
-    /// Returns it in words, beginning with a capital; `None` of what is said better as it is written,
-    /// such as a comparison.
+    /// Returns it in words, beginning with a capital; `None` if it reads better as it is written,
+    /// as a comparison does.
     pub fn words(&self) -> Option<String> {
         of(&self.0).map(|words| capital(&words))
     }
@@ -87,6 +87,7 @@ fn of(node: &SyntaxNode) -> Option<String> {
     match &node.item {
         Syntax::Name { name, filters } => Some(noun(name) + &chosen(filters)?),
         Syntax::Call { name, arguments, settings } => {
+            // Functions of several numbers read better as they are written.
             let [argument] = &arguments[..] else { return None };
             Some(format!("{} {}{}", how(&name.item)?, of(argument)?, chosen(settings)?))
         }

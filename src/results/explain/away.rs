@@ -1,10 +1,10 @@
-//! Stretches, cut where the JobTracker was not there: what a job waited for meanwhile is that it comes back.
+//! Stretches, cut where the JobTracker was away: a job that waited then, waited for its return.
 
 use super::part::SojournPart;
 use super::story::StoryPart;
 
-/// Returns the stretches, with those that lie in the JobTracker's absences as such; `spans` are these, in
-/// the order of time. Work that went on without it, such as tasks under way, keeps its part.
+/// Marks the waits that lie in the JobTracker's absences; `spans` are these in the order of time.
+/// Work that went on without the JobTracker, such as running tasks, keeps its part.
 pub(super) fn without_job_tracker(
     stretches: Vec<StoryPart>,
     spans: &[(u64, u64)],
@@ -15,6 +15,7 @@ pub(super) fn without_job_tracker(
     let absences = spans.iter().map(|span| StoryPart::of(SojournPart::JobTrackerAway, *span));
     let cut = |stretch: StoryPart| match stretch.part.is_idle() {
         true => stretch.cut(absences.clone()),
+        // A map that ran on meanwhile lost nothing by the absence.
         false => vec![stretch],
     };
     stretches.into_iter().flat_map(cut).collect()

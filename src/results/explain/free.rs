@@ -1,4 +1,4 @@
-//! From when on slots were free before somebody got them.
+//! Since when a slot had been free when an attempt got it.
 //!
 //! A tracker has as many slots as were ever held on it at a time: tables do not say how many it has. A
 //! heartbeat brings at least one task to a tracker with a free slot, unless a policy refuses, so that after
@@ -43,22 +43,28 @@ impl TrackerSlots {
             });
             let levels: Vec<(u64, i64)> = levels.collect();
             let slots = levels.iter().map(|(_, level)| *level).max().unwrap_or(0);
+            // Full means as many as were ever held at once.
             let pairs = levels.windows(2).filter(|pair| pair[0].1 == slots);
             let spans = pairs.map(|pair| (pair[0].0, pair[1].0)).collect();
             self.full[kind] = FullSpans { slots: slots.max(0) as u64, spans };
         }
     }
 
-    /// Returns from when on a slot was free of those that were given at an instant, and by when heartbeats
-    /// at such an interval would have brought a task, both up to that instant; none, if nothing has ever
-    /// started there.
+    /// Returns since when a slot was free that was given at an instant, and by when heartbeats of
+    /// this interval would have brought a task; neither is later than the instant. Returns `None`
+    /// if nothing ever started on the tracker.
     pub(super) fn free(&self, kind: SlotKind, given: u64, interval: u64) -> Option<(u64, u64)> {
+        // Without any attempt that started, the number of slots is unknown, and so is when one was
+        // free.
         if SlotKind::BOTH.into_iter().all(|kind| self.full[kind].slots == 0) {
             return None;
         }
         let FullSpans { slots, spans } = &self.full[kind];
         let before = spans.partition_point(|(from, _)| *from < given);
+        // Free since the end of the last time that all slots were held, or since the beginning.
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
+        // One task a heartbeat fills all slots in as many heartbeats. So much is the protocol's own
+        // wait; a longer one has another reason.
         Some((free, given.saturating_sub(slots * interval).max(free)))
     }
 }

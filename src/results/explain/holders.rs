@@ -1,15 +1,15 @@
 //! The jobs and groups that held the slots in some stretch of time.
 //!
-//! How much a job, a group or all of them have held up to an instant is looked up in a sorted list. Those
-//! that held most are found without a look at every job: jobs are the leaves of a tree by the instant at
-//! which they first held a slot, and whole branches that cannot be among them are left out.
+//! A sorted list gives how much a job, a group or all jobs have held up to an instant. The largest
+//! holders are found without a look at every job: jobs are the leaves of a tree, in the order of
+//! their first slots, and the search leaves out branches that cannot hold enough.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use mumakil_core::cluster::{PerSlot, SlotKind};
 
-/// So many of those who held slots are told one by one.
+/// The most holders of slots that are listed one by one. Chosen: a list that fits a terminal.
 const NAMED: usize = 10;
 
 /// A span in which an attempt held slots.
@@ -70,6 +70,7 @@ impl SlotHolders {
     /// Returns what is known of these; `group` says of what group a job is.
     pub fn new(holds: impl IntoIterator<Item = AttemptHold>, group: impl Fn(u32) -> u32) -> Self {
         let mut changes = PerSlot::<[BTreeMap<u32, Vec<Change>>; 3]>::default();
+        // Spans of no length change nothing, and would be points of a curve at one instant.
         for hold in holds.into_iter().filter(|hold| hold.from < hold.to) {
             let [all, jobs, groups] = &mut changes[hold.kind];
             let slots = i64::from(hold.slots);
@@ -92,17 +93,17 @@ impl SlotHolders {
         self.0[kind].all.within(spans)
     }
 
-    /// Returns those that a job held.
+    /// Returns the slots times milliseconds that a job held.
     pub fn of_job(&self, kind: SlotKind, job: u32, spans: &[Span]) -> u64 {
         self.0[kind].jobs.of(job, spans)
     }
 
-    /// Returns those that a group held.
+    /// Returns the slots times milliseconds that a group held.
     pub fn of_group(&self, kind: SlotKind, group: u32, spans: &[Span]) -> u64 {
         self.0[kind].groups.of(group, spans)
     }
 
-    /// Returns the jobs that held most in these spans, which are in order, the first ones first.
+    /// Returns the jobs that held most in these spans, which are in the order of time.
     pub fn jobs(&self, kind: SlotKind, spans: &[Span]) -> Vec<HolderTime> {
         self.0[kind].jobs.first(spans)
     }
@@ -112,15 +113,17 @@ impl SlotHolders {
         self.0[kind].groups.first(spans)
     }
 
-    /// Returns the slots times milliseconds that were held in all of these waits, together as many times as
-    /// they went on side by side, and the jobs that held most of them. Costs a look at each change of what
-    /// was held, however many waits there are.
+    /// Returns the slots times milliseconds that were held during these waits, and the jobs that
+    /// held most. A slot counts once for each wait that goes on at the time. Costs a look at each
+    /// change of what was held, however many waits there are.
     pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
             HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
         let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
         let mut held: Vec<HolderTime> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
+        // By number among equals, so that a report is the same each time.
         held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
+        // Summed before the list is cut.
         let all = held.iter().map(|(_, slot_ms)| slot_ms).sum();
         held.truncate(NAMED);
         (all, held)
@@ -134,9 +137,13 @@ impl CurveTree {
     fn new(changes: BTreeMap<u32, Vec<Change>>) -> Self {
         let mut curves: Vec<(u32, HeldCurve)> =
             changes.into_iter().map(|(key, changes)| (key, HeldCurve::new(changes))).collect();
+        // By first instant: curves near each other in time share branches, so whole branches can be
+        // left out.
         curves.sort_by_key(|(key, curve)| (curve.span().0, *key));
         let places = curves.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        // An empty span, so that unused leaves are never looked at.
         let nothing = HeldBound { span: (u64::MAX, 0), most: 0 };
+        // A whole power of two makes parents and children plain arithmetic.
         let half = curves.len().next_power_of_two();
         let mut tree = vec![nothing; 2 * half];
         for (place, (_, curve)) in curves.iter().enumerate() {
@@ -154,19 +161,22 @@ impl CurveTree {
         self.places.get(&key).map_or(0, |place| self.curves[*place].1.within(spans))
     }
 
-    /// Returns those that held most. Of equals those come first that held a slot first.
+    /// Returns the largest holders. Among equals, the earlier to hold a slot comes first.
     fn first(&self, spans: &[Span]) -> Vec<HolderTime> {
         let (Some((from, _)), Some((_, to))) = (spans.first(), spans.last()) else {
             return Vec::new();
         };
         let half = self.tree.len() / 2;
         let mut found = Vec::new();
-        // How much a node may come to, or a leaf does; of equals what is known, then the earlier.
+        // A bound for a branch, or the sum of a leaf. Among equals a known sum comes first, then
+        // the earlier. Best first: when a known curve comes out on top, no open branch can hold
+        // more.
         let mut open = BinaryHeap::new();
         if let Some(root) = self.tree.get(1) {
             open.push((root.most, false, Reverse(1)));
         }
         while let Some((most, is_known, Reverse(node))) = open.pop() {
+            // Everything left holds nothing, as the largest bound is zero.
             if most == 0 || found.len() == NAMED {
                 break;
             }
@@ -197,6 +207,7 @@ impl HeldCurve {
             sum += level as u64 * (at - since);
             (level, since) = (level + change, at);
             match points.last_mut() {
+                // Several changes at one instant make one point.
                 Some(last) if last.0 == at => last.1 = sum,
                 _ => points.push((at, sum)),
             }
@@ -222,6 +233,7 @@ impl HeldCurve {
         let next = self.0.partition_point(|(at, _)| *at <= instant);
         let Some(before) = next.checked_sub(1).map(|place| self.0[place]) else { return 0 };
         let Some(after) = self.0.get(next) else { return before.1 };
+        // Whole numbers: between two points the level is constant, so the division is exact.
         before.1 + (after.1 - before.1) / (after.0 - before.0) * (instant - before.0)
     }
 

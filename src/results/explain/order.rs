@@ -1,13 +1,13 @@
-//! Waits, each with the rule by which those came first who held the slots.
+//! Waits for slots, each with the rule by which the jobs that held the slots came first.
 
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use super::{SlotHolders, ToldJob, ToldRun};
 
-/// Returns the stretches, neighbours of one part and rule as one, with those waits that nobody refused
-/// by the order of the policy at the time: that within the group if most of what others held was
-/// held by the job's own group, else that among groups. Where its own tasks held two thirds or more, it
-/// waited for none but these; and where most slots were free, for none of all that.
+/// Gives each wait without a refusal the rule of the policy's order at the time, and joins
+/// neighbours of one part and rule. The order within the job's group counts if that group held most
+/// of what others held, else the order among groups. If the job's own tasks held two thirds or
+/// more, it waited for those; if most slots were free, the cause is unknown.
 pub(super) fn ordered(
     stretches: Vec<StoryPart>,
     job: &ToldJob,
@@ -33,14 +33,17 @@ pub(super) fn ordered(
     row.into_iter().map(ruled).collect()
 }
 
-/// Returns the pieces of a stretch, each with the place of the order that held then if it waited for that.
+/// Cuts a stretch where the policy changed. A wait without a rule gets the number of the order in
+/// force.
 fn by_order(stretch: StoryPart, told: &ToldRun) -> Vec<(StoryPart, Option<usize>)> {
     if stretch.rule == Some(WaitRule::NextHeartbeat) {
         return vec![(StoryPart { part: SojournPart::Heartbeats, rule: None, ..stretch }, None)];
     }
+    // No wait for a slot, or a refusal has already given its reason.
     if stretch.part.slot().is_none() || stretch.rule.is_some() {
         return vec![(stretch, None)];
     }
+    // Each order holds until the next policy takes over, the last to the end.
     let ends = told.orders.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
     let pieces = told.orders.iter().zip(ends).enumerate().map(|(place, ((from, _), to))| {
         let (from, to) = (stretch.from.max(*from), stretch.to.min(to));
@@ -56,18 +59,23 @@ fn rule(
     told: &ToldRun,
     holders: &SlotHolders,
 ) -> WaitRule {
+    // Callers ask only about waits for slots; without a kind there is nothing to weigh.
     let Some(kind) = wait.part.slot() else { return WaitRule::Order };
     let span = [(wait.from, wait.to)];
     let all = holders.all(kind, &span);
     let own = holders.of_job(kind, job.row.job, &span);
     let of_group = holders.of_group(kind, job.group, &span);
     let precedence = told.orders[order].1;
+    // Slots as first counted; trackers that were lost since make it an upper bound.
     let there_are = told.slots[kind].saturating_mul(wait.ms());
     if all.saturating_mul(2) < there_are {
         // More than half of the slots were free, so the order of jobs cannot be the reason.
         WaitRule::FreeSlot
+    // Two thirds: chosen, so that a job which itself holds most of the cluster does not blame
+    // others.
     } else if 0 < own && 2 * all <= 3 * own {
         WaitRule::OwnTasks
+    // More than half of what others held was held within the job's own pool.
     } else if all - own < 2 * (of_group - own) {
         WaitRule::of_order(precedence.jobs)
     } else {

@@ -56,8 +56,8 @@ impl SojournPart {
         }
     }
 
-    /// Returns whether somebody waited then, or worked in vain, so that nobody else's absence is at fault
-    /// if the JobTracker was not there.
+    /// Returns whether the job made no progress of its own then, so that an absence of the
+    /// JobTracker is to blame for the time.
     pub const fn is_idle(self) -> bool {
         self.slot().is_some()
             || matches!(

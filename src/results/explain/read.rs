@@ -16,14 +16,15 @@ use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
 
 /// Incidents that take the work of a node, or its output.
+// Only incidents after which attempts or outputs on the node are lost; a slow node loses none.
 const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
 /// When nodes went, by their names.
 type NodesGone = BTreeMap<String, Vec<u64>>;
 
-/// When the outputs of maps were known to be lost, and when their nodes had gone, if that is known: by
-/// job, task and attempt.
+/// When the JobTracker knew that a map's output was lost, and when its node went, if known: by job,
+/// task and attempt.
 type LostOutputs = BTreeMap<(u32, u32, u32), (u64, Option<u64>)>;
 
 /// A run as its files tell it.
@@ -81,6 +82,8 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
     let whole = |key| number(key).map(|number| number as u64);
     let ended = (number("virtual_s")? * 1e3) as u64;
     // How many milliseconds lie between two heartbeats of a tracker, about.
+    // The summary has no interval, so it follows from how many heartbeats all nodes sent in the
+    // run.
     let heartbeat = ended * whole("nodes")? / whole("heartbeats")?.max(1);
     let mut told = ToldRun {
         jobs: Vec::new(),
@@ -92,6 +95,7 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
     };
     let mut groups = IndexSet::new();
     results.rows(|row: JobRow| {
+        // Without pools, as under FIFO, users are the groups that a reader knows.
         let group = if row.pool.is_empty() { &row.user } else { &row.pool };
         let group = groups.insert_full(group.to_string()).0 as u32;
         told.jobs.push(ToldJob {
@@ -104,6 +108,7 @@ pub fn read(results: &dyn Results, orders: Vec<(u64, Precedence)>) -> Result<Tol
         Ok(())
     })?;
     told.groups = groups.into_iter().collect();
+    // Before the attempts, which need to know when their nodes went.
     let went = faults(results, ended, &mut told)?;
     tasks(results, ended, heartbeat, &went, &mut told)?;
     decisions(results, &mut told.jobs)?;
@@ -117,6 +122,7 @@ fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Nodes
         let (at, what) = (row.at_ms, &*row.what);
         if row.node == Incident::OF_JOBTRACKER {
             match what == Incident::Back.words() {
+                // A pause may become a death: the absence began with the first of them.
                 false => _ = since.get_or_insert(at),
                 true => told.absences.extend(since.take().map(|since| (since, at))),
             }
@@ -125,6 +131,7 @@ fn faults(results: &dyn Results, ended: u64, told: &mut ToldRun) -> Result<Nodes
         }
         Ok(())
     })?;
+    // An absence that had not ended lasts to the end of the run.
     told.absences.extend(since.map(|since| (since, ended)));
     Ok(went)
 }
@@ -151,6 +158,8 @@ fn tasks(
             // Its own row came before: it had succeeded.
             let at = row.finish_ms.unwrap_or_default();
             let of_node = went.get(node).into_iter().flatten();
+            // The last trouble of the node before the JobTracker noticed: an earlier one was
+            // noticed then.
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
             losses.insert((row.job, row.task, row.attempt), (at, gone));
             return Ok(());
@@ -158,9 +167,12 @@ fn tasks(
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
         attempt(&row, job, holds, ended)?;
+        // Looked up first, so that a name is copied once for each node instead of once for each
+        // row.
         let known = trackers.get_index_of(node);
         let number = known
             .unwrap_or_else(|| trackers.insert_full(node.to_owned(), TrackerSlots::default()).0);
+        // Removals of outputs hold slots but are no attempts of the story.
         if before < job.tries.len() {
             launches.push((place, before, number));
         }
@@ -177,6 +189,7 @@ fn tasks(
             (one.free, one.served) = free;
         }
     }
+    // Most runs lose nothing; then the walk over all attempts is saved.
     if losses.is_empty() {
         return Ok(());
     }
@@ -201,6 +214,7 @@ fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadErro
 }
 
 fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
+    // `jobs.csv` is in the order of numbers.
     jobs.binary_search_by_key(&id, |job| job.row.job).ok()
 }
 
@@ -210,7 +224,7 @@ fn refused(row: &DecisionRow) -> Option<RefusedTime> {
     Some(RefusedTime { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-/// Adds a row of the attempts to its job, and to what was held.
+/// Adds an attempt's row to its job, and its time in slots to the holds.
 fn attempt(
     row: &AttemptRow,
     job: &mut ToldJob,
@@ -230,22 +244,24 @@ fn attempt(
         }
     }
     let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
-    // Of what is not known, nothing is said: each instant is then the one before.
+    // An unknown instant is set to the one before, so its stretch is empty.
     let started = started.unwrap_or(launched);
     // If the JobTracker did not hear of an attempt's end before the job ended, the job did not wait for it. A job
     // that has not ended waits for it still.
     let unheard = if job.row.outcome == JobEnd::Unfinished { job.ended } else { u64::MAX };
     let heard = row.heard_ms.unwrap_or(unheard);
     let finished = finished.unwrap_or(heard.min(ended));
+    // The commit comes last, so the work ended that much earlier; never before the start.
     let worked = finished.saturating_sub(row.commit_ms.unwrap_or(0)).max(started);
-    // Phases are told without the time in which the attempt was stopped.
+    // Phases do not include the time for which the attempt was stopped.
     let begun = row.start_up_ms.unwrap_or(0);
     let fetching = begun + row.shuffle_ms.unwrap_or(0);
     let sorting = fetching + row.sort_ms.unwrap_or(0);
     let fetched = after(started, fetching, &stops).min(worked);
     let sorted = after(started, sorting, &stops).min(worked);
+    // Maps and setups have neither phase: both instants are the start, and their stretches empty.
     let of_reduce = |instant| if kind == TaskKind::Reduce { instant } else { started };
-    // The tracker's last instant, while the JobTracker has yet to miss it.
+    // The tracker died with the attempt; the JobTracker notices only later.
     let gone = row.killed_code == Reason::TrackerLost.code();
     job.tries.push(JobAttempt {
         kind,
@@ -263,6 +279,7 @@ fn attempt(
         lost: None,
         gone: gone.then_some(finished.min(heard)),
         passed_over: row.waited_ms,
+        // Until the trackers' slots are known, a slot counts as free only from its launch.
         free: launched,
         served: launched,
     });

@@ -28,12 +28,13 @@ impl RefusedTime {
             "kept-for" => Some(WaitRule::Reservation),
             "bad-tracker" => Some(WaitRule::BadTracker),
             "tracker-load" => Some(WaitRule::TrackerLoad),
+            // Refusals by order are told by the order's own rule.
             _ => None,
         }
     }
 
-    /// Returns how much the reason explains: who is at a limit gets nothing wherever a slot is free, who
-    /// is refused a tracker may get another one.
+    /// Returns how much the reason explains. A job at its limit gets no slot anywhere; a job that
+    /// was refused one tracker may get another.
     const fn weight(&self) -> u8 {
         match self.rule {
             WaitRule::Limit => 4,
@@ -47,6 +48,7 @@ impl RefusedTime {
 /// Returns the stretches, with the waits cut at the refusals of a job and each piece with the rule that
 /// explains most. Costs a sort of the refusals, and a look at each for each kind of slot.
 pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPart> {
+    // Most runs do not record decisions.
     if refusals.is_empty() {
         return stretches;
     }
@@ -78,6 +80,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
     for (at, begins, weight, rule) in changes {
         if let Some(((_, rule), _)) = current.last_key_value().filter(|_| since < at) {
             match most.last_mut() {
+                // Another refusal with less weight may have come or gone; the reader sees one span.
                 Some((_, to, last)) if *to == since && last == rule => *to = at,
                 _ => most.push((since, at, *rule)),
             }
@@ -97,6 +100,7 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r RefusedTime>) -> Refus
 }
 
 fn cut(stretch: StoryPart, most: &RefusalSpans) -> Vec<StoryPart> {
+    // The list is in order, so a stretch skips what ended before it without a walk.
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
     let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
     let ruled = |(from, to, rule): &(u64, u64, WaitRule)| StoryPart {

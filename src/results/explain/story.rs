@@ -14,9 +14,9 @@
 //!   a node kept the job waiting only once there was nothing else of it left to do: before that lies what
 //!   it did meanwhile.
 //!
-//! All is in milliseconds, as tables have it. Truncated instants and spans may contradict each other by
-//! one, and what comes from a run with mishaps by more, so that every bound is kept between those around
-//! it: the stretches lie end to end whatever they are made of.
+//! All times are milliseconds, as in the tables. Truncated instants and spans may contradict each
+//! other by one, and by more in a run with faults. So every bound is kept between its neighbours:
+//! stretches always lie end to end.
 
 use super::part::{SojournPart, WaitRule};
 use crate::tables::JobRow;
@@ -57,7 +57,7 @@ pub struct JobAttempt {
     pub passed_over: Option<u64>,
     /// From when on the slot was free that it got when it was launched.
     pub free: u64,
-    /// By when its tracker's heartbeats would have brought it a task if nobody had refused it.
+    /// By when its tracker's heartbeats would have filled the slot if no policy had refused.
     pub served: u64,
 }
 
@@ -85,12 +85,13 @@ impl StoryPart {
         self.to - self.from
     }
 
-    /// Returns its pieces, with those that lie in one of these others as what they are; the others are in
-    /// the order of time.
+    /// Cuts it at other stretches, which are in the order of time; the pieces within them take
+    /// their causes.
     pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut pieces = Vec::new();
         let mut at = self.from;
         for other in others {
+            // Clamped, as others may begin before this stretch or overlap what was cut already.
             let (from, to) = (other.from.clamp(at, self.to), other.to.clamp(at, self.to));
             if from < to {
                 pieces.push(Self { from: at, to: from, ..self });
@@ -104,10 +105,11 @@ impl StoryPart {
     }
 }
 
-/// Returns what a job's time went into, from its arrival to its end, or to that of the run. Of a wait for a
-/// slot it says by which rule only where it is known of the launch.
+/// Returns the parts of a job's time from its arrival to its end, or to that of the run. A wait for
+/// a slot has a rule only where the launch itself says it.
 pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     let mut by_end: Vec<&JobAttempt> = tries.iter().collect();
+    // Numbers decide at one instant, so that the story does not depend on the order of the table.
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
@@ -118,6 +120,7 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
         by_end,
         first_map: first(TaskKind::Map),
         first_reduce: first(TaskKind::Reduce),
+        // A run may stop before a job that was submitted last has any time.
         at: ended.max(job.submit_ms),
         back: Vec::new(),
     };
@@ -143,8 +146,8 @@ enum EarlierAttempt<'t> {
     Beside(&'t JobAttempt),
     /// An attempt that came to nothing.
     Vain(&'t JobAttempt),
-    /// An attempt of which the work was lost, while the job went on with other tasks, or had this one's
-    /// output: the attempt that was known last to have succeeded when the loss was noticed.
+    /// An attempt whose work was lost while the job went on. `own` is the job's attempt that was
+    /// last known to have succeeded when the JobTracker noticed the loss.
     Lost { first: &'t JobAttempt, own: &'t JobAttempt },
 }
 
@@ -165,14 +168,16 @@ struct BackwardWalk<'t> {
 impl<'t> BackwardWalk<'t> {
     fn back_to_the_start(&mut self) {
         let mut next = WalkStep::End;
+        // Each step must lead back in time, or the walk ends at the arrival.
         while self.job.submit_ms < self.at
             && let Some(step) = self.step(next)
         {
             next = step;
         }
         // The rest of the job's time lies before its first map or reduce.
+        // Of a job that never ran, nothing lies before this instant, and the steps below are empty.
         let running = self.job.running_ms.unwrap_or(u64::MAX);
-        // Attempts of which no end was known by then have come to nothing.
+        // Attempts whose end was not known by then have come to nothing.
         let in_vain = self.by_end.iter().filter(|one| is_work(one)).map(|one| one.launched);
         if let Some(first) = in_vain.min() {
             self.to(first.min(self.at), SojournPart::Redone);
@@ -189,9 +194,12 @@ impl<'t> BackwardWalk<'t> {
         self.to(self.job.submit_ms, SojournPart::Initialisation);
     }
 
-    /// Goes back to the launch of the attempt that kept `next` waiting; returns none if there was none.
+    /// Goes back to the launch of the attempt that kept `next` waiting; returns `None` if nothing
+    /// did.
     fn step(&mut self, next: WalkStep<'t>) -> Option<WalkStep<'t>> {
         let maps_done = self.job.maps_done_ms.filter(|done| *done <= self.at);
+        // Before the rules by kind: a task that ran again waited for its first attempt, not for a
+        // phase.
         if let WalkStep::Launch(again) = next
             && let Some(before) = self.before(again)
         {
@@ -199,11 +207,14 @@ impl<'t> BackwardWalk<'t> {
         }
         match next {
             WalkStep::End => {
+                // Usually the cleanup; of a job that did not end, the last attempt that anything is
+                // known of.
                 let last = self.last(|one| one.kind != TaskKind::Setup)?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
             }
             WalkStep::Launch(one) => match one.kind {
+                // Nothing but the initialisation comes before a setup.
                 TaskKind::Setup => None,
                 TaskKind::Cleanup => {
                     let last = self.last(is_work)?;
@@ -215,6 +226,8 @@ impl<'t> BackwardWalk<'t> {
                     maps_done.map(|_| WalkStep::MapsDone)
                 }
                 TaskKind::Map => {
+                    // Waits after the job's first launch and before it are different parts: the
+                    // first is "no map yet".
                     let first = self.first_map.unwrap_or(0).min(self.at);
                     self.wait_of(one, first, SojournPart::MapWait);
                     let running = self.job.running_ms?;
@@ -228,6 +241,7 @@ impl<'t> BackwardWalk<'t> {
             WalkStep::MapsDone => {
                 let of_maps = |one: &JobAttempt| one.kind == TaskKind::Map;
                 let last = self.last(|one| of_maps(one) && !one.is_vain);
+                // Of a job that failed, no map may have succeeded.
                 let last = last.or_else(|| self.last(of_maps))?;
                 self.to(last.heard, SojournPart::Heartbeats);
                 self.run(last)
@@ -248,6 +262,8 @@ impl<'t> BackwardWalk<'t> {
             walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
         };
         let first = match before {
+            // The job had other work until it noticed the loss: that work is what it spent its time
+            // on.
             EarlierAttempt::Lost { first, own } => {
                 wait(self, first);
                 let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
@@ -255,7 +271,7 @@ impl<'t> BackwardWalk<'t> {
                 self.fetch(own.heard.max(floor));
                 return self.run(own);
             }
-            // It was wanted when it was launched.
+            // A second attempt has no wait of its own: it was launched as soon as it was wanted.
             EarlierAttempt::Beside(first) => {
                 self.to(first.launched.max(floor), SojournPart::Redone);
                 first
@@ -308,6 +324,7 @@ impl<'t> BackwardWalk<'t> {
         self.to(floored(one.fetched), SojournPart::Sorting);
         self.to(floored(one.started), fetching);
         self.to(floored(one.launched), SojournPart::Heartbeats);
+        // Taken off again, so that suspensions can be cut out of the whole attempt.
         let told = self.back.split_off(first);
         let stops = one.stops.iter().map(|stop| StoryPart::of(SojournPart::Suspended, *stop));
         let in_pieces = |stretch: StoryPart| stretch.cut(stops.clone()).into_iter().rev();
@@ -344,6 +361,7 @@ impl<'t> BackwardWalk<'t> {
             let from = self.at.saturating_sub(passed_over).max(since);
             self.stretch(from, part, Some(WaitRule::LocalityDelay));
         }
+        // `free` and `served` speak of the slot at the launch, so they hold only at that instant.
         if one.launched == self.at {
             self.stretch(one.served.max(since), part, Some(WaitRule::NextHeartbeat));
             self.stretch(one.free.max(since), part, Some(WaitRule::FreeSlot));
@@ -352,6 +370,7 @@ impl<'t> BackwardWalk<'t> {
     }
 
     fn stretch(&mut self, from: u64, part: SojournPart, rule: Option<WaitRule>) {
+        // Never beyond the arrival, where the story begins.
         let from = from.max(self.job.submit_ms);
         if from < self.at {
             self.back.push(StoryPart { part, from, to: self.at, rule });
@@ -359,13 +378,13 @@ impl<'t> BackwardWalk<'t> {
         }
     }
 
-    /// Returns the attempt that was known last to have ended of those that are meant, and was launched
-    /// before now.
+    /// Returns the matching attempt whose end the JobTracker knew last before the walk's instant,
+    /// if it was also launched before.
     fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
         self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
     }
 
-    /// Returns the attempt of which the end was known last by an instant, of those that are meant.
+    /// Returns the matching attempt whose end the JobTracker knew last by an instant.
     fn last_by(
         &self,
         instant: u64,
@@ -375,8 +394,9 @@ impl<'t> BackwardWalk<'t> {
         self.by_end[..known].iter().rev().copied().find(|one| is_meant(one))
     }
 
-    /// Returns what there was of the same task before, if there was anything.
+    /// Returns the earlier attempt of the same task, if there was one.
     fn before(&self, again: &JobAttempt) -> Option<EarlierAttempt<'t>> {
+        // First attempts are most of all: this saves the search.
         if again.number == 0 {
             return None;
         }
@@ -387,6 +407,7 @@ impl<'t> BackwardWalk<'t> {
                 && one.launched < again.launched
         };
         let first = self.by_end.iter().filter(is_before).max_by_key(|one| one.number).copied()?;
+        // A speculative attempt runs beside the first one, which had not failed.
         if again.is_second {
             return Some(EarlierAttempt::Beside(first));
         }
@@ -395,6 +416,8 @@ impl<'t> BackwardWalk<'t> {
         };
         let own = self.last_by(first.ended_for_good(), went_on);
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
+        // An output that was lost had kept nothing waiting until then. An attempt that died with
+        // its node counts so only if the job went on after the node was gone.
         let own = own.zip(since).filter(|(own, since)| *since <= own.heard);
         Some(match own {
             Some((own, _)) => EarlierAttempt::Lost { first, own },
@@ -410,7 +433,8 @@ impl JobAttempt {
     }
 }
 
-/// Returns the instant before which attempts of a kind could not go on: of reduces the end of the maps.
+/// Returns the instant before which attempts of a kind cannot finish: for reduces the end of the
+/// maps.
 fn floor(kind: TaskKind, maps_done: Option<u64>) -> u64 {
     maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
 }

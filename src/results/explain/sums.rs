@@ -16,8 +16,8 @@ pub struct ExplainedJob {
     pub place: usize,
     /// From its arrival to its end, or to that of the run.
     pub sojourn_ms: u64,
-    /// How long it would have taken without others and mishaps: without what they cost, and of waits for
-    /// slots no more than the share of these that the job itself held meanwhile.
+    /// How long it would have taken without others and mishaps. Of waits for slots it keeps the
+    /// share that the job itself held meanwhile.
     pub undelayed_ms: u64,
     /// Its sojourn by parts, in the order in which these follow one another.
     pub sums: Vec<PartSum>,
@@ -34,7 +34,7 @@ pub struct PartSum {
     pub rule: Option<WaitRule>,
     /// How long.
     pub ms: u64,
-    /// Slots times milliseconds that were held in that time, by anybody.
+    /// Slots times milliseconds that all jobs held in that time.
     pub held: u64,
     /// Of these, those that the waiting jobs held themselves.
     pub own: u64,
@@ -46,6 +46,8 @@ impl ExplainedJob {
     /// Explains a job; costs as much as it has attempts and refusals, sorted.
     pub fn of(told: &ToldRun, place: usize, holders: &SlotHolders) -> Self {
         let job = &told.jobs[place];
+        // In this order: an absence overrides refusals, and the policy's order explains only what
+        // is left.
         let stretches = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
         let stretches = ordered(stretches, job, told, holders);
@@ -84,8 +86,8 @@ impl ExplainedJob {
         sum.part.slot().map(|kind| holders.groups(kind, &spans)).unwrap_or_default()
     }
 
-    /// Returns whether the parts are the job's whole time: one after the other from its arrival to its end,
-    /// and as long together as each for itself.
+    /// Returns whether the stretches lie end to end from the job's arrival to its end, and the sums
+    /// add up to the same time.
     pub fn is_whole(&self, job: &ToldJob) -> bool {
         let submitted = job.row.submit_ms;
         let mut at = submitted;
@@ -101,11 +103,13 @@ impl ExplainedJob {
 
     /// Returns how many times as long it took as it would have without others and mishaps.
     pub fn times_undelayed(&self) -> f64 {
+        // A job that only waited has no time of its own; the ratio stays finite.
         self.sojourn_ms as f64 / self.undelayed_ms.max(1) as f64
     }
 
     /// Adds up what all jobs waited for, and who held slots then.
     pub fn whole(all: &[Self], holders: &SlotHolders) -> Vec<PartSum> {
+        // Added up per job: in the sum over all waits a job's own slots are no longer told apart.
         let mut own: BTreeMap<StretchKey, u64> = BTreeMap::new();
         for sum in all.iter().flat_map(|one| &one.sums) {
             *own.entry((sum.part, sum.rule)).or_default() += sum.own;
@@ -121,13 +125,14 @@ impl ExplainedJob {
 }
 
 impl PartSum {
-    /// Returns which share of it the job would have taken without others and mishaps. Of a wait for slots
-    /// it is the share that the job itself held: of those that were held if others came first, of
-    /// all that there are if it was refused them.
+    /// Returns the share of it that the job would have taken without others and mishaps. For a wait
+    /// for slots this is the share that the job itself held: of all held slots if others came
+    /// first, of all slots if it was refused.
     fn undelayed(&self, told: &ToldRun) -> f64 {
         if !self.part.is_delay() {
             return 1.0;
         }
+        // A suspension or a loss would not have happened to the job alone.
         let Some(kind) = self.part.slot() else { return 0.0 };
         let of = match self.rule.is_none_or(WaitRule::is_order) {
             true => self.held,

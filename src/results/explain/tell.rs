@@ -3,7 +3,8 @@
 use super::{HolderTime, PartSum, ToldJob, ToldRun, WaitRule};
 use mumakil_base::units::tell::{percent, span};
 
-/// So many of those who held slots are named in a line.
+/// The most holders of slots that one line names. Chosen: the line should stay readable in a
+/// terminal.
 const NAMED: usize = 3;
 
 impl PartSum {
@@ -12,7 +13,7 @@ impl PartSum {
         percent(self.ms as f64 / total.max(1) as f64)
     }
 
-    /// Returns by which rule it was waited, and who held the slots meanwhile; nothing if neither is known.
+    /// Returns the rule of the wait and the holders of the slots; empty if neither is known.
     pub fn why(&self, told: &ToldRun) -> String {
         let rule = self.rule.map_or("", WaitRule::word);
         match self.holders(told) {

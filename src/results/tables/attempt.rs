@@ -118,6 +118,7 @@ impl AttemptKind {
     /// Returns the kind of the slot that it holds. A setup or cleanup has a task for each kind of slot.
     pub const fn slot(self, task: u32) -> SlotKind {
         match (self, task) {
+            // Hadoop numbers the two setup tasks of a job 0 for a map slot and 1 for a reduce slot.
             (Self::Map | Self::MapCleanup, _) | (Self::Setup | Self::Cleanup, 0) => SlotKind::Map,
             _ => SlotKind::Reduce,
         }

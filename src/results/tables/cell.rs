@@ -124,6 +124,7 @@ impl TableCell for f64 {
     const KIND: CellKind = CellKind::Decimal;
 
     fn read(text: &str) -> Result<Self, &'static str> {
+        // Rust also parses `inf` and `NaN`, which no run writes and no statistic could use.
         text.parse().ok().filter(|number: &Self| number.is_finite()).ok_or("a number")
     }
 
@@ -162,6 +163,7 @@ impl<T: TableCell> TableCell for Option<T> {
     const MAY_BE_EMPTY: bool = true;
 
     fn read(text: &str) -> Result<Self, &'static str> {
+        // CSV has no other way to say nothing; a text that may be empty is a `CellText` instead.
         if text.is_empty() { Ok(None) } else { T::read(text).map(Some) }
     }
 

@@ -160,6 +160,7 @@ impl RunJobs {
         for job in self.counted() {
             classes.entry(&job.class).or_default().extend(job.sojourn_s());
         }
+        // A class none of whose jobs ended has nothing to draw or to average.
         classes.retain(|_, sojourns| !sojourns.is_empty());
         classes
     }

@@ -79,6 +79,8 @@ impl dyn Results + '_ {
         see: impl FnMut(R) -> Result<(), String>,
     ) -> Result<(), ReadError> {
         match self.rows(see) {
+            // Only a missing file means "not recorded"; any other failure must not pass for no
+            // rows.
             Err(ReadError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(())
             }
@@ -100,9 +102,11 @@ pub fn read_rows<R: TableRow>(
 ) -> Result<(), ReadError> {
     let mut reader = csv::Reader::from_reader(from);
     let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
+    // Looked up once for the file: later versions may have added or moved columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))? {
+        // Lines instead of rows, as an editor counts: a quoted name may hold a line break.
         let line = record.position().map_or(0, csv::Position::line);
         R::read(Cells::new(&record, &places))
             .and_then(&mut see)

@@ -95,6 +95,8 @@ impl<'a> Cells<'a> {
     /// If it holds what the column cannot.
     pub fn next<T: TableCell>(&mut self, column: &str) -> Result<T, String> {
         let place = self.next.next().and_then(|column| self.places[column]);
+        // A missing column reads as an empty cell; `places` has let through only those that may be
+        // empty.
         let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
     }

@@ -21,7 +21,7 @@ pub struct KeptRun {
     pub emulated: Emulated,
     /// The name of its files' bytes.
     pub digest: Digest,
-    /// Why the second run ended, which tells how long each job takes alone, if there was one.
+    /// Why the second run ended, if there was one. It measures how long each job takes alone.
     pub alone: Option<StopReason>,
     /// The verdicts on the scenario's expectations.
     pub verdicts: Vec<ExpectationVerdict>,
@@ -30,7 +30,7 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// Returns why it is not known of all jobs how long they take alone, if that was asked and is so.
+    /// Returns why some jobs have no time alone, if times alone were asked for and any is missing.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
             None | Some(StopReason::Done | StopReason::TimeUp) => None,
@@ -46,7 +46,7 @@ impl KeptRun {
 }
 
 impl Prepared {
-    /// Runs the scenario and fills a folder with what a run leaves; to commit it is the caller's.
+    /// Runs the scenario and fills a folder with its results. The caller commits the folder.
     ///
     /// # Errors
     /// As [`super::emulate`], or if the folder cannot be written.
@@ -63,16 +63,20 @@ impl Prepared {
             options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
         }
         let emulated = self.emulate(registry, options)?;
+        // Taken before the second run: `perf.json` states the cost of the first one only.
         let real = began.elapsed();
         let mut alone = None;
         if self.scenario.record.alone {
             let watchers = vec![alone_table(folder.path())?];
+            // The limit is for the user's patience, so both runs share it.
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
+            // Without folder, progress and checker: this run exists only to fill `alone.csv`.
             let options = Options { watchers, time_limit, transport, ..Options::default() };
             alone = Some(self.alone(registry)?.emulate(registry, options)?.stop);
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
+        // After the verdicts, which belong to the results, and before the report, which names it.
         let digest = Digest::of(folder.path())?;
         if self.scenario.record.report {
             folder.write(
@@ -81,6 +85,7 @@ impl Prepared {
             )?;
         }
         let Emulated { summary, decision_time, elsewhere, .. } = &emulated;
+        // Last and outside of the digest: wall times differ from run to run.
         write_perf(folder, real, summary.messages, decision_time, *elsewhere)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real })
     }
@@ -91,6 +96,8 @@ impl Prepared {
         let judge = |expected: &Expectation| {
             let plan = Expr::parse(&expected.that)
                 .and_then(|expr| expr.expectation(&Space::default()))
+                // A check parses each expectation before any run, so a mistake in one never gets
+                // here.
                 .expect("the scenario was checked");
             plan.verdict(&results, expected)
         };
@@ -115,6 +122,7 @@ impl Prepared {
         let left_out = self.workload.left_out.iter().map(ToString::to_string);
         let warnings = emulated.warnings.iter().map(ToString::to_string).chain(left_out);
         let is_virtual = self.scenario.clock == ClockSpec::Virtual;
+        // On a scaled clock no other run has the same bytes, so a digest would promise too much.
         let digest = is_virtual.then(|| digest.to_string());
         let report = RunReport {
             scenario: &self.scenario,
@@ -135,13 +143,19 @@ impl Prepared {
         let mut scenario = self.scenario.clone();
         scenario.workload.submission = Submission::Serial;
         scenario.workload.warm_start = None;
+        // With one job at a time there is nothing to choose; other policies could still hold slots
+        // back, as for locality.
         scenario.scheduler = SchedulerChoice::default();
+        // A scaled clock would add its lag, and take hours for jobs one after another.
         scenario.clock = ClockSpec::Virtual;
+        // "Alone" is the measure of slowdown: an undisturbed cluster, and every job to its end.
         scenario.faults.clear();
         scenario.until = None;
+        // Jobs submitted later need a row too; changes of policy have no meaning here.
         scenario.later.retain(|later| later.submit.is_some());
         let mut alone = Self::new(scenario, registry)?;
         for arrival in &mut alone.workload.arrivals {
+            // Jobs that users submit at an instant wait their turn as well.
             arrival.way = SubmissionWay::Paced;
         }
         Ok(alone)

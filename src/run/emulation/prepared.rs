@@ -24,12 +24,12 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
-    /// The policy's doubts about jobs and nodes that the scenario alone does not show, and names that are hardly
-    /// meant as they stand.
+    /// The policy's doubts about jobs and nodes that come from files, and a warning of names that a
+    /// spreadsheet would compute.
     pub doubts: Vec<String>,
 }
 
-/// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
+/// Returns the nodes of a scenario's cluster, given by numbers or in a file.
 fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     // A file of the cluster's own cannot be borrowed while the cluster is.
@@ -47,6 +47,7 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
         }
         None => Topology::new(cluster),
     };
+    // Put back: the scenario is written into the run's folder with all that it had.
     cluster.topology = own;
     Ok(topology)
 }
@@ -76,9 +77,12 @@ fn hosts_of(
     let (absent, hosts): (RackedHosts, RackedHosts) = hosts.into_iter().partition(is_left_out);
     if hosts.is_empty() {
         let what = "all machines are called by addresses, and Mumak leaves such out";
+        // An empty cluster would let every job wait for ever.
         return Err(TraceError::malformed(&path, place, None, what, None));
     }
+    // Pinned to its checksum, so that a repetition notices a file that has changed.
     file.pin(folder, sha256.as_deref())?;
+    // Input may lie on hosts that Mumak leaves out, so the topology needs their racks.
     Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
 }
 
@@ -88,12 +92,14 @@ fn is_address(host: &str) -> bool {
 }
 
 impl Prepared {
-    /// Reads what a scenario names, of which the policy is one of the registry's.
+    /// Reads the files that a scenario names. The registry must know its policy.
     ///
     /// # Errors
     /// If a file cannot be read, or with what is wrong in it.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let topology = Arc::new(topology(&mut scenario, registry.formats())?);
+        // Taken out, because the site borrows the scenario while the files of the workload are
+        // pinned.
         let mut spec = std::mem::take(&mut scenario.workload);
         let submission = spec.submission;
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
@@ -108,17 +114,22 @@ impl Prepared {
             class_of: &class_of,
         };
         let mut workload = Workload::new(&mut spec, &site)?;
+        // After all others, so that these keep their numbers and with them all that is drawn for
+        // them.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
+        // The filled-in workload goes back: paths and checksums that were found belong to the
+        // scenario.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
+        // Before the policy is asked: it may rely on a cluster with slots and on jobs.
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
         Ok(prepared)
     }
 
-    /// Checks what could not be checked before files were read. Of what is written out the scenario's
-    /// own check has said it already, with its place.
+    /// Checks what depends on the content of files. The scenario's own check has already reported
+    /// mistakes in what is written out, with their lines.
     fn check(&self) -> Result<(), EmulationError> {
         let unfit = |what: String| Err(EmulationError::Unfit { what });
         if self.workload.arrivals.is_empty() {
@@ -127,12 +138,14 @@ impl Prepared {
         let slots = self.topology.slots();
         for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
             for (kind, tasks) in [(SlotKind::Map, job.maps), (SlotKind::Reduce, job.reduces)] {
+                // Such a job would never end, and the run would stop only as stalled, hours later.
                 if 0 < tasks && slots[kind] == 0 {
                     let (word, name) = (kind.word(), &job.name);
                     return unfit(format!("no node has a {word} slot, but `{name}` has {word}s"));
                 }
             }
         }
+        // Faults may name a job of a batch by its number, so the check needs each batch's size.
         let mut counts = vec![0; self.workload.names.len()];
         for arrival in &self.workload.arrivals {
             counts[arrival.batch.index()] += 1;
@@ -144,6 +157,7 @@ impl Prepared {
             jobs: Some(jobs.collect()),
             hadoop: Some(&self.scenario.hadoop),
         };
+        // The writer's number can be compared only now that the nodes of a file are known.
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
             && let Err(message) = writer.among(self.topology.len())
         {
@@ -155,8 +169,8 @@ impl Prepared {
         Ok(())
     }
 
-    /// Lets the policy look at jobs and nodes that the scenario alone does not tell of. Returns its
-    /// doubts, without those that it had before.
+    /// Shows the policy the jobs and nodes that come from files. Returns the doubts that it did not
+    /// have about the scenario alone.
     fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
         let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
@@ -164,10 +178,13 @@ impl Prepared {
         let site = mapred::PolicySite {
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
+            // A set: a policy's doubt about a size of job is said once, not once for each of
+            // thousands of jobs.
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
             ..known.clone()
         };
         let policy = &self.scenario.scheduler;
+        // The scenario's own check has already reported these doubts; only what files add is new.
         let said = registry.check(policy, &known)?;
         let doubts = registry.check(policy, &site)?;
         Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
@@ -177,6 +194,8 @@ impl Prepared {
     fn formulas(&self) -> Option<String> {
         let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
         let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
+        // CSV keeps names as they are, since other programs read them; so the user is warned
+        // instead.
         let mut formulas = names.filter(|name| is_formula(name));
         let first = formulas.next()?;
         Some(format!(
@@ -198,6 +217,8 @@ impl Prepared {
 
 /// Returns whether a spreadsheet takes a cell for a formula; a number is none.
 fn is_formula(cell: &str) -> bool {
+    // The first letters by which Excel and LibreOffice know a formula (OWASP's list on CSV
+    // injection).
     cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
 }
 

@@ -6,8 +6,8 @@
 //! its hidden name. Either way a process that is killed leaves the old results or the new ones,
 //! whole, and at worst something hidden beside them, which `leftovers` removes at the next start.
 //!
-//! A hidden file that is not put in its place is removed when it is dropped. A process that is told to end
-//! drops nothing: its signal handler calls [`remove_unfinished`].
+//! A hidden file that is not put in its place is removed when it is dropped. A process that a
+//! signal ends drops nothing, so its signal handler calls [`remove_unfinished`].
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -23,7 +23,7 @@ use mumakil_base::disk::{self, File};
 /// The beginning of hidden names, by which files of killed processes are known.
 pub const HIDDEN: &str = ".mumakil-";
 
-/// The hidden files that are being filled. One list for the process, as a process is told to end as a whole.
+/// The hidden files that are being filled. One list for the process, since a signal ends all of it.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The old files that a new one may replace.
@@ -76,6 +76,7 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         let parent = parent.unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
         disk::create_dir_all(parent).map_err(error)?;
+        // Before something of ours lies there: the sweep would then have to tell it from leftovers.
         leftovers::sweep(parent);
         let prefix = leftovers::prefix();
         let mut aside = Builder::new();
@@ -83,6 +84,8 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         loop {
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
+            // Another process may take the new file for a leftover before it is locked: make
+            // another one.
             if !matches!(held, HiddenLock::Lost) {
                 let listed = UnfinishedLine::new(hidden.as_ref());
                 return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
@@ -117,7 +120,7 @@ impl AsideFile {
         disk::change(&self.target, || fs::set_permissions(self.hidden.path(), rights))
     }
 
-    /// Opens the hidden file again, for somebody who writes into it.
+    /// Opens the hidden file again, for a second writer such as a watcher.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -133,19 +136,21 @@ impl AsideFile {
         self.put_locked().map(|(target, _)| target)
     }
 
-    /// Does the same, and returns the lock of the file with its place: until that is dropped others
-    /// see that somebody has it ([`lock_of`](super::lock_of)).
+    /// Does the same, and returns the lock of the file with its place: until it is dropped, other
+    /// processes see the file locked ([`lock_of`](super::lock_of)).
     ///
     /// # Errors
     /// As those of [`put`](Self::put).
     pub fn put_locked(self) -> Result<(PathBuf, Option<fs::File>), OutputError> {
-        // In this order dropped if something is wrong: what is hidden before the lock of it.
+        // On an error these are dropped from the last to the first: the hidden file before its
+        // lock, or another process could take it for a leftover while we remove it.
         let Self { _listed, held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
         let placed = disk::change(&target, || {
             let placed = match over {
+                // A plain rename would replace what appears between the check and now.
                 ReplacedFiles::Nothing => hidden.persist_noclobber(&target),
                 ReplacedFiles::Checked(_) | ReplacedFiles::Anything => hidden.persist(&target),
             };
@@ -153,6 +158,8 @@ impl AsideFile {
         });
         match placed {
             Ok(_) => match held {
+                // The rename keeps the file and so the lock: the caller still holds what it has
+                // put.
                 HiddenLock::Ours(lock) => Ok((target, Some(lock))),
                 HiddenLock::Lost | HiddenLock::Unknown => Ok((target, None)),
             },
@@ -186,6 +193,7 @@ impl AsideFolder {
         let Self { _listed, held: _held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
+        // Again: somebody may have put something there since the run began.
         over.check(&target)?;
         let placed = disk::change(&target, || {
             if target.exists() {
@@ -202,13 +210,14 @@ impl AsideFolder {
     }
 }
 
-/// Makes a hidden folder that is for whom other folders are for: temporary ones are for their owner
-/// alone.
+/// Makes a hidden folder with the permissions of ordinary folders: the library's temporary ones are
+/// for their owner alone.
 fn make_dir(aside: &Builder<'_, '_>, parent: &Path) -> io::Result<TempDir> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mut aside = aside.clone();
+        // The process's umask takes from this what it takes from every new folder.
         aside.permissions(fs::Permissions::from_mode(0o777)).tempdir_in(parent)
     }
     #[cfg(not(unix))]
@@ -238,6 +247,7 @@ impl UnfinishedLine {
 
 impl Drop for UnfinishedLine {
     fn drop(&mut self) {
+        // A file that was put has another name now; its old one must not be removed by a signal.
         UNFINISHED.lock().retain(|other| *other != self.0);
     }
 }
@@ -264,6 +274,7 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     let mut file = fs::File::open(from).map_err(unread)?;
     let mut aside = AsideFile::create(to, ReplacedFiles::Anything)?;
     io::copy(&mut file, aside.file()).map_err(unwritten)?;
+    // Rights after content: without the right to write, the copy could not be filled.
     aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
     aside.put().map(drop)
 }
@@ -300,6 +311,8 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 
 /// Exchanges two folders by three renames; puts the first back if the second fails.
 fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
+    // Hidden too, since it begins like the hidden folder; `leftovers` leaves it alone for its
+    // longer name.
     let between = one.with_extension("old");
     fs::rename(other, &between)?;
     if let Err(error) = fs::rename(one, other) {

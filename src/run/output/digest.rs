@@ -12,7 +12,8 @@ use super::place::files_below;
 use mumakil_base::files::{PERF, REPORT, RESOLVED};
 use mumakil_core::trace::hex;
 
-/// Sixteen consonants that a bad line does not confuse much, and five vowels.
+/// Sixteen consonants that a bad telephone line does not confuse much, and five vowels: the letters
+/// of proquints (Wilkerson, 2009), with one vowel more.
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 5] = b"aeiou";
 
@@ -35,6 +36,7 @@ impl Digest {
         let mut names: Vec<String> =
             files_below(folder)?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
+        // A file system lists files in any order.
         names.sort_unstable();
         let mut hash = Sha256::new();
         for name in names {
@@ -52,6 +54,7 @@ impl Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = self.0.first_chunk().expect("a hash has eight bytes");
+        // Eight bytes are plenty: the word uses 80 to the power of 4 of their values, 25 bits.
         let mut rest = u64::from_be_bytes(*head);
         for letters in [&CONSONANTS[..], VOWELS].repeat(4) {
             let count = letters.len() as u64;
@@ -67,6 +70,7 @@ impl fmt::Display for Digest {
 fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
     let error = |source| OutputError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(error)?;
+    // Folders are whole by now, so the length cannot change before the bytes are read.
     let length = file.metadata().map_err(error)?.len();
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);

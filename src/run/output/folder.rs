@@ -65,7 +65,7 @@ impl RunFolder {
     /// Puts the folder in its place and returns that.
     ///
     /// # Errors
-    /// If somebody has put something there meanwhile, or if it cannot be written.
+    /// If something has appeared there meanwhile, or if it cannot be written.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
         self.0.put()
     }
@@ -83,12 +83,14 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
             return stranger(name);
         }
     }
+    // The one folder within a run; a user may have put files of their own there.
     let histograms = target.join(HISTOGRAMS);
     if histograms.is_dir()
         && let Some(name) = names(&histograms)?.into_iter().find(|name| !name.ends_with(HISTOGRAM))
     {
         return stranger(format!("{HISTOGRAMS}/{name}"));
     }
+    // Names alone do not make a run: a user's folder may hold a `jobs.csv` and nothing else.
     if !fs::read_to_string(target.join(RESOLVED)).is_ok_and(|text| text.starts_with(MARKER)) {
         return foreign(format!("it has no {RESOLVED} that Mumakil wrote"));
     }
@@ -104,6 +106,7 @@ fn is_ours(name: &str) -> bool {
 fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     let name = |entry: io::Result<fs::DirEntry>| {
+        // A name that is not Unicode cannot be ours; made readable, it is named in the refusal.
         entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).map_err(error)
     };
     fs::read_dir(folder).map_err(error)?.map(name).collect()

@@ -19,6 +19,7 @@ pub fn write_json(folder: &Path, name: &str, value: &impl Serialize) -> Result<(
 
 /// Returns a value as text for people and programs.
 pub(super) fn text_of(value: &impl Serialize) -> String {
+    // The newline is for people who print the file in a terminal.
     serde_json::to_string_pretty(value).expect("names and numbers are JSON") + "\n"
 }
 
@@ -37,6 +38,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OutputError> {
 /// If it has something else.
 pub fn read_json_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, OutputError> {
     match read_json(path) {
+        // Only a file that is not there: one without permission or with other content is an error.
         Err(OutputError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
     }

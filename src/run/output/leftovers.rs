@@ -1,9 +1,9 @@
 //! Half-written files of killed processes are removed by the next process that writes beside them.
 //!
-//! A killed process removes nothing, so the system has to tell which ones are still there: a process that
-//! fills a hidden file holds a lock of it, which goes with the process, however it ends. Another process that
-//! can lock the file knows that its owner is gone. Numbers of processes are not asked, as they are given out
-//! again.
+//! A killed process removes nothing, so the system has to say which owners are still alive. A
+//! process that fills a hidden file holds a lock on it, and the system frees the lock when the
+//! process ends, however it ends. Another process that can lock the file knows that its owner has
+//! ended. Process numbers would not do: the system gives them out again.
 //!
 //! A lock on a folder that several machines share may hold on one of them only, so hidden names
 //! have that of the machine, and what others have left is left to them. Where there are no locks,
@@ -17,7 +17,8 @@ use parking_lot::Mutex;
 
 use super::HIDDEN;
 
-/// So many letters at the end of a hidden name are drawn.
+/// The number of random letters at the end of a hidden name.
+// `tempfile`'s default; a name of another length is not ours to remove.
 const DRAWN: usize = 6;
 
 /// Folders that have been swept; once is enough for a process.
@@ -28,7 +29,7 @@ static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(super) enum HiddenLock {
     /// It is ours until this is dropped.
     Ours(File),
-    /// Somebody took it for a leftover before we could lock it.
+    /// Another process took it for a leftover before we could lock it.
     Lost,
     /// There are no locks here.
     Unknown,
@@ -46,6 +47,7 @@ pub fn machine() -> Option<String> {
         let system = rustix::system::uname();
         let name = system.nodename().to_string_lossy();
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+        // The name becomes a part of file names: 64 letters are the most that Linux gives a host.
         let name: String = name.chars().take(64).filter(is_plain).collect();
         (!name.is_empty()).then_some(name)
     }
@@ -56,6 +58,8 @@ pub fn machine() -> Option<String> {
 /// Locks what has just been made.
 pub(super) fn hold(path: &Path) -> HiddenLock {
     match open(path).map(|file| (file.try_lock(), file)) {
+        // A sweeper may have removed the file between opening and locking; then we hold a lock of
+        // nothing.
         Ok((Ok(()), file)) if is_at(&file, path) => HiddenLock::Ours(file),
         Ok((Ok(()) | Err(fs::TryLockError::WouldBlock), _)) => HiddenLock::Lost,
         Err(error) if error.kind() == io::ErrorKind::NotFound => HiddenLock::Lost,
@@ -63,9 +67,10 @@ pub(super) fn hold(path: &Path) -> HiddenLock {
     }
 }
 
-/// Removes what processes of this machine have left in a folder that are no more. That it cannot
-/// be removed is no reason to stop: nobody asked for it.
+/// Removes what processes of this machine that have ended left in a folder. Failing at it is no
+/// error: no user asked for the removal.
 pub(super) fn sweep(folder: &Path) {
+    // Without a machine's name leftovers of others could not be told from ours.
     if machine().is_none() || SWEPT.lock().iter().any(|swept| swept == folder) {
         return;
     }
@@ -74,6 +79,7 @@ pub(super) fn sweep(folder: &Path) {
 }
 
 fn sweep_again(folder: &Path) {
+    // If the folder is unusable, the write that follows reports it.
     let Ok(entries) = fs::read_dir(folder) else { return };
     let prefix = prefix();
     for entry in entries.flatten() {
@@ -87,7 +93,8 @@ fn sweep_again(folder: &Path) {
         if !is_ours || !(kind.is_dir() || kind.is_file()) {
             continue;
         }
-        // Held until it is gone, so that who has just made it sees that it is lost.
+        // Held until it is removed: a process that has just made it finds the lock taken and makes
+        // another.
         if let HiddenLock::Ours(_lock) = hold(&entry.path()) {
             let path = entry.path();
             let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -95,8 +102,8 @@ fn sweep_again(folder: &Path) {
     }
 }
 
-/// Returns whether somebody holds the lock of a file, as far as this machine can see; `None` where
-/// there are no locks. To look keeps nobody from anything: who writes such a file locks a new one.
+/// Returns whether a process holds the lock of a file, as far as this machine can see; `None` where
+/// there are no locks. Looking hinders no writer: a writer of such a file locks a new one.
 pub fn lock_of(file: &File) -> Option<bool> {
     match file.try_lock_shared() {
         Ok(()) => Some(false),

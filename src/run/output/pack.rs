@@ -1,13 +1,19 @@
 //! Packs: the folders of many runs in one file.
 //!
-//! A study of ten thousand runs would leave as many folders with files of a few kilobytes, which
-//! shared file systems are bad at. A pack is a ZIP file, so that everybody's tools read it: unpacked
-//! where it lies, it gives the folders of its runs. It only grows, run by run; the index that ZIP
-//! wants at the end is written when a process is done with it, and is written anew when another
-//! goes on. Without it, as after a `kill -9`, the pack is read from its beginning, file by file; what
-//! is not whole at its end is cut off by who writes next. A run is whole if its first file is there
-//! and its last: the summary and the resolved scenario. Each file has a checksum, which is looked at
-//! when it is read.
+//! A study of ten thousand runs would leave as many folders of small files, which shared file
+//! systems are bad at. A pack is a ZIP file, so that everybody's tools read it; unpacked, it gives
+//! folders:
+//!
+//! ```text
+//! 00f3…/summary.json  first file of a run
+//! 00f3…/jobs.csv
+//! 00f3…/…             scenario: the last file, so the run is whole
+//! 81c2…/summary.json  a run that was cut short: the next writer cuts it off
+//! index               ZIP's central directory, written when a process closes the pack
+//! ```
+//!
+//! Without the index, as after a `kill -9`, the pack is read from its beginning, file by file. Each
+//! file has a checksum, which readers check.
 
 mod write;
 mod zip;
@@ -65,7 +71,7 @@ struct CheckedFile {
 }
 
 impl Packs {
-    /// Looks at what has been added to a folder's packs since the last time.
+    /// Reads what has been added to a folder's packs since the last time.
     ///
     /// # Errors
     /// If a pack cannot be read.
@@ -79,6 +85,7 @@ impl Packs {
     }
 
     fn refresh_one(&mut self, path: &Path) -> io::Result<()> {
+        // Taken once: another process may append while we read, and that is for the next look.
         let length = fs::metadata(path)?.len();
         let place = match self.packs.iter().position(|pack| *pack.path == *path) {
             Some(place) => place,
@@ -88,10 +95,11 @@ impl Packs {
             }
         };
         let known = &mut self.packs[place];
+        // A pack only grows, so the same length means the same content.
         if known.length == length {
             return Ok(());
         }
-        // One that is shorter is another one; it lists again all that it has.
+        // A shorter pack has replaced the known one, so it is read from its beginning.
         let from = if length < known.end { 0 } else { known.end };
         let (runs, end) = runs_of(&mut File::open(path)?, from, length)?;
         (known.end, known.length) = (end, length);
@@ -134,6 +142,7 @@ impl PackedRun {
         let mut file = File::open(&self.pack)?;
         let wanted = format!("{:016x}/{name}", self.id);
         let mut entries = self.entries(&mut file);
+        // An entry that cannot be read ends the search too, so that its error is reported.
         let found = entries.find(|entry| !entry.as_ref().is_ok_and(|entry| entry.name != wanted));
         drop(entries);
         Ok(found.transpose()?.map(|entry| (file, entry)))
@@ -185,8 +194,10 @@ impl PackedRun {
 impl Read for CheckedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(into)?;
+        // The end of the content; an empty buffer reads nothing at any place.
         if read == 0 && !into.is_empty() {
             let crc = self.content.crc();
+            // The size too: CRC-32 alone misses one damaged file in four billion.
             if crc.sum() != self.entry.crc || crc.amount() != self.entry.size {
                 return Err(torn());
             }
@@ -207,7 +218,7 @@ fn is_pack(name: &str) -> bool {
     name.ends_with(PACK) && !name.starts_with('.')
 }
 
-/// Copies, and tells what could not be read from what could not be written.
+/// Copies, with one error for reading and another for writing.
 fn copy(
     from: &mut impl Read,
     unread: impl Fn(io::Error) -> OutputError,
@@ -230,6 +241,7 @@ fn torn() -> io::Error {
 
 /// Returns the number that the name of a run's folder is.
 fn number(id: &str) -> Option<u64> {
+    // Only the plain form, or two names of folders could mean the same run.
     let is_plain = id.len() == 16 && id.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
     is_plain.then(|| u64::from_str_radix(id, 16).ok()).flatten()
 }
@@ -248,7 +260,9 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64
         if name == SUMMARY {
             begun = Some((id, entry.at));
         } else if name == RESOLVED {
+            // Beyond 4 GiB only another program can have written.
             let Ok(to) = u32::try_from(entry.next()) else { continue };
+            // The ids must agree: after a crash a run's end may follow another run's beginning.
             if let Some((_, from)) = begun.take().filter(|(begun, _)| *begun == id) {
                 runs.push((id, [from, to]));
                 end = to.into();
@@ -262,7 +276,9 @@ fn runs_of(file: &mut File, from: u64, length: u64) -> io::Result<(PackRuns, u64
 /// one.
 fn entries_of(file: &mut File, from: u64, length: u64) -> io::Result<Vec<ZipEntry>> {
     if let Some((mut entries, index)) = read_index(file, length)? {
+        // Other programs may write the index in any order; runs are found by the order in the file.
         entries.sort_unstable_by_key(|entry| entry.at);
+        // An index whose files reach into it is of another file, or of an older state.
         if entries.last().map_or(0, ZipEntry::next) <= index {
             entries.retain(|entry| from <= entry.at.into());
             return Ok(entries);

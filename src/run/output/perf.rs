@@ -10,8 +10,8 @@ use super::{OutputError, RunFolder};
 use mumakil_base::files::PERF;
 use mumakil_core::mapred::ExternalWork;
 
-/// Writes what a run cost that ends now, in this process: the wall's time, the messages, how long decisions
-/// took in nanoseconds, and what of that was another program's time.
+/// Writes the cost of a run that has just ended in this process: wall time, messages, the time of
+/// decisions in nanoseconds, and how much of it another program took.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -44,6 +44,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
     };
     json!({
         "wall_s": wall_s,
+        // A run may be shorter than the clock's step; a rate without end is no JSON.
         "messages_per_s": (messages as f64 / wall_s.max(1e-9)).round(),
         "peak_memory_bytes": peak_memory(),
         // None, if the policy was never asked.
@@ -51,7 +52,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
     })
 }
 
-/// Returns what was spent on a policy that is another program: its thinking, and the way there and back.
+/// Returns the time spent on a policy that is another program, the way there and back included.
 fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
     json!({
         "questions": elsewhere.questions,
@@ -64,6 +65,7 @@ fn external_cost(wall: Duration, elsewhere: ExternalWork) -> Value {
 /// Returns the most memory that this process had. Linux tells it in a file, in KiB.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
+    // `VmHWM` is the high-water mark of the resident memory; other systems have no such file.
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1_024)

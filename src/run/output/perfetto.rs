@@ -1,12 +1,19 @@
 //! A run as a trace that the Perfetto UI opens (<https://ui.perfetto.dev>): who ran where and when.
 //!
-//! It is JSON in Chrome's trace event format. A node is a process, each of its slots in use a thread, its
-//! *lane*. An attempt is a slice in its lane, from taking its slot to its end, as its tracker saw it; the
-//! `outcome` is the JobTracker's verdict if it gave one by then, else the tracker's word. Within it are a
-//! reduce's phases, what it was suspended, and what it waited for its commit. Counters of the JobTracker and
-//! of each pool show what the JobTracker counts. An attempt takes the lowest lane that is free on its node
-//! and keeps it to its end; one that is suspended has given its slot up but keeps its lane, so that a node
-//! can have more lanes than slots.
+//! It is JSON in Chrome's trace event format:
+//!
+//! ```text
+//! JobTracker    counters: running and pending tasks, the longest wait of a heartbeat
+//! pool a        counters: running and pending tasks
+//! n1 (rack 0)   a process
+//!   map 0       a thread, its lane:  [a m_0][c m_3]     slices: attempts
+//!   reduce 0                         [a r_0: [shuffle][sort][reduce]]
+//! ```
+//!
+//! A slice lasts from the taking of a slot to the attempt's end, as its tracker saw it. Its
+//! `outcome` is the JobTracker's verdict if it gave one by then, else the tracker's word. An
+//! attempt takes the lowest free lane of its node and keeps it to its end. A suspended attempt has
+//! given up its slot but keeps its lane, so a node can have more lanes than slots.
 //!
 //! An incident on a machine, such as that it goes off or becomes slow, is a mark on its node.
 //!
@@ -47,9 +54,11 @@ use mumakil_core::mapred::{
 };
 
 /// How many maps of a job have flows to its reduces, and so the most flows that arrive at one.
+// Chosen: the page stays quick, and a hundred arrows into one sort are more than an eye can follow.
 pub const FLOWS: u32 = 100;
 
 /// A node shows its maps above its reduces.
+// Above every lane that a node can have, so that new map lanes still sort before reduces.
 const FIRST_REDUCE: usize = 1_000_000;
 
 /// Writes the trace of a run.
@@ -58,9 +67,9 @@ pub struct Perfetto {
     path: PathBuf,
     events: TraceEvents,
     counters: Counters,
-    /// The lanes of each node, and whether somebody has them.
+    /// The lanes of each node, and whether an attempt is in them.
     lanes: Vec<PerSlot<Vec<(TraceTrack, bool)>>>,
-    /// In any order, but in the same one for the same events.
+    /// In no particular order, but the same events always give the same one.
     running: IndexMap<(AttemptId, Role), InLane, FxBuildHasher>,
     /// The maps of each job from which flows lead.
     outputs: BTreeMap<JobId, Vec<MapSlice>>,
@@ -126,6 +135,8 @@ impl Perfetto {
         }
         match event.fact {
             Fact::Job(job, JobFact::Ended(_)) => {
+                // No reduce of the job sorts any more, so memory stays bounded by the jobs that are
+                // alive.
                 self.outputs.remove(&job);
                 Ok(())
             }
@@ -217,10 +228,11 @@ impl Perfetto {
     ) -> io::Result<()> {
         let &InLane { tracker, lane, started, commit_pending } = running;
         let lane = &mut self.lanes[tracker.index()][id.slot()][lane];
+        // Before any early return, or the lane would stay taken for the rest of the run.
         lane.1 = false;
         let track = lane.0;
         let Some(job) = books.job(id.job()).map(|job| &job.spec) else { return Ok(()) };
-        // The event at hand may have closed it.
+        // The current event may have closed it.
         let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
         let known = books.attempt(id).or_else(|| closed().map(|(_, attempt)| attempt));
         let known = known.filter(|_| role == Role::Work);
@@ -251,6 +263,7 @@ impl Perfetto {
         self.events.slice(track, (started, at), [category, &name], args)?;
         let Some(known) = known else { return Ok(()) };
         let succeeds = outcome == Some(Outcome::Succeeded);
+        // A map without reduces has nowhere to send its output.
         if succeeds && kind == TaskKind::Map && index < FLOWS && 0 < job.reduces {
             let output = MapSlice { map: index, track, began: started };
             self.outputs.entry(id.job()).or_default().push(output);
@@ -265,11 +278,12 @@ impl Perfetto {
         Ok(())
     }
 
-    /// Writes the flows from the maps of a job to a sort. Of a map that ran again after a loss, the flow is from
-    /// the last that began before.
+    /// Writes the flows from the maps of a job to a sort. If a map ran again after a loss, the flow
+    /// comes from the last attempt that began before the sort.
     fn show_flows(&mut self, job: JobId, sort: TraceTrack, at: SimTime) -> io::Result<()> {
         let outputs = self.outputs.get(&job).into_iter().flatten();
         let before = outputs.filter(|output| output.began <= at);
+        // Later entries replace earlier ones: outputs are in the order in which maps ended.
         let by_map: BTreeMap<_, _> = before.map(|output| (output.map, output)).collect();
         for MapSlice { track, began, .. } in by_map.into_values() {
             self.events.flow((*track, *began), (sort, at))?;
@@ -281,6 +295,7 @@ impl Perfetto {
     fn complete(&mut self, end: &RunEnd<'_>) -> io::Result<()> {
         let at = end.run.ended;
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
+        // The map's order depends on which attempts left before; the trace should not.
         running.sort_unstable_by_key(|&(who, _)| who);
         for (who, running) in running {
             self.show(who, &running, at, None, end.books)?;
@@ -308,7 +323,7 @@ impl Watcher for Perfetto {
     }
 }
 
-/// Returns what befell a machine, with its speeds, if it has others.
+/// Returns an incident in words, with the speeds of a machine that has become slow.
 fn told(incident: Incident) -> String {
     match incident {
         Incident::Speeds(speeds) if !speeds.are_usual() => {

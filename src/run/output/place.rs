@@ -87,9 +87,11 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<(String, u64)>, OutputErr
     for entry in fs::read_dir(folder).map_err(unread)? {
         let entry = entry.map_err(unread)?;
         let (name, about) = (entry.file_name(), entry.metadata().map_err(unread)?);
+        // Files of runs have plain names, so this loses nothing of them.
         let name = name.to_string_lossy();
         if about.is_dir() {
             let below = files_below(&entry.path())?.into_iter();
+            // Always `/`, also on Windows: the digest hashes these paths.
             files.extend(below.map(|(below, size)| (format!("{name}/{below}"), size)));
         } else {
             files.push((name.into_owned(), about.len()));

@@ -1,11 +1,17 @@
 //! `report.html`: a run on one page.
 //!
 //! Made of the run's own files, which it reads row by row, and of what is known of the scenario.
-//! Tables that were not recorded are left out, and a chart of too many things says so. No wall clock has
-//! a part in it: the same scenario and seed give the same page.
+//! Tables that were not recorded are left out, and a chart of too many things says so. The same
+//! scenario and seed give the same page, since no wall clock has a part in it.
 //!
-//! To add a chart is to write a file beside the others here, which makes it of the run's results, and
-//! to put its function into `SECTIONS`.
+//! ```text
+//! SECTIONS:  "Slots" ─ slots::blocks    ─ timeline.csv ─┐
+//!                    ├ faults::blocks   ─ faults.csv   ─┼ blocks ─ Section ─ HtmlPage
+//!                    └ attempts::blocks ─ tasks.csv    ─┘
+//! ```
+//!
+//! A new chart is a new file here, which makes blocks of the run's results, and its line in
+//! `SECTIONS`.
 //!
 //! The page is not among the files of the digest, and so can name it. It says nothing that those
 //! files do not say; a better chart in a later version then leaves a run the name that it had.
@@ -104,6 +110,7 @@ impl RunReport<'_> {
     pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;
+        // Made once for the page, so that a pool has the same colour in every chart.
         let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
         let source = ReportSource { run: self, jobs, parties };
         let mut sections = Vec::new();
@@ -112,7 +119,8 @@ impl RunReport<'_> {
             for make in makes {
                 for block in make(&source)? {
                     match (blocks.last_mut(), block) {
-                        // Charts stand beside one another, whoever made them.
+                        // Charts of one section stand beside one another, even if several functions
+                        // made them.
                         (Some(PageBlock::Charts(charts)), PageBlock::Charts(more)) => {
                             charts.extend(more)
                         }
@@ -143,6 +151,7 @@ impl RunReport<'_> {
 /// Returns the charts beside one another, if there are any.
 fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<PageBlock> {
     let drawings: Vec<Drawing> = drawings.into_iter().collect();
+    // An empty block would still open its section, with nothing beneath the title.
     if drawings.is_empty() { Vec::new() } else { vec![PageBlock::Charts(drawings)] }
 }
 

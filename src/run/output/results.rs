@@ -145,9 +145,12 @@ impl RecentSummaries {
         if let Some(summary) = self.kept.borrow().get(&number) {
             return Ok(summary.clone());
         }
+        // Read first: a summary that cannot be read must not push another one out.
         let summary = Rc::new(read()?);
         let mut kept = self.kept.borrow_mut();
         if kept.len() == self.most {
+            // The oldest goes: readers pass over a study run by run, so it is the least likely to
+            // be wanted.
             kept.shift_remove_index(0);
         }
         kept.insert(number, summary.clone());
@@ -188,6 +191,8 @@ impl Results for RunResults {
 
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
         let empty = || Histogram::new(3).expect("three digits are possible");
+        // A histogram without values leaves no file, so a missing one is empty rather than an
+        // error.
         Ok(self.histograms(|other| other == name)?.remove(name).unwrap_or_else(empty))
     }
 

@@ -1,5 +1,5 @@
-//! Books that several watchers ask, kept once: the jobs, the attempts that are open, and the changes of the
-//! event at hand to trackers' slots and to the JobTracker's counts.
+//! Books that several watchers read: the jobs, the open attempts, and what the current event
+//! changed in trackers' slots and in the JobTracker's counts.
 //!
 //! A job stays in the books to the end of the run. An attempt is *open* from its first event until
 //! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
@@ -19,19 +19,19 @@ use mumakil_core::mapred::{
     Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
 };
 
-/// The jobs, the open attempts, and what the event at hand changed.
+/// The jobs, the open attempts, and what the current event changed.
 #[derive(Debug, Default)]
 pub struct RunBooks {
     jobs: Vec<Option<BookedJob>>,
-    /// In any order, but in the same one for the same events.
+    /// In no particular order, but the same events always give the same one.
     open: IndexMap<AttemptId, BookedAttempt, FxBuildHasher>,
     /// How many attempts of each job are open: none, for most jobs when they end.
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<SlotShift>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
-    /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
-    /// a job that is begun anew.
+    /// The success that the current event takes back, and where it was: a map whose output is lost,
+    /// or a task of a job that begins anew.
     lost: Option<(AttemptId, TrackerId)>,
     /// Jobs that arrive before this are in no statistics.
     warm_up: SimTime,
@@ -155,6 +155,7 @@ impl RunBooks {
 
     /// Returns whether statistics are made of a job.
     pub fn counts(&self, job: JobId) -> bool {
+        // On a scaled clock a tracker's event may overtake the submission: such a job counts.
         self.job(job).is_none_or(|job| self.warm_up <= job.submitted)
     }
 
@@ -166,27 +167,28 @@ impl RunBooks {
     /// Returns the open attempts in the order of their ids.
     pub fn open(&self) -> impl Iterator<Item = (AttemptId, &BookedAttempt)> {
         let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
+        // Closing swaps attempts about, so the map's own order means nothing to a reader.
         open.sort_unstable_by_key(|&(id, _)| id);
         open.into_iter()
     }
 
-    /// Returns the attempts that the event at hand closed.
+    /// Returns the attempts that the current event closed.
     pub fn closed(&self) -> &[(AttemptId, BookedAttempt)] {
         &self.closed
     }
 
-    /// Returns what the event at hand changed in what a tracker holds.
+    /// Returns how the current event changed the slots that a tracker holds.
     pub const fn shift(&self) -> Option<SlotShift> {
         self.shift
     }
 
-    /// Returns what the JobTracker counts for jobs since the event at hand, where that told a count. For a job
-    /// that has ended it counts nothing any more.
+    /// Returns the JobTracker's counts that the current event changed. A job that has ended has
+    /// none.
     pub fn tallies(&self) -> &[(JobId, SlotKind, SlotCounts)] {
         &self.tallies
     }
 
-    /// Returns the attempt that had succeeded, and is in vain by the event at hand, and where it ran.
+    /// Returns the attempt whose success the current event takes back, and where it ran.
     pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
         self.lost
     }
@@ -208,6 +210,7 @@ impl RunBooks {
 
     /// Enters an event. Costs a look-up among the open attempts, for most.
     pub fn enter(&mut self, event: &Event) {
+        // Watchers have seen what the event before changed.
         self.closed.clear();
         self.tallies.clear();
         (self.shift, self.lost) = (None, None);
@@ -240,6 +243,7 @@ impl RunBooks {
                 self.end_job(at, id, outcome);
                 self.count_pending(id, PerSlot::default());
             }
+            // The restarted JobTracker counts no task of the job until it runs again.
             JobFact::BegunAnew => self.count_pending(id, PerSlot::default()),
             JobFact::Refused { .. } => {}
         }
@@ -265,6 +269,7 @@ impl RunBooks {
             LedgerFact::Assigned { role: Role::TaskCleanup, .. } => {}
             LedgerFact::Learned { state, .. } => {
                 if let Some(verdict) = state.outcome() {
+                    // Asked before `judge` overwrites the verdict.
                     if self.has_succeeded(attempt) {
                         self.lost = Some((attempt, tracker));
                     }
@@ -273,6 +278,8 @@ impl RunBooks {
             }
             LedgerFact::Ordered { order: Order::Kill, reason } => {
                 if let Some(known) = self.open.get_mut(&attempt) {
+                    // A further order to kill the same attempt changes nothing: the first reason
+                    // counts.
                     known.killed_for.get_or_insert(reason);
                 }
             }
@@ -301,10 +308,12 @@ impl RunBooks {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.end_stop(at);
                 let width = known.width;
+                // Trackers do not repeat the slots at a resumption: they are those of the start.
                 known.holds[Role::Work as usize] = width;
                 self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
             AttemptFact::Ended { role, outcome, phases } => {
+                // An attempt that still held a slot could not be closed below.
                 self.release_slots(at, attempt, tracker, role);
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
@@ -326,6 +335,7 @@ impl RunBooks {
     }
 
     fn count(&mut self, attempt: AttemptId, counts: SlotCounts) {
+        // News of a job that has ended would bring its counts back after they were set to zero.
         if self.job(attempt.job()).is_none_or(|job| job.ended.is_none()) {
             self.tallies.push((attempt.job(), attempt.slot(), counts));
         }
@@ -354,28 +364,33 @@ impl RunBooks {
         let Some(job) = self.job_mut(id) else { return };
         job.ended = Some((at, outcome));
         self.ended += 1;
+        // Saves most jobs a walk over the open attempts of all jobs.
         if self.open_of_job.get(id.index()).is_none_or(|&open| open == 0) {
             return;
         }
         let over =
             self.open.iter().filter(|(attempt, known)| attempt.job() == id && known.is_over());
         let mut over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
+        // Rows of `tasks.csv` are in the order of closing, so that order must not depend on the
+        // map's.
         over.sort_unstable();
         over.into_iter().for_each(|attempt| self.close(attempt));
     }
 
     fn count_launch(&mut self, at: SimTime, task: TaskId) {
+        // Setup and cleanup tasks are Hadoop's own and no work of the job's user.
         if !task.is_work() {
             return;
         }
         self.attempts += u64::from(self.counts(task.job));
         if let Some(job) = self.job_mut(task.job) {
+            // A job that began anew keeps its first launch: its user saw it start then.
             job.first_launch.get_or_insert(at);
         }
     }
 
-    /// Returns whether an attempt had succeeded of which the JobTracker tells another end: before that it was
-    /// assigned, and it is closed, or open with a verdict.
+    /// Returns whether an attempt had succeeded before the JobTracker's new verdict on it: then it
+    /// is closed already, or open with a verdict.
     fn has_succeeded(&self, attempt: AttemptId) -> bool {
         let has_ended = |job: &BookedJob| job.ended.is_some();
         let is_open_still = |known: &BookedAttempt| known.verdict.is_none();
@@ -390,7 +405,7 @@ impl RunBooks {
             known.verdict = Some((at, verdict));
             locality = known.grant.and_then(|grant| grant.locality);
         }
-        // The JobTracker's news of a job that has ended are no count of that job any more.
+        // Later news of a job that has ended no longer counts for the job.
         if attempt.task.is_work()
             && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
         {
@@ -401,6 +416,7 @@ impl RunBooks {
                     }
                 }
                 Outcome::Failed => job.failed += 1,
+                // A completed map that is lost counts here too: Hadoop reports it as killed.
                 Outcome::Killed => job.killed += 1,
             }
         }
@@ -410,6 +426,7 @@ impl RunBooks {
     fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
         let known = self.attempt_mut(attempt, tracker);
         let held = mem::take(&mut known.holds[Role::Work as usize]);
+        // The slot is free, but the attempt keeps its memory on the node until the stop ends.
         known.stops.push((at, None));
         self.note_shift(attempt, tracker, -(held as i32), 1);
         if let Some(job) = self.job_mut(attempt.job()) {
@@ -423,6 +440,8 @@ impl RunBooks {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
         let stopped = role == Role::Work && known.end_stop(at);
+        // An attempt that never started changes nothing, and an empty shift would cost each watcher
+        // a look.
         if 0 < held || stopped {
             self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
         }
@@ -436,6 +455,8 @@ impl RunBooks {
         let Some(attempt) = self.open.get(&id) else { return };
         let settled =
             attempt.verdict.is_some() || self.job(id.job()).is_some_and(|job| job.ended.is_some());
+        // Both sides must be through: the tracker may still clean up after the JobTracker's
+        // verdict.
         if settled && attempt.is_over() {
             self.close(id);
         }
@@ -443,6 +464,7 @@ impl RunBooks {
 
     fn close(&mut self, id: AttemptId) {
         self.closed.extend(self.open.swap_remove_entry(&id));
+        // Grown when the attempt was opened, so the place exists.
         self.open_of_job[id.job().index()] -= 1;
     }
 
@@ -488,6 +510,7 @@ impl BookedAttempt {
     /// Ends its stop, if it is stopped; returns whether it was.
     fn end_stop(&mut self, at: SimTime) -> bool {
         match self.stops.last_mut() {
+            // Only the last stop can be open: a suspended attempt cannot be suspended again.
             Some((_, to @ None)) => to.replace(at).is_none(),
             _ => false,
         }
@@ -499,8 +522,7 @@ impl BookedAttempt {
         last.map_or(SimSpan::ZERO, |(from, to)| to.saturating_since(from))
     }
 
-    /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
-    /// tracker.
+    /// Returns how the attempt ended: the JobTracker's verdict, or else the tracker's word.
     pub fn outcome(&self) -> Option<Outcome> {
         self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
     }
@@ -510,14 +532,16 @@ impl BookedAttempt {
         self.width
     }
 
-    /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only
-    /// the cleaning up may still be heard of.
+    /// Returns whether its work is known. Of a job that has ended, only an attempt's cleaning up
+    /// may still be heard of.
     pub const fn has_work(&self) -> bool {
         self.grant.is_some() || self.started.is_some()
     }
 
     /// Returns whether its tracker has ended it and it holds no slot.
     fn is_over(&self) -> bool {
+        // Of an attempt that was forgotten, only the cleaning up may be known; that ends by its
+        // slot alone.
         (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
     }
 }

@@ -1,7 +1,7 @@
 //! `chains.csv`: how long chains of jobs take, in the order of their first jobs.
 //!
-//! A chain takes from the first arrival to the last end of its jobs, the times between them
-//! included. One of which a job has not ended, or has not even come, has no end.
+//! A chain takes from the first arrival to the last end of its jobs, pauses between jobs included.
+//! A chain has no end while one of its jobs has not ended or not arrived.
 
 use std::path::Path;
 
@@ -29,9 +29,11 @@ pub fn chains_table(
 fn row(chain: &[JobId], books: &RunBooks) -> Option<ChainRow> {
     let first = books.job(*chain.first()?)?;
     let arrivals = chain.iter().filter_map(|job| books.job(*job)).map(|job| job.submitted);
+    // Not the first job's arrival: a chain's jobs may arrive in any order.
     let submitted = arrivals.min()?;
     let end = |job: &JobId| Some(books.job(*job)?.ended?.0);
     let ends: Option<Vec<SimTime>> = chain.iter().map(end).collect();
+    // One job without an end leaves the chain without one: `collect` gave nothing then.
     let finish = ends.and_then(|ends| ends.into_iter().max());
     Some(ChainRow {
         job: first.spec.id.0,

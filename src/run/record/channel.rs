@@ -1,9 +1,15 @@
 //! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
 //!
-//! Heartbeats are counted on the way ([`beats`](super::heartbeats)). A chunk that has been read goes back over a second channel and is filled again, so that a run
-//! allocates a handful of them. A sender that finds the channel full waits: the writer holds the
-//! run back, never the memory. If the writer stops, senders no longer wait; they say that they are
-//! broken, the run stops, and [`Recorder::finish`] says why.
+//! ```text
+//! actors ─ EventSender ─ full chunks ──▶ Writer: RunBooks, then each Watcher
+//!              ▲                            │
+//!              └───────── empty chunks ─────┘
+//! ```
+//!
+//! Senders count heartbeats on the way ([`beats`](super::heartbeats)). Chunks go round, so that a run
+//! allocates a handful of them. A sender that finds the channel full waits: a slow writer slows the
+//! run and does not fill the memory. If the writer stops, senders no longer wait; they say that
+//! they are broken, the run stops, and [`Recorder::finish`] says why.
 
 use std::mem;
 use std::panic;
@@ -35,8 +41,8 @@ use mumakil_scenario::RecordSpec;
 const CHUNK: usize = 1_024;
 /// Chunks on their way. A few smooth the writer's pace; more would only be memory.
 const CHUNKS: usize = 8;
-/// How long a writer naps that has read all there is while events come fast. In that time a run fills a
-/// chunk or two.
+/// How long the writer naps when it has caught up while events come fast. A run fills a chunk or
+/// two in that time.
 const NAP: Duration = Duration::from_millis(1);
 /// The shortest time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -66,7 +72,7 @@ pub struct NodeLabel {
     pub rack: String,
 }
 
-/// A function that is told of progress.
+/// A function that hears of a run's progress.
 pub type OnProgress = Box<dyn FnMut(&RunProgress) + Send>;
 
 /// How far a run is.
@@ -111,7 +117,7 @@ pub struct EventSender {
 struct ToWriter {
     full: Sender<EventParcel>,
     empty: Receiver<Vec<Event>>,
-    /// Whether somebody is shown each heartbeat.
+    /// Whether any watcher wants each heartbeat as an event.
     tells_heartbeats: bool,
     broken: bool,
 }
@@ -135,9 +141,9 @@ struct Writer {
     books: RunBooks,
     tally: SummaryTally,
     waste: Option<Waste>,
-    /// Whether that is an output; if not, it only counts what faults cost.
+    /// Whether waste is an output; if not, it is only counted for the cost of faults.
     tells_waste: bool,
-    /// Those that hear heartbeats stand first.
+    /// Watchers that want heartbeats come first; `hearers` is their number.
     watchers: Vec<Box<dyn Watcher>>,
     hearers: usize,
     folder: Option<PathBuf>,
@@ -156,6 +162,8 @@ impl Recorder {
         let table = folder.as_deref().filter(|_| settings.waste);
         let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
         watchers.extend(more);
+        // A stable sort puts hearers of heartbeats first, so that a slice of the list is all of
+        // them.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up),
@@ -204,15 +212,18 @@ impl EventSink for EventSender {
         let Some(writer) = &self.writer else { return events.clear() };
         let tells_heartbeats = writer.tells_heartbeats;
         events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
+        // Heartbeats alone may fill no chunk for long; progress would seem to stand still.
         if self.heartbeats.is_full() {
             self.flush();
         }
         if events.is_empty() {
             return;
         }
+        // Sent before it overflows: a chunk that grows would be moved, and stay large on its round.
         if CHUNK < self.chunk.len() + events.len() {
             self.flush();
         }
+        // No empty chunk had come back at the last flush.
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);
         }
@@ -224,11 +235,13 @@ impl EventSink for EventSender {
         if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
             return;
         }
+        // Taken even if the writer is broken, or each further call would flush again.
         let (now, beats) = self.heartbeats.take();
         if writer.broken {
             self.chunk.clear();
             return;
         }
+        // Never waits for an empty chunk: the full channel alone sets the pace.
         let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
         writer.broken = writer.full.send(EventParcel::Events(chunk, now, beats)).is_err();
     }
@@ -245,19 +258,19 @@ impl Drop for EventSender {
     }
 }
 
-/// Waits for the next parcel; returns none when nobody is left to send one.
+/// Waits for the next parcel; returns `None` when all senders are dropped.
 #[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
 fn next(parcels: &Receiver<EventParcel>, is_busy: bool) -> Option<EventParcel> {
     if is_busy && parcels.is_empty() {
-        // A writer that blocks until there is something has to be woken by the sender: a call to the kernel for each
-        // chunk, and a thirtieth of a fast run.
+        // A writer that blocks must be woken by the sender. That is a call to the kernel for each
+        // chunk, a thirtieth of a fast run's time.
         thread::sleep(NAP);
     }
     parcels.recv().ok()
 }
 
 impl Writer {
-    /// Runs until the end of the run, or until nobody is left to tell of it.
+    /// Runs until the end of the run, or until all senders are dropped.
     fn run(
         mut self,
         parcels: &Receiver<EventParcel>,
@@ -269,6 +282,7 @@ impl Writer {
         while let Some(parcel) = next(parcels, is_busy) {
             match parcel {
                 EventParcel::Events(mut chunk, now, beats) => {
+                    // Small chunks come from a slow run, where a nap would only delay progress.
                     is_busy = CHUNK / 2 < chunk.len();
                     self.see(&chunk)?;
                     self.count(now, &beats);
@@ -285,12 +299,15 @@ impl Writer {
                 told = wall_clock();
             }
         }
+        // Without an `End` the recorder was dropped: the run's error is told elsewhere.
         Ok(None)
     }
 
     fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
         for event in chunk {
+            // Senders on a scaled clock are not in one order.
             self.now = self.now.max(event.at);
+            // First, because watchers ask the books what the event has changed.
             self.books.enter(event);
             // Heartbeats are counted elsewhere.
             let is_heartbeat =
@@ -324,10 +341,14 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
+        // Waste ends first, since the others may ask for it; it needs an end itself, so there are
+        // two.
         let end = RunEnd { books: &self.books, run, clock_lag, waste: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
         let losses = waste.as_ref();
         let end = RunEnd { waste: losses.filter(|_| self.tells_waste), ..end };
+        // Losses are counted for the summary's part on faults, even where no table of waste was
+        // wanted.
         let summary = self.tally.summary(&end, losses);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
@@ -359,7 +380,9 @@ fn open(
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
+    // Always written: reports, studies and expectations all build on the jobs.
     watchers.push(jobs_table(folder)?);
+    // Creates its file with the first incident, so a run without faults has none.
     watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {
         watchers.push(Box::new(TasksTable::create(folder, labels.clone())?));

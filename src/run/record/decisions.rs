@@ -1,9 +1,10 @@
 //! `decisions.csv`: what was refused, and what was ordered of running attempts, with the reasons.
 //!
-//! A refusal is a row for the time in which a job with something to launch was refused a slot for one
-//! cause, again and again, with those jobs that held most slots of the kind the last time. Kills,
-//! suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows are in the order in
-//! which they were told: refusals when they are over, or with the run.
+//! A refusal row covers the time in which a job with tasks to launch was refused slots again and
+//! again for one cause. It names the jobs that held most slots of the kind at the last refusal.
+//! Kills, suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows come in
+//! the order of the events; a refusal's event comes when the refusals stop, or at the end of the
+//! run.
 
 use std::path::Path;
 
@@ -45,6 +46,7 @@ impl Watcher for Decisions {
         match event.fact {
             Fact::Job(job, JobFact::Refused { kind, from, to, times, reason, holders }) => {
                 let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
+                // One cell, as a row's number of columns is fixed: `JOB:SLOTS`, apart by blanks.
                 let held_by = named.collect::<Vec<String>>().join(" ");
                 let row = DecisionRow {
                     what: Decided::Refuse,
@@ -68,6 +70,7 @@ impl Watcher for Decisions {
                     attempt: Some(attempt.number),
                     from_ms: at,
                     to_ms: at,
+                    // An order is one instant; only refusals repeat.
                     times: 1,
                     ..DecisionRow::default()
                 };

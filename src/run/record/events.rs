@@ -145,6 +145,7 @@ impl<'a> EventLine<'a> {
             MemberFact::Forgiven => "tracker forgiven",
             MemberFact::Graylisted => "tracker graylisted",
             MemberFact::OffGraylist => "tracker off the graylist",
+            // The one fact about a member that carries a text.
             MemberFact::Noted(note) => {
                 return self.fact("noted").node(tracker).text("note", note);
             }
@@ -172,6 +173,7 @@ impl<'a> EventLine<'a> {
             AttemptFact::FetchFailed { map } => self
                 .fact("fetch failed")
                 .attempt(attempt)
+                // Named apart from `task` and `attempt`, which are those of the complaining reduce.
                 .number("of_map", map.task.index)
                 .number("of_attempt", map.number)
                 .node(tracker),
@@ -244,6 +246,7 @@ impl<'a> EventLine<'a> {
     }
 
     fn maybe(&mut self, name: &'static str, value: Option<CellValue<'a>>) -> &mut Self {
+        // Absent fields are left out, which keeps the lines of a long run short.
         self.fields.extend(value.map(|value| (name, value)));
         self
     }
@@ -296,6 +299,7 @@ impl<'a> EventLine<'a> {
         let weighed = reason.weighed();
         let whole = |number: u32| CellValue::Whole(number.into());
         let waited = weighed.waited.map(SimSpan::as_micros);
+        // Kept aside, since the fields borrow their texts and this one is made here.
         self.reason = Some(reason.to_string());
         self.text("code", reason.code())
             .maybe("place", weighed.place.map(whole))

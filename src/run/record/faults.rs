@@ -1,8 +1,8 @@
-//! `faults.csv`: what befell machines and the JobTracker's process, a row for each change, in the order
-//! of time. A run in which nothing does has no such file.
+//! `faults.csv`: incidents on machines and on the JobTracker's process, in the order of time. A run
+//! without incidents has no such file.
 //!
-//! The speeds are those from then on, of what they usually are. The blocks and bytes are those that are
-//! copied again because of the node.
+//! Speeds hold from then on, as multiples of the usual ones. Blocks and bytes are those that HDFS
+//! copies again because of the node.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +36,7 @@ impl Watcher for Faults {
             return Ok(());
         };
         let what = IncidentDetails::of(incident);
+        // An incident without a tracker befell the JobTracker's process.
         let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {
             Some(table) => table,

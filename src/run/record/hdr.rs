@@ -17,7 +17,8 @@ use hdrhistogram::{Counter, Histogram};
 
 use mumakil_base::units::SimTime;
 
-/// How many rows the percentile table has for each halving of what is above: the usual number.
+/// How many rows the percentile table has for each halving of the distance to 100 %: the default of
+/// HdrHistogram's own `outputPercentileDistribution`.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
 /// The heading of the interval log.
@@ -41,6 +42,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
     for (place, (value, in_bin)) in bins.iter().enumerate() {
         total += in_bin;
         let value = *value as f64;
+        // One bin may hold several quantiles: a row each, with the same value.
         while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
             writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
@@ -51,6 +53,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
             writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
         }
     }
+    // Like the library, the mean takes each value to lie in the middle of its bin.
     let middle = |value: u64| histogram.median_equivalent(value) as f64;
     let mean = bins
         .iter()
@@ -67,8 +70,8 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
     writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]")
 }
 
-/// Returns the quantile of the next row: there are as many from each halving of what is above to the
-/// next, until numbers cannot tell them apart.
+/// Returns the quantile of the next row. Each halving of the distance to 1 has the same number of
+/// rows, until floating point cannot tell them apart.
 fn next_tick(quantile: f64) -> f64 {
     let halvings = (1.0 / (1.0 - quantile)).log2() as u32;
     let ticks = u64::from(TICKS_PER_HALF_DISTANCE) << (halvings + 1);
@@ -86,6 +89,7 @@ pub fn write_log(
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
         .add_comment("[Values are microseconds of virtual time]")
+        // A date would make two runs of one scenario differ.
         .with_start_time(UNIX_EPOCH)
         .begin_log_with(to, &mut serializer)?;
     log.write_comment(LEGEND)?;
@@ -110,7 +114,8 @@ struct DeflatedHistogram {
 }
 
 impl DeflatedHistogram {
-    /// The beginning of such bytes.
+    /// The first four bytes of a compressed histogram: HdrHistogram's
+    /// `V2CompressedEncodingCookieBase` with the bit for counts of variable length.
     const COOKIE: u32 = 0x1c84_9314;
 
     fn new() -> Self {
@@ -128,6 +133,7 @@ impl Serializer for DeflatedHistogram {
         to: &mut W,
     ) -> io::Result<usize> {
         self.plain.serialize(histogram, &mut self.compressor).map_err(io::Error::other)?;
+        // Finishes this histogram's bytes and keeps the compressor for the next.
         let packed = self.compressor.reset(Vec::new())?;
         let length = u32::try_from(packed.len()).map_err(io::Error::other)?;
         to.write_all(&Self::COOKIE.to_be_bytes())?;

@@ -1,17 +1,19 @@
-//! Heartbeats, counted where they are told of.
+//! Heartbeats, counted by the senders of events.
 //!
-//! They are most of all events by far, and nearly all that anybody makes of them is how often each span was
-//! seen. So equal ones are put together before they go to the writer, and only for watchers who want
-//! [each](super::Watcher::hears_heartbeats) do they go there one by one as well.
+//! By far most events are heartbeats, and most watchers only want to know how often each span was
+//! seen. So equal heartbeats are counted together before they go to the writer. They also go there
+//! one by one if a watcher wants [each](super::Watcher::hears_heartbeats).
 
 use std::mem;
 
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// How many kinds are counted at once: with constant latencies there are few.
+/// How many kinds are counted at once. Chosen: with constant latencies a run has a few kinds, and
+/// 64 places take 1.5 KiB of a core's cache.
 const PLACES: usize = 64;
-/// So many heartbeats are told at once, or fewer: what people are shown of a run should not stand still.
+/// The most heartbeats that are handed on together. Chosen: the progress that a user sees should
+/// not stand still.
 const AT_ONCE: u64 = 8_192;
 
 /// Heartbeats that were alike.
@@ -28,7 +30,7 @@ pub struct AlikeHeartbeats {
 /// Heartbeats that were not handed on yet.
 #[derive(Debug)]
 pub(super) struct Counter {
-    /// Each kind has one place, which it may share with others: the last one has it.
+    /// Each kind has one place, which it may share with others; the latest kind has it.
     places: Box<[AlikeHeartbeats; PLACES]>,
     /// Kinds that lost their place to another one, with their counts.
     displaced: Vec<AlikeHeartbeats>,
@@ -51,8 +53,11 @@ impl Counter {
             return false;
         };
         let place = &mut self.places[place(rtt, queued)];
+        // An unused place looks like a kind with two spans of zero, so the count decides as well.
         if (place.rtt, place.queued) != (rtt, queued) || place.count == 0 {
             let before = mem::replace(place, AlikeHeartbeats { count: 0, rtt, queued });
+            // No search for an earlier entry: the same kind may be listed twice, and counts add up
+            // anyway.
             if 0 < before.count {
                 self.displaced.push(before);
             }
@@ -86,9 +91,11 @@ impl Counter {
     }
 }
 
-/// Returns the place of a kind: by the upper bits of a product, in which all bits of both have a part.
+/// Returns the place of a kind: the upper bits of a product that depends on all bits of both spans.
 fn place(rtt: SimSpan, queued: SimSpan) -> usize {
+    // The golden ratio times 2^64 (Knuth's multiplicative hashing): near numbers land far apart.
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    // Both spans are mostly below 2^32 microseconds, so the rotation keeps them from overlapping.
     let mixed = rtt.as_micros().wrapping_add(queued.as_micros().rotate_left(32));
     (mixed.wrapping_mul(GOLDEN) >> (64 - PLACES.trailing_zeros())) as usize
 }

@@ -24,10 +24,12 @@ use mumakil_core::mapred::{
 };
 
 /// How many letters of a class stand in the name of a file.
+// Chosen: even with letters of four bytes the file's name stays below the 255 bytes that file
+// systems allow.
 const CLASS_LETTERS: usize = 48;
 
-/// The spans that are recorded as they happen. Each has a place of its own, not a name that is looked up:
-/// that took 3 % of a run.
+/// The spans that are recorded as they happen. Each has a fixed place; looking it up by name took 3
+/// % of a run.
 #[derive(Clone, Copy, Debug)]
 enum PassingSpan {
     HeartbeatRtt,
@@ -85,15 +87,17 @@ impl Histograms {
         }
     }
 
-    /// The slots that were free for longest are taken first: which they really were makes no
-    /// difference to anybody.
+    /// Takes the slots that were free for longest first. Slots of a tracker are alike, so which one
+    /// an attempt really got makes no difference.
     fn slot_moved(&mut self, at: SimTime, shift: SlotShift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
+        // Runs only for a shift below zero, which frees slots.
         for _ in shift.slots..0 {
             free.push_back(at);
         }
         for _ in 0..shift.slots {
+            // Looked up anew, as recording borrows all of `self`.
             if let Some(since) = self.free[shift.tracker.index()][shift.task.slot()].pop_front() {
                 self.record(PassingSpan::SlotIdle, at.saturating_since(since));
             }
@@ -111,6 +115,8 @@ impl Histograms {
             LedgerFact::Ordered { reason: Reason::PreemptedFor(by), .. }
                 if books.counts(by.job()) =>
             {
+                // A second victim for the same attempt restarts the clock: the last kill made the
+                // room.
                 self.awaited.insert(by, at);
             }
             LedgerFact::Assigned { .. }
@@ -128,6 +134,7 @@ impl Histograms {
         books: &RunBooks,
     ) {
         match fact {
+            // Without a check for the warm-up: only jobs that count are in `awaited`.
             AttemptFact::Started { .. } => self.has_slot(at, attempt),
             AttemptFact::Resumed if books.counts(attempt.job()) => {
                 self.has_slot(at, attempt);
@@ -136,6 +143,7 @@ impl Histograms {
                 }
             }
             AttemptFact::Ended { phases, .. } if books.counts(attempt.job()) => {
+                // An attempt that ended before it got its slot has no span to record.
                 self.awaited.remove(&attempt);
                 if let Some(commit) = phases.commit {
                     self.record(PassingSpan::CommitDelay, commit);
@@ -155,6 +163,7 @@ impl Histograms {
             return;
         }
         self.record(PassingSpan::TaskWait, waited);
+        // Only a launch after a wait for a closer node says how long the job was passed over.
         if let Reason::Waited(span) = reason {
             self.record(PassingSpan::LocalityWait, span);
         }
@@ -166,11 +175,12 @@ impl Histograms {
         }
     }
 
-    /// Returns all histograms by their names, with those of jobs' spans, by their classes too, and of how late
-    /// a scaled clock was.
+    /// Returns all histograms by name: the passing spans, those of jobs (by class too), and the lag
+    /// of a scaled clock.
     fn named(&mut self, end: &RunEnd<'_>) -> BTreeMap<Cow<'static, str>, Histogram<u64>> {
         let passing = PassingSpan::NAMES.into_iter().zip(std::mem::take(&mut self.passing));
         let passing = passing.filter_map(|(name, values)| Some((name.into(), values?)));
+        // Sorted by name: the log and the digest depend on the order of its lines.
         let mut named: BTreeMap<Cow<'static, str>, _> = passing.collect();
         let mut note = |name: Cow<'static, str>, span: SimSpan| {
             add(named.entry(name).or_insert_with(empty), span, 1);
@@ -181,6 +191,7 @@ impl Histograms {
             }
             if let Some(sojourn) = job.sojourn() {
                 note("job_sojourn".into(), sojourn);
+                // Without classes, `job_sojourn` alone says everything.
                 if !job.spec.class.is_empty() {
                     note(
                         format!("job_sojourn-{}", file_safe_name(&job.spec.class)).into(),
@@ -205,10 +216,12 @@ impl Histograms {
 }
 
 fn empty() -> Histogram<u64> {
+    // Three digits: HdrHistogram's usual precision, an error of at most a thousandth.
     Histogram::new(3).expect("three digits are possible")
 }
 
 fn add(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
+    // A histogram from `new` resizes itself, so no value is out of its range.
     histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
 }
 
@@ -220,6 +233,7 @@ impl Watcher for Histograms {
             Fact::Tracker(tracker, TrackerFact::Up(slots)) => {
                 self.tracker_up(event.at, tracker, slots);
             }
+            // The slots of a dead tracker are not idle: they are gone, and so leave no value.
             Fact::Tracker(tracker, TrackerFact::Down) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }

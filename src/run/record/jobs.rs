@@ -17,6 +17,7 @@ pub(super) fn jobs_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError>
 
 fn row(job: &BookedJob) -> JobRow {
     let spec = &*job.spec;
+    // The difference of truncated instants, so that `submit_ms + sojourn_ms` is `finish_ms`.
     let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
     let [node_local, rack_local, off_rack] = job.maps_by_locality;
     JobRow {

@@ -12,8 +12,8 @@ use super::{RecordError, RunBooks, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Event, Fact, TrackerFact};
 
-/// So many events have a mark each, those after them only each so manieth: enough to say when two runs
-/// part, and little to keep.
+/// The first 65,536 events have a mark each, later ones only every 1,024th. Chosen: enough to say
+/// when two runs part, and a megabyte at most for the first part.
 const MARKED: u64 = 1 << 16;
 const STRIDE: u64 = 1 << 10;
 
@@ -25,7 +25,8 @@ pub struct RunPast {
     hash: DefaultHasher,
     /// The hash of all up to an event, with that event's instant.
     marks: Vec<(SimTime, u64)>,
-    /// After how many events their hash is to be known, and it, when they have come.
+    /// The number of events after which another past ends, and the hash of our first so many, once
+    /// known.
     goal: Option<(u64, Option<u64>)>,
 }
 
@@ -36,16 +37,18 @@ impl RunPast {
         (past.clone(), Box::new(past))
     }
 
-    /// Returns an empty past without an end, for who fills it; it can tell later whether it begins as
-    /// another does.
+    /// Returns an empty past without an end, which the caller fills. It can say later whether it
+    /// begins as another one does.
     pub fn open(other: Option<&Self>) -> Self {
         let mut past = Self {
             until: SimTime::NEVER,
             events: 0,
+            // Its keys are fixed within a process, and hashes of a past never leave it.
             hash: DefaultHasher::default(),
             marks: Vec::new(),
             goal: other.map(|other| (other.events, None)),
         };
+        // The other past may have no events at all; then the goal is reached before the first.
         past.arrive();
         past
     }
@@ -64,8 +67,7 @@ impl RunPast {
         Some(self.same_as(other))
     }
 
-    /// Returns where this past, of which there may be more, is not as the shorter one that it was opened
-    /// with.
+    /// Returns where this past differs from the shorter one that it was opened with, if it does.
     pub fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
         let goal = Some((shorter.events, Some(shorter.hash.finish())));
         (self.goal != goal).then(|| self.same_as(shorter))
@@ -74,6 +76,7 @@ impl RunPast {
     /// Returns the last instant that is known up to which two are the same.
     fn same_as(&self, other: &Self) -> SimTime {
         let pairs = self.marks.iter().zip(&other.marks);
+        // Each mark hashes everything up to it, so the first that differs ends what is common.
         let same = pairs.take_while(|(own, others)| own == others);
         same.last().map_or(SimTime::ZERO, |((at, _), _)| *at)
     }
@@ -88,9 +91,11 @@ impl RunPast {
 
     /// Adds an event.
     pub fn add(&mut self, event: &Event) {
+        // Without the instant itself: it may already hold the change whose effect is compared.
         if event.at < self.until {
             match event.fact {
-                // They are most of all events, and to write them takes longer than all else.
+                // Most events are heartbeats, and writing them as text would cost more than all the
+                // rest.
                 Fact::Tracker(tracker, TrackerFact::Heartbeat { rtt, queued }) => {
                     let spans = [rtt, queued].map(SimSpan::as_micros);
                     (event.at.as_micros(), tracker.0, spans).hash(&mut self.hash);

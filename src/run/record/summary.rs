@@ -103,7 +103,7 @@ pub struct Summary {
 /// The faults of a run and their cost, in `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FaultSummary {
-    /// How often something befell a machine or let an attempt hang; that it was over does not count.
+    /// How many incidents there were on machines and of hanging attempts; their ends do not count.
     pub incidents: u64,
     /// How many attempts failed, or were lost with their tracker or their output.
     pub attempts_lost: u64,
@@ -122,11 +122,11 @@ pub struct LocalityShares {
     pub off_rack: Option<f64>,
 }
 
-/// Numbers that only the passing events tell: heartbeats, and slots over time.
+/// Numbers that must be counted as events pass: heartbeats, and slots over time.
 #[derive(Debug, Default)]
 pub(super) struct SummaryTally {
     heartbeats: u64,
-    /// How often something befell a machine or an attempt.
+    /// How many incidents there were on machines and attempts.
     incidents: u64,
     /// The slots of each tracker, and those with which it first came up.
     trackers: Vec<(PerSlot<u32>, Option<PerSlot<u32>>)>,
@@ -152,14 +152,19 @@ impl SummaryTally {
                 losses.by_fate[AttemptFate::Failed] + losses.by_fate[AttemptFate::Lost],
             ),
         };
+        // Attempts may also fail without an incident on a machine; their loss belongs here too.
         (0 < faults.incidents + faults.attempts_lost).then_some(faults)
     }
 
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         let (now, first) = grown(&mut self.trackers, tracker.index());
+        // The cluster's size is what trackers first came up with; a restart does not count them
+        // twice.
         first.get_or_insert(slots);
+        // A tracker that comes back may have other slots, so the level changes by the difference.
         let before = std::mem::replace(now, slots);
         for kind in SlotKind::BOTH {
+            // Subtracts first: the level includes what the tracker had.
             let level = self.available[kind].level - before[kind] + slots[kind];
             self.available[kind].set(at, level);
         }
@@ -183,10 +188,12 @@ impl SummaryTally {
         let sum =
             |of: fn(&super::BookedJob) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
         let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
+        // The quantiles below want them in ascending order.
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
         let level = |level: usize| books.counted().map(|job| job.maps_by_locality[level]).sum();
         let maps: [u64; 3] = [0, 1, 2].map(level);
+        // Maps with input only: a job without input has no locality, and would lower every share.
         let all_maps = maps.iter().sum::<u64>();
         let [node, rack, off_rack] = maps.map(|part| share(part.into(), all_maps.into()));
         Summary {
@@ -215,6 +222,7 @@ impl SummaryTally {
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
             waste: waste.cloned(),
+            // Without a scenario's faults nothing was counted, and `faults` stays out of the file.
             faults: losses.and_then(|losses| self.faults(losses)),
             heartbeats: self.heartbeats,
             messages: run.messages,
@@ -245,6 +253,7 @@ impl Watcher for SummaryTally {
         }
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];
+            // Setup, cleanup and the removal of outputs hold slots too, so every shift counts.
             held.set(event.at, held.level.saturating_add_signed(shift.slots));
         }
         Ok(())
@@ -297,6 +306,7 @@ impl Summary {
 impl LevelArea {
     fn set(&mut self, at: SimTime, level: u32) {
         self.micros = self.until(at);
+        // On a scaled clock events are not in one order; the area must not shrink.
         self.since = self.since.max(at);
         self.level = level;
     }
@@ -310,6 +320,7 @@ impl LevelArea {
 
 fn makespan(books: &RunBooks) -> Option<f64> {
     let first = books.counted().map(|job| job.submitted).min()?;
+    // One job without an end leaves the makespan unknown.
     let ends: Option<Vec<SimTime>> = books.counted().map(|job| Some(job.ended?.0)).collect();
     let last = ends?.into_iter().max()?;
     Some(rounded(last.saturating_since(first).as_secs_f64()))
@@ -334,5 +345,6 @@ fn share(part: u128, whole: u128) -> Option<f64> {
 
 /// Rounds a number as all in the summary are.
 pub(super) fn rounded(number: f64) -> f64 {
+    // Six digits are whole microseconds; more would only show how binary fractions end.
     (number * 1e6).round() / 1e6
 }

@@ -24,9 +24,11 @@ impl<R: TableRow> TableWriter<R> {
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
-        // Filled with zeros first, all of it: a short run would pay for a long one's.
+        // The writer zeroes its whole buffer first: a larger one would cost short runs more than it
+        // saves long ones.
         let cells =
             csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
+        // The heading is written at once: a run without rows leaves a table that readers know.
         let mut table = Self { path, cells, of: PhantomData };
         let heading = R::COLUMNS.iter().map(|column| column.info.name);
         table.cells.write_record(heading).map_err(|error| table.error(error))?;

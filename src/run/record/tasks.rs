@@ -1,8 +1,9 @@
 //! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::RunBooks`]).
 //!
 //! Times and phases are the tracker's truth, the outcome is the JobTracker's verdict, or the
-//! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when the
-//! run stops come last, in the order of their ids, as `unfinished` unless somebody knew better.
+//! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when
+//! the run stops come last, in the order of their ids, as `unfinished` unless a tracker or the
+//! JobTracker knew their outcome.
 //!
 //! Two things that happen to an attempt have rows of their own. Removing its output is a `map-cleanup`
 //! or `reduce-cleanup` with the attempt's number, on the node that does it. A map whose output is lost
@@ -47,6 +48,7 @@ impl TasksTable {
     }
 
     fn row(&mut self, id: AttemptId, attempt: &BookedAttempt) -> Result<(), RecordError> {
+        // Only its cleaning up is open, which has a row of its own.
         if !attempt.has_work() {
             return Ok(());
         }
@@ -63,12 +65,15 @@ impl TasksTable {
                 .expect("a string takes every text");
         }
         let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
+        // An order to kill may come too late: an attempt that ended by itself was not killed for
+        // anything.
         let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
         let killed = kill.map(|reason| reason.weighed()).unwrap_or_default();
         let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);
+        // Maps have neither a shuffle nor a reduce-side sort; zeros would look like measurements.
         let fetched = phases.filter(|_| id.task.kind == TaskKind::Reduce);
         self.table.row(&AttemptRow {
             job: id.task.job.0,
@@ -149,6 +154,8 @@ impl Watcher for TasksTable {
                 tracker,
                 AttemptFact::Started { role: Role::TaskCleanup, .. },
             ) => {
+                // By tracker too: after a loss another tracker may clean up, while the first one
+                // still does.
                 self.cleanups.insert((attempt, tracker), event.at);
             }
             Fact::Attempt(
@@ -163,6 +170,7 @@ impl Watcher for TasksTable {
             }
             _ => {}
         }
+        // The row of the success is written already, so the loss becomes a second one.
         if let Some((attempt, tracker)) = books.lost() {
             let finish_ms = Some(event.at.as_millis());
             let kind = attempt.task.kind.into();
@@ -177,6 +185,7 @@ impl Watcher for TasksTable {
         for (id, attempt) in end.books.open() {
             self.row(id, attempt)?;
         }
+        // Those that still remove outputs when the run stops, in the order of attempts.
         for (key, start) in std::mem::take(&mut self.cleanups) {
             self.cleanup(key, start, None)?;
         }

@@ -26,7 +26,7 @@ use mumakil_results::tables::SlotsRow;
 pub(super) struct Timeline {
     table: TableWriter<SlotsRow>,
     step: SimSpan,
-    /// The instant that the next rows are of: nothing later has been seen.
+    /// The instant of the next rows; no later event has been seen.
     due: SimTime,
     jobs: Vec<PerSlot<WrittenState>>,
     changed: Vec<(SlotKind, JobId)>,
@@ -66,6 +66,7 @@ impl Timeline {
     fn due_from(&self, at: SimTime) -> SimTime {
         let micros = at.as_micros();
         SimTime::from_micros(match self.step.as_micros() {
+            // The table's times are milliseconds, so a row speaks for the whole of its millisecond.
             0 => micros - micros % 1_000 + 999,
             step => micros.next_multiple_of(step),
         })
@@ -79,6 +80,8 @@ impl Timeline {
         books: &RunBooks,
         change: impl FnOnce(&mut TimelineState),
     ) -> Result<(), RecordError> {
+        // On a scaled clock an event may be older than the last rows; its change joins the next
+        // ones.
         if self.due < at {
             self.write(self.due, books)?;
             self.due = self.due_from(at);
@@ -93,10 +96,12 @@ impl Timeline {
     }
 
     fn write(&mut self, at: SimTime, books: &RunBooks) -> Result<(), RecordError> {
+        // Changes come in the order of events; rows are by kind and job.
         self.changed.sort_unstable();
         for (kind, job) in self.changed.drain(..) {
             let track = &mut self.jobs[job.index()][kind];
             track.changed = false;
+            // The count went up and down again within one step.
             if track.now == track.written {
                 continue;
             }
@@ -134,6 +139,7 @@ impl Watcher for Timeline {
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
+        // The last step may reach beyond the end of the run.
         self.write(self.due.min(end.run.ended), end.books)?;
         self.table.finish()
     }

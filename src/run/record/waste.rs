@@ -10,15 +10,10 @@
 //! - `preempted`: it was killed for another reason, and its job succeeded or goes on;
 //! - `killed`: its job failed or was killed, and nothing of the above is the reason.
 //!
-//! An attempt that runs on when the run stops is `unfinished`. So the parts make up all slot time that was
-//! held, and the checker of invariants holds that against its own count.
+//! An attempt that runs on when the run stops is `unfinished`. So the parts make up all slot time
+//! that was held, and the checker of invariants compares that with its own count.
 //!
-//! The *straggling* of a job is how many times as long it took as without stragglers. Without them, so
-//! this measure has it, each task begins as it did and takes no longer than the median task of its job
-//! and kind; what that takes off the end of the last map and off that of the last reduce, it takes off
-//! the sojourn. A task takes from the first start of an attempt to the end of the one that succeeded; a
-//! reduce's time counts from when the maps were done. That other tasks might begin earlier, too, is left
-//! out, so with several waves the true cost is higher.
+//! The *straggling* of a job is its sojourn divided by the sojourn it would have had without
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -191,6 +186,8 @@ impl Waste {
             Fact::Attempt(attempt, tracker, fact) => {
                 self.see_attempt(event.at, attempt, tracker, fact);
             }
+            // Often the same loss is seen twice, by the tracker's death and by the JobTracker: only
+            // that the count has grown since an assignment matters.
             Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
                 *grown(&mut self.losses, tracker.index()) += 1;
             }
@@ -232,6 +229,8 @@ impl Waste {
     fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
+                // Remembered at the launch: a tracker lost earlier and back again has not lost this
+                // attempt.
                 let losses = self.losses_of(tracker);
                 let open = self.open.entry(attempt).or_default();
                 (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
@@ -240,6 +239,7 @@ impl Waste {
                 }
             }
             LedgerFact::Learned { state, .. } => {
+                // Other states, such as running or unclean, leave the fate open.
                 if let Some(verdict) = state.outcome() {
                     self.judge(attempt, verdict);
                 }
@@ -262,11 +262,15 @@ impl Waste {
     ) {
         match fact {
             AttemptFact::Started { role, slots } => {
+                // Not always the first news: on a scaled clock the tracker's word may overtake the
+                // assignment.
                 let open = self.open.entry(attempt).or_default();
                 open.holds.push(WasteHold { tracker, role, slots, since: at });
                 if role == Role::Work {
                     open.slots = slots;
                     if let Some(task) = self.task(attempt.task) {
+                        // A task's time includes its lost attempts: its job had to wait for all of
+                        // them.
                         task.first_start.get_or_insert(at);
                     }
                 }
@@ -313,6 +317,7 @@ impl Waste {
 
     /// Hears the JobTracker's verdict on an attempt.
     fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+        // A second verdict means that a success was taken back, as when a map's tracker was lost.
         let Some(open) = self.open.get(&attempt) else { return self.lose_output(attempt, verdict) };
         if open.fate.is_some() {
             return self.lose_output(attempt, verdict);
@@ -320,6 +325,7 @@ impl Waste {
         let fate = match verdict {
             Outcome::Succeeded => AttemptFate::Useful,
             Outcome::Failed => AttemptFate::Failed,
+            // The job goes on, so a kill without another reason was the policy's.
             Outcome::Killed => self.why_killed(open, AttemptFate::Preempted),
         };
         let (ended, is_second) = (open.ended, open.is_second);
@@ -338,6 +344,8 @@ impl Waste {
     }
 
     fn why_killed(&self, open: &WasteAttempt, else_: AttemptFate) -> AttemptFate {
+        // Lost races first: a loser's tracker may die before the kill arrives, and that changed
+        // nothing.
         if open.is_beaten {
             AttemptFate::Speculative
         } else if open.losses < self.losses_of(open.tracker) {
@@ -349,10 +357,12 @@ impl Waste {
 
     /// Takes back that an attempt was useful, if it had succeeded and its output is lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
+        // Told again, as after a restart of the JobTracker: nothing was lost.
         if verdict == Outcome::Succeeded {
             return;
         }
         let Some(task) = self.task(attempt.task) else { return };
+        // Another attempt may have won since; then this one was counted as lost already.
         let Some((_, held)) = task.winner.take_if(|(number, _)| *number == attempt.number) else {
             return;
         };
@@ -366,6 +376,8 @@ impl Waste {
 
     /// Returns the open attempts of a job.
     fn open_of(&self, id: JobId) -> Vec<AttemptId> {
+        // Ids order by job first, so a job's attempts are one range, from its first map to its last
+        // cleanup.
         let all = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0)..=TaskId {
             job: id,
             kind: TaskKind::Cleanup,
@@ -379,6 +391,7 @@ impl Waste {
     fn begin_anew(&mut self, id: JobId) {
         for attempt in self.open_of(id) {
             if let Some(open) = self.open.get_mut(&attempt) {
+                // The JobTracker forgot the job, so the work of these attempts is done again.
                 open.fate.get_or_insert(AttemptFate::Lost);
             }
             self.close_if_over(attempt);
@@ -387,6 +400,7 @@ impl Waste {
 
     /// Ends a job, and with it all that is open of it but for the slots that it still holds.
     fn end_job(&mut self, id: JobId, outcome: Outcome, books: &RunBooks) {
+        // The JobTracker gives no verdicts on a job that has ended: decide now.
         for attempt in self.open_of(id) {
             let known = &self.open[&attempt];
             let fate = known.fate.unwrap_or_else(|| self.why_killed(known, AttemptFate::Killed));
@@ -401,10 +415,12 @@ impl Waste {
         if outcome == Outcome::Succeeded {
             account.stragglers = sojourn.map(|sojourn| account.stragglers(sojourn));
         } else {
+            // A job that failed has no useful work, and its preempted work was in vain anyway.
             for fate in [AttemptFate::Useful, AttemptFate::Preempted] {
                 account.sums[AttemptFate::Killed] += mem::take(&mut account.sums[fate]);
             }
         }
+        // Tasks served the stragglers only; dropping them bounds memory by the jobs that are alive.
         account.tasks = PerSlot::default();
     }
 
@@ -416,6 +432,8 @@ impl Waste {
         if !self.open.get(&attempt).is_some_and(is_over) {
             return;
         }
+        // All three are needed: the cleaning up holds a slot after the verdict and counts to the
+        // same fate.
         if let Some(WasteAttempt { held, fate: Some(fate), .. }) = self.open.remove(&attempt) {
             self.add(attempt, held, fate);
         }
@@ -427,6 +445,8 @@ impl Waste {
         }
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
+        // The job may have ended before its last attempts let go; its own sums were moved at that
+        // time.
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let fate = match fate {
             AttemptFate::Useful | AttemptFate::Preempted if is_in_vain => AttemptFate::Killed,
@@ -438,11 +458,14 @@ impl Waste {
     /// Ends the accounts with the run; returns what all of them come to.
     pub(super) fn finish(&mut self, end: &RunEnd<'_>) -> Result<WasteSummary, RecordError> {
         for (attempt, mut open) in mem::take(&mut self.open) {
+            // A run that stops early counts what is held up to its last instant, as utilisation
+            // does.
             open.holds.drain(..).for_each(|hold| open.held += hold.until(end.run.ended));
             self.add(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
         }
         if let Some(table) = &mut self.table {
             for (job, account) in (0..).zip(&self.jobs) {
+                // Jobs that were never submitted have no row: ids have gaps then.
                 account.as_ref().map_or(Ok(()), |account| table.row(&account.row(job)))?;
             }
             table.finish()?;
@@ -454,6 +477,7 @@ impl Waste {
 impl WasteAttempt {
     fn release_slots(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
         let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
+        // An attempt that ends while it is suspended holds nothing.
         if let Some(place) = self.holds.iter().position(is_it) {
             self.held += self.holds.swap_remove(place).until(at);
         }
@@ -472,8 +496,11 @@ impl WasteAccount {
             let first = task.first_start?;
             let begins = match kind {
                 SlotKind::Map => first,
+                // A reduce that starts early waits for the maps; that wait is not its own slowness.
                 SlotKind::Reduce => first.max(self.maps_done.unwrap_or(first)),
             };
+            // Maps lost late move `maps_done` behind the end of a reduce: its span is zero then,
+            // not negative.
             Some((begins, task.end?.max(begins)))
         };
         let of = |kind| {
@@ -481,11 +508,14 @@ impl WasteAccount {
             delay_by_stragglers(&spans.collect::<Vec<_>>())
         };
         let of = PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) };
+        // At least a microsecond, since the ratio divides by it.
         let without = sojourn.saturating_sub(of.map + of.reduce).max(SimSpan::from_micros(1));
         Stragglers { of, ratio: sojourn.as_secs_f64() / without.as_secs_f64() }
     }
 
     fn row(&self, job: u32) -> WasteRow {
+        // Sums of microseconds, truncated once each: the columns of a row may differ by a few
+        // milliseconds from their total.
         let [held, wasted] =
             [&AttemptFate::ALL[..], &AttemptFate::IN_VAIN].map(|fates| self.sums.sum(fates));
         let of = |fate| SlotMillis(millis(self.sums[fate]));
@@ -518,6 +548,7 @@ const fn millis(micros: u64) -> u64 {
 impl WasteSummary {
     fn of<'a>(accounts: impl Iterator<Item = &'a Box<WasteAccount>> + Clone) -> Self {
         let sum = |fates: &[AttemptFate]| {
+            // Integers, so that the order of jobs cannot change the last digit.
             let micros: u128 =
                 accounts.clone().map(|account| u128::from(account.sums.sum(fates))).sum();
             rounded(micros as f64 / 1e6)
@@ -529,6 +560,7 @@ impl WasteSummary {
         Self {
             held_s: sum(&AttemptFate::ALL),
             by_fate,
+            // Unfinished slot time is neither useful nor in vain, so it has no part.
             goodput: (0.0 < useful + wasted).then(|| rounded(useful / (useful + wasted))),
             second_attempts: count(|account| account.second_attempts),
             second_attempts_won: count(|account| account.won),
@@ -543,6 +575,7 @@ impl Serialize for WasteSummary {
         map.serialize_entry("held_s", &self.held_s)?;
         for fate in AttemptFate::ALL {
             map.serialize_entry(&format!("{}_s", fate.word()), &self.by_fate[fate])?;
+            // The place of `goodput` in `summary.json`: right after the useful time.
             if fate == AttemptFate::Useful {
                 map.serialize_entry("goodput", &self.goodput)?;
             }
@@ -561,11 +594,13 @@ fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
     times.sort_unstable();
     let middle = |times: &[SimSpan]| {
         let (low, high) =
+            // The lower and the upper middle, which are the same for an odd number of tasks.
             (times.get(times.len().checked_sub(1)? / 2)?, times.get(times.len() / 2)?);
         Some(SimSpan::from_micros((low.as_micros() + high.as_micros()) / 2))
     };
     let Some(median) = middle(&times) else { return SimSpan::ZERO };
     let last = spans.iter().map(|(_, to)| *to).max().unwrap_or(SimTime::ZERO);
+    // Tasks faster than the median keep their own time.
     let ends = spans.iter().map(|span| span.0 + took(span).min(median)).max();
     last.saturating_since(ends.unwrap_or(last))
 }

@@ -1,5 +1,5 @@
-//! The nodes that have a block and can be read, as facts tell: those that had it at first and have not lost it,
-//! and those that got a copy since.
+//! The nodes that have a block and can be read, by the facts: nodes that had it at first and have
+//! not lost it, and nodes that got a copy since.
 //!
 //! An event at the instant of a question may come before it or after it, so there are two answers: the nodes
 //! that could have been read then, and whether one surely could.
@@ -19,13 +19,13 @@ pub(super) struct Blocks {
     /// Whether anything has befallen a machine.
     is_struck: bool,
     machines: Vec<CheckedMachine>,
-    /// Copies that were made later, and those that were removed at this instant.
+    /// Copies that were made later, including copies removed at this very instant.
     copies: BTreeMap<Block, Vec<CheckedCopy>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CheckedMachine {
-    /// Whether it was ever up: one that has still to join counts as on, whatever befalls it.
+    /// Whether it was ever up. A node that has yet to join counts as on.
     is_there: bool,
     /// Since when it is off, if it is, or on again.
     off: Option<SimTime>,
@@ -49,13 +49,14 @@ pub(super) struct Sources {
     pub(super) possible: Vec<TrackerId>,
     /// Whether one of them surely could.
     pub(super) is_sure: bool,
-    /// Whether one of those who had it at first surely could not.
+    /// Whether one of the nodes that had it at first surely could not be read.
     pub(super) is_struck: bool,
 }
 
 impl CheckedMachine {
     /// Returns whether it could be on at an instant, and whether it surely was.
     fn was_on(&self, at: SimTime) -> [bool; 2] {
+        // Off at the very instant of the question may mean after it, so that does not count as off.
         let was_off = self.is_there && self.off.is_some_and(|off| off < at);
         [!was_off, self.off.is_none() && self.on.is_none_or(|on| on < at)]
     }
@@ -63,6 +64,7 @@ impl CheckedMachine {
     /// Returns whether it could keep what it had since then, and whether it surely did.
     fn has_kept(&self, since: SimTime, at: SimTime) -> [bool; 2] {
         let mut lost = self.lost.iter().filter(|lost| since <= **lost);
+        // A loss at the instant of the question may come after it: it could, but not surely did.
         [lost.clone().all(|lost| *lost == at), lost.next().is_none()]
     }
 }
@@ -73,8 +75,8 @@ impl Blocks {
         Self { files: Some(files), ..Self::default() }
     }
 
-    /// Returns who could be read then that has what a map reads; none, if nothing has befallen anybody or
-    /// nobody knows where it is.
+    /// Returns the nodes that a map could read its block from at an instant. Returns `None` as long
+    /// as no machine had trouble, or if no node is known to have the block.
     pub(super) fn sources(
         &self,
         input: &Input,
@@ -82,12 +84,14 @@ impl Blocks {
         map: u32,
         at: SimTime,
     ) -> Option<Sources> {
+        // Without trouble maps read where the topology says, which other checks cover.
         let files = self.files.as_ref().filter(|_| self.is_struck)?;
         let mut first = Vec::new();
         input.locate(map, files, &mut first);
         if first.is_empty() {
             return None;
         }
+        // A machine without news is on and has kept everything.
         let unknown = CheckedMachine::default();
         let machine = |tracker: TrackerId| self.machines.get(tracker.index()).unwrap_or(&unknown);
         let mut sources = Sources::default();
@@ -128,6 +132,7 @@ impl Blocks {
                 self.is_struck = true;
             }
             Incident::CopyingBegins { .. } => machine.copyings += 1,
+            // A copying may be cut short by another one, but never end without having begun.
             Incident::CopyingEnds { .. } => match machine.copyings.checked_sub(1) {
                 Some(left) => machine.copyings = left,
                 None => check.breach(InvariantBreach::CopyingEndedUnbegun { tracker }),
@@ -139,6 +144,8 @@ impl Blocks {
     /// Notes that a copy is there, or is no more.
     pub(super) fn copy(&mut self, block: Block, tracker: TrackerId, is_there: bool, at: SimTime) {
         let copies = self.copies.entry(block).or_default();
+        // Removed copies stay for the rest of their instant, as a question may come before the
+        // removal.
         copies.retain(|copy| copy.removed.is_none_or(|removed| removed == at));
         if is_there {
             copies.push(CheckedCopy { tracker, made: at, removed: None });

@@ -14,7 +14,8 @@ use mumakil_core::mapred::{
     PerSlot, PhaseTimes, Role, SlotCounts, SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 
-/// A map that has succeeded fails only after so many complaints of its output.
+/// A completed map fails only after so many reduces' complaints: Hadoop's constant
+/// `MAX_FETCH_FAILURES_NOTIFICATIONS` of JobInProgress.java.
 const LEAST_COMPLAINTS: u32 = 3;
 
 /// The jobs that were submitted; what is known of one is dropped when it ends.
@@ -64,7 +65,7 @@ struct CheckedJob {
 struct CheckedOutput {
     tracker: TrackerId,
     made: SimTime,
-    /// How often what lay there had been lost before.
+    /// How often the tracker had lost the content of its disks before.
     disk_losses: usize,
 }
 
@@ -91,15 +92,15 @@ struct CheckedAttempt {
     tracker: TrackerId,
     /// Where its output is to be removed.
     cleaner: Option<TrackerId>,
-    /// Where its output was to be removed before, by trackers that were given up since. They may not
-    /// know of that.
+    /// The trackers that were to remove its output earlier and were given up since. They may still
+    /// try.
     given_up: Vec<TrackerId>,
     /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
     losses: u32,
     assigned: SimTime,
     /// The nodes with its input that could be read when it looked; none, if that does not matter.
     sources: Option<Box<Sources>>,
-    /// Whether nobody could.
+    /// Whether no node could be read.
     finds_nothing: bool,
     /// When its work started.
     started: SimTime,
@@ -115,7 +116,8 @@ struct CheckedAttempt {
     /// The states that were learned, and the last of them.
     learned: u16,
     state: AttemptState,
-    /// The slots that its work takes, those that it holds and since when, and what it has held: slots times microseconds.
+    /// The slots that its work takes; those that it holds, and since when; and its slot time so
+    /// far, in slots times microseconds.
     width: u32,
     holds: u32,
     since: SimTime,
@@ -149,6 +151,8 @@ impl CheckedJobs {
                         job: job.id,
                     });
                     job.initialised = true;
+                    // After a restart the JobTracker must have taken back all earlier successes by
+                    // now.
                     job.check_void(check);
                 }
             }
@@ -162,6 +166,8 @@ impl CheckedJobs {
             JobFact::MapsDone => {
                 if let Some(job) = self.live(id, check) {
                     let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
+                    // A map that failed for good is done as well, and how many did is not counted
+                    // here.
                     let done = check.rules.failed_tasks || succeeded == maps;
                     check.that(done, || InvariantBreach::MapsNotDone {
                         job: job.id,
@@ -200,9 +206,13 @@ impl CheckedJobs {
                 });
                 if let Some(job) = self.live(attempt.job(), check) {
                     if role == Role::Work {
+                        // From now on the tracker's heartbeats are counted until it starts the
+                        // attempt.
                         trackers.expect_start(attempt, tracker);
                         let losses = trackers.losses(tracker);
                         job.assign(attempt, tracker, losses, speculative, check);
+                        // Where blocks are is asked at the launch, since the tracker chooses the
+                        // node to read from then.
                         job.look_for_input(attempt, trackers, check.at);
                     } else {
                         job.assign_cleanup(attempt, tracker, check);
@@ -211,6 +221,7 @@ impl CheckedJobs {
                 }
             }
             LedgerFact::Learned { state, counts } => {
+                // News of a job that has ended is legal: its last attempts are heard of later.
                 if let Some(JobLife::Live(job)) = self.all.get_mut(attempt.job().index()) {
                     job.learn(attempt, tracker, state, trackers, check);
                     job.compare(attempt, counts, check);
@@ -240,6 +251,7 @@ impl CheckedJobs {
         let Some(known) = job.attempts.get_mut(&attempt) else {
             return check.breach(InvariantBreach::StartedUnassigned { attempt, tracker });
         };
+        // Before anything else returns: slot time counts even of what breaks a rule.
         known.hold(fact, check.at);
         match fact {
             AttemptFact::FetchFailed { map } => {
@@ -249,6 +261,8 @@ impl CheckedJobs {
             }
             AttemptFact::Started { role: Role::TaskCleanup, .. }
             | AttemptFact::Ended { role: Role::TaskCleanup, .. }
+                // Such a tracker does not know that another one cleans up now; its work changes
+                // nothing.
                 if known.is_given_up(tracker) => {}
             AttemptFact::Opened { from } => {
                 if let Some(sources) = known.sources.take() {
@@ -256,6 +270,8 @@ impl CheckedJobs {
                 }
             }
             AttemptFact::Started { role, .. } => {
+                // A map that opened its input has given its sources up above; the others read as if
+                // undisturbed.
                 let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
                 check.that(!is_struck, || InvariantBreach::ReadAsEver { attempt });
                 known.start(attempt, tracker, role, check);
@@ -265,10 +281,13 @@ impl CheckedJobs {
             AttemptFact::Resumed => {}
             AttemptFact::Ended { role, outcome, phases } => {
                 let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
+                // Hadoop's commit protocol: the JobTracker permits a commit only after it heard of
+                // its wait.
                 let allowed = !committed || known.has_learned(AttemptState::CommitPending);
                 check.that(allowed, || InvariantBreach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || InvariantBreach::EndedTwice { attempt, tracker });
+                // Only a success leaves an output or needs all of its input.
                 if role == Role::Work && outcome == Outcome::Succeeded {
                     check
                         .that(!known.finds_nothing, || InvariantBreach::ReadFromNobody { attempt });
@@ -291,16 +310,18 @@ impl CheckedJobs {
     pub(super) fn at_rest(&self, stall: &Stall, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         for life in &self.all {
             let JobLife::Live(job) = life else { continue };
+            // A stalled run must name each job that is left, or its user could not find the cause.
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
-                // Those of a job that is to end may wait for ever where they are not killed, and when it is to
-                // end no event says.
+                // Where losers run on, attempts of a job that is about to end may wait for ever,
+                // and no event says when a job is about to end.
                 attempt.commit_pending && is_here && !check.rules.losers_go_on
             };
             let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
             let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
+            // Hash maps have no order; findings must be the same in each run.
             waiting.sort();
             for (attempt, tracker) in waiting {
                 check.breach(InvariantBreach::CommitForgotten { attempt, tracker });
@@ -317,6 +338,7 @@ impl CheckedJobs {
             };
             let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
             let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
+            // As above.
             unheard.sort();
             for attempt in unheard {
                 check.breach(InvariantBreach::EndUnheard { attempt });
@@ -324,8 +346,8 @@ impl CheckedJobs {
         }
     }
 
-    /// Checks that there are more copies of a hot file's blocks than usual only where there was one to be
-    /// copied: now, or when another job found more that has not ended.
+    /// Checks that a hot file's block has more copies than usual only if there was a copy to make
+    /// them from: now, or when another live job found more.
     fn check_heat(&self, spec: &JobSpec, trackers: &CheckedTrackers, check: &mut Check<'_>) {
         let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
         let mut usual = input.clone();
@@ -339,6 +361,7 @@ impl CheckedJobs {
         let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
         let others: Vec<&Input> = inputs.filter(reads_it).collect();
         for map in (0..spec.maps).filter(|map| 0 < input.more_copies(*map)) {
+            // The usual copies only: a hot file's further ones must have been copied from these.
             let sources = trackers.blocks.sources(&usual, spec.id, map, check.at);
             let Some(sources) = sources else { continue };
             let is_copied = !sources.possible.is_empty()
@@ -378,11 +401,13 @@ impl CheckedJobs {
         match self.all.get_mut(id.index()) {
             Some(life @ JobLife::Live(_)) => {
                 let JobLife::Live(job) = std::mem::replace(life, JobLife::Ended) else { return };
+                // The slot time of a job that failed was of no use, whatever its tasks did.
                 if outcome == Outcome::Succeeded {
                     self.useful += job.useful;
                 }
-                // Nobody need start what is left of it.
+                // No tracker need start its remaining attempts.
                 let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
+                // The JobTracker need not launch what it assigned to a job that is over.
                 unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
                 if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
                     job.check_complete(check);
@@ -424,11 +449,15 @@ impl CheckedJob {
         let (exists, may_start) = match kind {
             TaskKind::Map => (index < self.tasks.map, self.gives_tasks),
             TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
+            // Hadoop has two of each: one for a map slot and one for a reduce slot, of which one
+            // runs.
             TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
         };
         check.that(exists, || InvariantBreach::NoSuchTask { task: attempt.task });
         check.that(may_start, || InvariantBreach::AssignedTooEarly { attempt });
         if self.attempts.contains_key(&attempt) {
+            // The first assignment stays in the books: a new entry would hide what was learned of
+            // it.
             return check.breach(InvariantBreach::AssignedTwice { attempt });
         }
         let task = self.by_task.entry(attempt.task).or_default();
@@ -437,10 +466,13 @@ impl CheckedJob {
         check.that(alone || speculative, || InvariantBreach::AssignedBesideAnother { attempt });
         check.that(!alone || !speculative, || InvariantBreach::AssignedAgainstNobody { attempt });
         let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
+        // Hadoop never runs two attempts of a task on one tracker.
         let beside_itself = task.active.iter().any(|number| place(number) == tracker);
         check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
         if attempt.task.is_work() && task.waits(check.rules) {
             let waiting = &mut self.waiting[attempt.slot()];
+            // Only the first attempt at hand takes the task off the waiting ones, not a second
+            // beside it.
             *waiting = waiting.saturating_sub(1);
         }
         task.active.push(attempt.number);
@@ -457,12 +489,14 @@ impl CheckedJob {
             && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
+            // Kept apart, since the sources are given up when the map opens its input.
             known.finds_nothing = sources.possible.is_empty();
             known.sources = Some(Box::new(sources));
         }
     }
 
-    /// An attempt has done its work: a map leaves its output, and a reduce has fetched all of them.
+    /// Notes that an attempt has done its work: a map leaves its output, a reduce has fetched all
+    /// outputs.
     ///
     /// Each output that a reduce fetched was there at some instant since the reduce was assigned; facts do not
     /// tell when exactly it took which. A map that may fail for good leaves none.
@@ -481,9 +515,12 @@ impl CheckedJob {
                     outputs.push(CheckedOutput { tracker, made: check.at, disk_losses });
                 }
             }
+            // A map that failed for good leaves no output, and the job may go on without it.
             TaskKind::Reduce if !check.rules.failed_tasks => {
                 let known = &self.attempts[&attempt];
                 let PhaseTimes { start_up, shuffle, suspended, .. } = phases;
+                // The latest instant at which the last fetch can have ended: a suspension may have
+                // come before.
                 let has_all = known.started + start_up + shuffle + suspended;
                 let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
                     made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
@@ -503,6 +540,7 @@ impl CheckedJob {
             |known: &&mut CheckedAttempt| matches!(known.state, FailedUnclean | KilledUnclean);
         match self.attempts.get_mut(&attempt).filter(unclean) {
             Some(known) => {
+                // The JobTracker assigns the cleaning up again when the first cleaner is lost.
                 known.given_up.extend(known.cleaner.replace(tracker));
                 known.cleanup = RoleProgress::default();
             }
@@ -524,6 +562,8 @@ impl CheckedJob {
         let given_to_it = known.tracker == tracker || known.cleaner == Some(tracker);
         check.that(given_to_it, || InvariantBreach::LearnedUnassigned { attempt, tracker });
         if let Some(verdict) = known.state.outcome() {
+            // Hadoop reports a completed map on a lost tracker as killed; only that may follow a
+            // success.
             let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
             if known.state == state {
                 check.breach(InvariantBreach::LearnedTwice { attempt, state });
@@ -553,13 +593,14 @@ impl CheckedJob {
         }
         known.learn(attempt, state, check);
         if let Some(verdict) = state.outcome() {
+            // The attempt is over for the JobTracker: no start or end need follow.
             trackers.forget(attempt, tracker);
             self.judge(attempt, verdict, trackers, check);
         }
     }
 
-    /// The JobTracker knows nothing of the job but its submission. Its setup and cleanup were not in
-    /// vain: they are done once more.
+    /// After a restart the JobTracker knows only the job's submission. Setup and cleanup run once
+    /// more.
     #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
     fn begin_anew(&mut self, rules: VerifierRules) {
         (self.initialised, self.gives_tasks) = (false, false);
@@ -570,6 +611,7 @@ impl CheckedJob {
                 continue;
             }
             let waited = task.waits(rules);
+            // A restarted JobTracker has forgotten the failures, so a task may fail as often again.
             task.failures = 0;
             self.waiting[id.slot()] += u32::from(!waited && task.waits(rules));
         }
@@ -585,6 +627,7 @@ impl CheckedJob {
     /// The success of a task is lost.
     fn lose(&mut self, attempt: AttemptId, rules: VerifierRules) {
         let task = self.by_task.entry(attempt.task).or_default();
+        // The task may have succeeded by another attempt meanwhile; then nothing is lost.
         if task.winner == Some(attempt.number) {
             task.winner = None;
             self.succeeded[attempt.slot()] -= 1;
@@ -614,6 +657,7 @@ impl CheckedJob {
             return;
         }
         if task.winner.is_some() {
+            // Only one success counts, or the sums below would count the task twice.
             return check.breach(InvariantBreach::SucceededTwice { attempt });
         }
         task.winner = Some(attempt.number);
@@ -636,9 +680,12 @@ impl CheckedJob {
         let VerifierRules { commit_not_counted, .. } = check.rules;
         let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
         let running = self.running[kind];
+        // Hadoop's status does not count attempts that wait for their commit, so fewer is right
+        // there.
         let agrees = counted == running || (commit_not_counted && counted < running);
         check.that(agrees, || InvariantBreach::Miscounted { job, kind, attempt, counted, running });
-        // Of a job that fails, and of reduces before their time, none could be launched.
+        // The JobTracker counts none pending in a job that fails, nor reduces before their slow
+        // start.
         let (counted, waiting) = (counts.pending, self.waiting[kind]);
         let agrees = counted == waiting || counted == 0;
         check.that(agrees, || InvariantBreach::WaitingMiscounted {

@@ -1,4 +1,4 @@
-//! Trackers' deeds: slots, and the attempts in them.
+//! The slots of the trackers, and the attempts in them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -65,7 +65,8 @@ struct CheckedTracker {
     gone: Vec<SimTime>,
 }
 
-/// One reply may be on its way when an order is given, and with the next one it comes.
+/// How many replies a tracker may get before it must have obeyed an order: the first may have been
+/// on its way already, the second brings the order, and by the third it must be done.
 const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +99,7 @@ impl CheckedTrackers {
 
     /// Notes that an attempt has lost: one reply may be on its way, the next one ends it.
     pub(super) fn expect_end(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        // A tracker that is lost or dies before its third reply is excused: its list is cleared.
         self.at(tracker).losers.insert(attempt, 0);
     }
 
@@ -106,19 +108,20 @@ impl CheckedTrackers {
         self.at(tracker).starters.insert(attempt, 0);
     }
 
-    /// Notes that nobody waits for the start or the end of an attempt any more.
+    /// Notes that neither the start nor the end of an attempt is awaited any more.
     pub(super) fn forget(&mut self, attempt: AttemptId, tracker: TrackerId) {
         let known = self.at(tracker);
         known.losers.remove(&attempt);
         known.starters.remove(&attempt);
     }
 
-    /// Returns how often what lay on a tracker's disks was gone so far.
+    /// Returns how often a tracker has lost the content of its disks so far.
     pub(super) fn disk_losses(&self, tracker: TrackerId) -> usize {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.gone.len())
     }
 
-    /// Returns whether what was made on a tracker, after so many times, was there at an instant or later.
+    /// Returns whether an output on a tracker, made after so many losses, was still there at an
+    /// instant.
     pub(super) fn kept(&self, tracker: TrackerId, times: usize, at: SimTime) -> bool {
         let gone = self.all.get(tracker.index()).and_then(|tracker| tracker.gone.get(times));
         gone.is_none_or(|gone| at <= *gone)
@@ -131,10 +134,13 @@ impl CheckedTrackers {
             TrackerFact::Heartbeat { rtt, queued } => {
                 check.that(known.up, || InvariantBreach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || InvariantBreach::QueuedTooLong { tracker });
-                // A tracker obeys a reply right after it, so a loser that it was told to kill must be gone by now.
+                // A tracker obeys a reply at once, so a loser that it had to kill must have ended
+                // by now. One finding a heartbeat: a tracker that forgets one order mostly forgets
+                // all.
                 if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(InvariantBreach::LoserForgotten { attempt, tracker });
                 }
+                // A tracker whose slots are taken may let a launch wait as long as they are.
                 if known.here.is_empty()
                     && let Some(attempt) = overdue(&mut known.starters)
                 {
@@ -148,13 +154,19 @@ impl CheckedTrackers {
             }
             TrackerFact::Down => {
                 check.that(known.up, || InvariantBreach::DownTwice { tracker });
+                // A dying tracker must end its attempts first, or their slots would stay counted as
+                // held.
                 if let Some((&(left, _), _)) = known.here.first_key_value() {
                     check.breach(InvariantBreach::DownWithAttempts { tracker, left });
                 }
                 known.here.clear();
                 known.losers.clear();
                 known.starters.clear();
+                // A TaskTracker that starts removes what it finds on its local disks, so outputs
+                // are gone.
                 known.gone.push(check.at);
+                // A tracker that dies frees all that it held at once; its attempts say nothing
+                // more.
                 let held: u32 = [known.held.map, known.held.reduce].iter().sum();
                 (known.up, known.held) = (false, PerSlot::default());
                 self.held.change(check.at, -i64::from(held));
@@ -179,6 +191,7 @@ impl CheckedTrackers {
                 check.that(known.joined, || InvariantBreach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
+                // Hadoop drops the orders of a tracker that it gives up.
                 known.losers.clear();
                 known.starters.clear();
             }
@@ -217,6 +230,8 @@ impl CheckedTrackers {
                     known.starters.remove(&attempt);
                 }
                 check.that(known.up, || InvariantBreach::StartedWhileDown { attempt, tracker });
+                // A second start is a breach that `jobs` reports; here it must not take the slots
+                // twice.
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
                     place.insert(PresentAttempt { slots, ..PresentAttempt::default() });
                     known.take(tracker, attempt, slots, check);
@@ -266,12 +281,13 @@ impl CheckedTrackers {
                     known.starters.remove(&attempt);
                 }
                 match known.here.remove(&(attempt, role)) {
+                    // A suspended attempt has given its slots up already.
                     Some(here) if !here.suspended => {
                         known.held[attempt.slot()] -= here.slots;
                         self.held.change(check.at, -i64::from(here.slots));
                     }
                     Some(_) => {}
-                    // A directive to launch that was taken back, or could not be followed.
+                    // A launch that was taken back, or that the tracker could not carry out.
                     None => check.that(outcome != Outcome::Succeeded, || {
                         InvariantBreach::EndedUnstarted { attempt, tracker, outcome }
                     }),
@@ -281,7 +297,7 @@ impl CheckedTrackers {
         }
     }
 
-    /// Notes what befell a machine.
+    /// Notes an incident on a machine.
     pub(super) fn befall(&mut self, tracker: TrackerId, incident: Incident, check: &mut Check<'_>) {
         if incident == Incident::DiskLost {
             self.at(tracker).gone.push(check.at);
@@ -310,7 +326,8 @@ impl CheckedTracker {
     }
 }
 
-/// Counts a reply for each of these; returns one that has had too many, and does not expect it again.
+/// Counts a reply for each expected attempt. Returns one that has had too many, and forgets it.
+// Starts at zero, so the third reply is the first that is too many.
 fn overdue(expected: &mut BTreeMap<AttemptId, u32>) -> Option<AttemptId> {
     expected.values_mut().for_each(|replies| *replies += 1);
     let attempt = *expected.iter().find(|(_, replies)| REPLIES <= **replies)?.0;

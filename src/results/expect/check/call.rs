@@ -32,7 +32,8 @@ const TRENDS: [(&str, CurveFold); 5] = [
     ("linear", CurveFold::Linear),
 ];
 
-/// How many values all `by` of an expression may go through: nested ones multiply.
+/// How many values all `by` of an expression may go through together. Chosen: nested ones multiply,
+/// and each value is a plan of its own in memory.
 const MOST_POINTS: usize = 10_000;
 
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
@@ -88,7 +89,9 @@ impl ExprChecker<'_> {
             }
             self.outer.push(Outer { setting, taken: false, overruled: false });
         }
+        // Errors inside come first: they may be why a setting has nothing to choose.
         let checked = check(self)?;
+        // Only the settings of this call; those further out may serve other calls.
         let taken = self.outer.split_off(before);
         match taken.iter().find(|outer| !outer.taken) {
             Some(Outer { setting, overruled: true, .. }) => {
@@ -108,6 +111,7 @@ impl ExprChecker<'_> {
         argument: &SyntaxNode,
         settings: &[ExprSetting],
     ) -> CheckResult<(TermKind, TermType)> {
+        // With `by` the values of the curve are aggregated, and not those of a run.
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
             let (how, of) = aggregated(how, name, of)?;
@@ -179,6 +183,7 @@ impl ExprChecker<'_> {
                 let message = "this goes through too many values";
                 return Err(ExprComplaint::new(by.value.span.clone(), message));
             }
+            // The last part of a path is enough beside the value: `nodes=100`.
             let key = setting.key.item.rsplit('.').next().unwrap_or_default();
             let name = format!("{key}={}", setting.value);
             let around = filters.iter().cloned().chain([setting]);
@@ -227,6 +232,7 @@ impl ExprChecker<'_> {
                     self.axis(setting.key.span.clone(), &setting.key.item) == Ok(axis)
                 };
                 let beside = filters.iter().position(|setting| axis.is_some() && same(setting));
+                // Taken out of the filters, or it would fix the axis that `by` goes through.
                 let only = beside.map(|place| filters.remove(place).value);
                 self.along(by, name, only.as_ref())
             }
@@ -339,6 +345,7 @@ impl ExprChecker<'_> {
             })?;
             nodes.push(computed(setting)?);
         }
+        // Too many by place, or one given both by place and by name.
         if arguments.len() + named.len() != function.parameters.len() {
             let message = format!("`{name}` takes other numbers than these");
             let hint = format!("{name}({})", function.parameters.join(", "));
@@ -380,6 +387,7 @@ fn aggregated(
     let over_time = matches!(how, Aggregate::Mean | Aggregate::Min | Aggregate::Max);
     let possible = match of.shape {
         QuantityShape::Series => of_truths || over_time,
+        // A histogram keeps neither the sum nor the single values that these need.
         QuantityShape::Samples => !matches!(how, Aggregate::Sum | Aggregate::Jain),
         _ => true,
     };
@@ -392,6 +400,7 @@ fn aggregated(
         Aggregate::Count | Aggregate::Jain => TermType::number(QuantityShape::One, Unit::PLAIN),
         _ => TermType::number(QuantityShape::One, of.unit),
     };
+    // Truths are 1 and 0: their sum counts what holds, where a plain count would count all.
     let counts_holding = of.truth && how == Aggregate::Count;
     Ok((if counts_holding { Aggregate::Sum } else { how }, made))
 }

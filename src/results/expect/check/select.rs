@@ -37,6 +37,7 @@ impl ExprChecker<'_> {
             }
             self.meet(&chosen, filter)?;
         }
+        // From the innermost call outwards, as inner settings win.
         for place in (0..self.outer.len()).rev() {
             let setting = self.outer[place].setting.clone();
             let Some(chosen) = self.chosen(quantity, &setting)? else { continue };
@@ -81,8 +82,8 @@ impl ExprChecker<'_> {
         Ok(AxisPick::Free)
     }
 
-    /// Narrows the cells to those of a list. An expectation is judged cell by cell, so that lists of
-    /// one axis are all of the same cell: they must have a value in common.
+    /// Narrows the cells to those of a list. An expectation is judged cell by cell, so all lists of
+    /// one axis speak of the same cell and must have a value in common.
     fn meet(&mut self, chosen: &ChosenSetting, setting: &ExprSetting) -> CheckResult<()> {
         let ChosenSetting::Cells(axis, AxisPick::Among(places)) = chosen else { return Ok(()) };
         if self.purpose != ExprPurpose::Expectation {
@@ -113,6 +114,7 @@ impl ExprChecker<'_> {
         let Some(compared) = self.space.compared.map(|place| &self.space.axes[place]) else {
             return Ok(());
         };
+        // With a single value there is nothing to confuse.
         let one = matches!(pick, AxisPick::Fixed(_)) || compared.values.len() < 2;
         if self.purpose != ExprPurpose::Expectation || self.space.compared != Some(axis) || one {
             return Ok(());
@@ -192,6 +194,7 @@ impl ExprChecker<'_> {
             for item in items {
                 places.extend(self.places(axis, item)?);
             }
+            // In the study's order, and each once: lists may overlap.
             places.sort_unstable();
             places.dedup();
             return Ok(places);
@@ -233,8 +236,8 @@ impl Selection {
         }
     }
 
-    /// Leaves of the rows that are chosen by the key of a filter those that it chooses as well.
-    /// Returns whether any could be left.
+    /// Narrows an earlier filter with the same key to rows that both choose. Returns whether any
+    /// row can be left.
     fn narrow(&mut self, filter: &Filter) -> bool {
         let Some(own) = self.rows.iter_mut().find(|own| own.key == filter.key) else {
             return true;
@@ -253,6 +256,7 @@ impl FilterTest {
                 let (low, high) = (low.max(*from), high.min(*to));
                 (low <= high).then_some(Self::Within(low, high))
             }
+            // Words only fit themselves; a word and a range fit nothing.
             _ => (self == other).then(|| self.clone()),
         }
     }
@@ -261,6 +265,7 @@ impl FilterTest {
 /// Returns whether a choice names a value of an axis.
 fn names(choice: &Choice, value: &SpaceValue) -> bool {
     let within = |low: f64, high: f64, unit: Unit| {
+        // Values went through text, so an end of a range may miss its own value by rounding.
         let slack = |end: f64| end.abs() * 1e-9;
         value.number.is_some_and(|(number, own)| {
             own.fits(unit) && low - slack(low) <= number && number <= high + slack(high)

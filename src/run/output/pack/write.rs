@@ -15,11 +15,13 @@ use crate::output::place::files_below;
 use mumakil_base::disk;
 use mumakil_base::files::{RESOLVED, SUMMARY};
 
-/// A pack has no more files, as its index counts them with 16 bits; no run has so many more.
+/// The most files of a pack, after which it is closed. ZIP's index counts files with 16 bits, and
+/// no run has the 5,500 files that remain.
 const MOST_FILES: usize = 60_000;
-/// A pack that is longer is closed; its offsets have 32 bits.
+/// The length from which a pack is closed: half of what ZIP's 32-bit offsets reach.
 const MOST_BYTES: u64 = 1 << 31;
-/// A larger run is not packed: small files are what packs are for. With it, offsets have 32 bits.
+/// The largest run that is packed; packs are for small files. Together with [`MOST_BYTES`] it keeps
+/// every offset below 4 GiB.
 const LARGEST_RUN: u64 = 1 << 30;
 
 /// A writer of packs.
@@ -57,10 +59,12 @@ impl Packer {
     /// If it cannot be read or written, or if it is not whole.
     pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
         let mut files = files_below(run)?;
+        // The caller then keeps the folder as it is.
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
-        // The summary first, as it is read most often. By the first and the last file a run is known to be whole.
+        // The summary comes first, since it is read most often, and the scenario last: a run with
+        // both is whole.
         files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
         for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
             if file.is_none_or(|file| file.0 != name) {
@@ -119,9 +123,13 @@ impl Packer {
             Some(pack) => pack,
             none => none.insert(OpenPack::next(&self.folder, &self.name)?),
         };
+        // A run that failed half-way, or the index of a closed pack, still stands behind the last
+        // run.
         pack.cut()?;
+        // Set before the first byte: if filling fails, the next run cuts off what it wrote.
         pack.has_tail = true;
         fill(pack)?;
+        // Only now does the run count: its bytes have left our buffer.
         pack.end = pack.flushed()?;
         pack.files += files;
         pack.has_tail = false;
@@ -130,14 +138,15 @@ impl Packer {
 }
 
 impl OpenPack {
-    /// Opens the first pack of this name that has room and in which nobody writes.
+    /// Opens the first pack of this name that has room and no other writer.
     fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
         let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
         disk::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
-        // Where there are no locks, nobody else has such a name.
+        // The name for file systems without locks: no other process has it.
         let own = format!("{name}-{}-{}", machine().unwrap_or_default(), std::process::id());
         let (mut name, mut number) = (name, 1);
         loop {
+            // The first pack of a name has no number, as most studies need only one.
             let more = if number == 1 { String::new() } else { format!("-{number}") };
             let path = folder.join(format!("{name}{more}{PACK}"));
             let error = |source| unwritten(&path, source);
@@ -145,11 +154,15 @@ impl OpenPack {
             let lock = fs::File::open(&path).map_err(error)?;
             match lock.try_lock() {
                 Err(TryLockError::Error(_)) if name != own => {
+                    // We made it just now and will not use it.
                     if lock.metadata().is_ok_and(|file| file.len() == 0) {
                         let _ = fs::remove_file(&path);
                     }
+                    // Without locks another process could write into the same pack; from here on
+                    // the name is ours alone.
                     (name, number) = (&own, 0);
                 }
+                // Another process fills this one: take the next number.
                 Err(TryLockError::WouldBlock) => {}
                 Ok(()) | Err(TryLockError::Error(_)) => {
                     let pack = Self::recover(path.clone(), file, lock).map_err(error)?;
@@ -166,11 +179,13 @@ impl OpenPack {
     fn recover(path: PathBuf, file: disk::File, lock: fs::File) -> io::Result<Self> {
         let mut read = lock.try_clone()?;
         let length = read.metadata()?.len();
+        // An index was written after all files, so with it the checksums need no check.
         let is_sealed = read_index(&mut read, length)?.is_some();
         let (mut end, mut files) = (0, 0);
         let runs = runs_of(&mut read, 0, length)?;
         while let Some(entry) = read_local(&mut read, end, runs.1)? {
-            // A killed process has written all files but the last whole; only a loss of power leaves holes.
+            // After a kill only the last file can be torn; after a loss of power any file can, so
+            // read each one against its checksum.
             if !is_sealed
                 && io::copy(&mut open(read.try_clone()?, entry.clone())?, &mut io::sink()).is_err()
             {
@@ -179,6 +194,8 @@ impl OpenPack {
             end = entry.next();
             files += 1;
         }
+        // The last whole run whose files all proved readable; a torn file takes its whole run with
+        // it.
         let end = runs.0.iter().map(|(_, [_, to])| u64::from(*to)).filter(|to| *to <= end).max();
         let end = end.unwrap_or(0);
         let file = BufWriter::new(file);
@@ -194,6 +211,8 @@ impl OpenPack {
         let Self { path, file, end, .. } = self;
         let error = |source| OutputError::Write { path: path.clone(), source };
         if self.has_tail {
+            // Past the buffer, which is empty here: each run ends with a flush, and a failed one is
+            // cut anyway.
             file.get_mut().cut(*end).map_err(error)?;
             self.has_tail = false;
         }
@@ -210,7 +229,8 @@ impl OpenPack {
         let path = self.path.clone();
         let error = |source| OutputError::Write { path: path.clone(), source };
         let at = self.file.stream_position().map_err(error)?;
-        // A file's header is written after its bytes: where the header is missing, the pack ends.
+        // Zeros for now: the header needs the checksum, so it is written after the bytes. A reader
+        // that finds no header there takes the pack to end.
         let nothing = vec![0; before(name) as usize];
         self.file.write_all(&nothing).map_err(error)?;
         let mut packer =
@@ -220,6 +240,7 @@ impl OpenPack {
         packer.into_inner().finish().map_err(error)?;
         let next = self.file.stream_position().map_err(error)?;
         let packed = next - at - before(name);
+        // Cannot happen within the limits above; better an error than a pack with cut-off numbers.
         let word = |bytes: u64| u32::try_from(bytes).map_err(|_| error(torn()));
         let entry =
             ZipEntry { name: name.to_owned(), at: word(at)?, crc, packed: word(packed)?, size };
@@ -256,7 +277,8 @@ impl OpenPack {
 
 impl Drop for OpenPack {
     fn drop(&mut self) {
-        // A process that is just being begun has our open files for a moment, and with them the lock.
+        // A child process that is being started shares our open files for a moment, and so the
+        // lock; unlocking frees it for all of them.
         let _ = self.lock.unlock();
     }
 }
@@ -272,6 +294,7 @@ pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
         let unread = |source| OutputError::Read { path: path.clone(), source };
         let mut lock = fs::File::open(&path).map_err(unread)?;
         let length = lock.metadata().map_err(unread)?.len();
+        // Closed already, or another process still fills it.
         if read_index(&mut lock, length).map_err(unread)?.is_some() || lock.try_lock().is_err() {
             continue;
         }

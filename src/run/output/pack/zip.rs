@@ -22,6 +22,7 @@ pub(super) struct ZipEntry {
     pub(super) size: u32,
 }
 
+// The signatures of PKWARE's APPNOTE: a file's header, its line of the index, the end of the index.
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
@@ -35,8 +36,9 @@ const END_BYTES: usize = 22;
 const VERSION: u16 = 20;
 /// Of Unix, by which programs know the permissions below.
 const MADE_BY: u16 = 3 << 8 | VERSION;
+// ZIP's number of the method; 0 would be stored as it is.
 const DEFLATED: u16 = 8;
-/// No name of ours has such letters, but who reads need not guess.
+/// Says that names are UTF-8. Ours are ASCII, but a reader need not guess.
 const UTF8: u16 = 1 << 11;
 /// The first day that the format knows: the same runs give the same bytes.
 const TIME_AND_DATE: [u16; 2] = [0, 1 << 5 | 1];
@@ -115,6 +117,7 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut header)?;
     let name = usize::from(half(&header, 26));
+    // Also refuses what our writer never makes: another method, or extra fields behind the name.
     let is_ours = header[..4] == LOCAL && half(&header, 8) == DEFLATED && half(&header, 28) == 0;
     if !is_ours || until < at + (header.len() + name) as u64 {
         return Ok(None);
@@ -123,16 +126,20 @@ pub(super) fn read_local(file: &mut File, at: u64, until: u64) -> io::Result<Opt
     file.read_exact(&mut text)?;
     let Ok(text) = String::from_utf8(text) else { return Ok(None) };
     let entry = ZipEntry::of_common(&header[4..], text, start);
+    // A file that reaches beyond the end was cut short.
     Ok((entry.next() <= until).then_some(entry))
 }
 
 /// Reads the index of a ZIP file of `length` bytes, and where it begins; `None` if it ends otherwise.
 pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec<ZipEntry>, u64)>> {
     let mut end = [0; END_BYTES];
+    // Our index has no comment, so the end stands at a fixed distance from the last byte.
     let Some(tail) = length.checked_sub(end.len() as u64) else { return Ok(None) };
     file.seek(SeekFrom::Start(tail))?;
     file.read_exact(&mut end)?;
     let (size, at) = (u64::from(word(&end, 12)), u64::from(word(&end, 16)));
+    // The index must reach exactly to the end; else other bytes stand between, or it is another
+    // file's.
     if end[..4] != END || at + size != tail {
         return Ok(None);
     }
@@ -150,6 +157,7 @@ pub(super) fn read_index(file: &mut File, length: u64) -> io::Result<Option<(Vec
         entries.push(ZipEntry::of_common(&rest[6..], name.to_owned(), word(rest, 42)));
         rest = &rest[bytes..];
     }
+    // The number in the end must agree, or a line was lost.
     let is_all = rest.is_empty() && entries.len() == usize::from(half(&end, 10));
     Ok(is_all.then_some((entries, at)))
 }

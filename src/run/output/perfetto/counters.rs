@@ -17,6 +17,7 @@ use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, PerSlot, SlotCounts, SlotKind};
 
+// Chosen as the step of the waits: heartbeats of a large cluster come by the hundred each second.
 const SECOND: u64 = 1_000_000;
 
 /// The counters.
@@ -28,7 +29,8 @@ pub(super) struct Counters {
     /// The instant of what is not written yet, and the sums that it is about.
     at: SimTime,
     changed: BTreeSet<(usize, SlotKind)>,
-    /// The second at hand, the longest wait of a heartbeat in it, and the wait that was last written.
+    /// The current second, the longest wait of a heartbeat in it, and the wait that was last
+    /// written.
     second: u64,
     longest: SimSpan,
     written: Option<SimSpan>,
@@ -53,6 +55,7 @@ impl Counters {
         counts: SlotCounts,
         events: &mut TraceEvents,
     ) -> io::Result<()> {
+        // Several counts of one instant become one sample each, with the last value.
         if self.at != at {
             self.write(events)?;
             self.at = at;
@@ -65,12 +68,14 @@ impl Counters {
         let place = match self.sums.get_index_of(&name) {
             Some(place) => place,
             None => {
+                // A rank below zero shows the pools above the nodes.
                 let track = events.process(&format!("pool {pool}"), -1)?;
                 self.sums.insert_full(name, (track, PerSlot::default())).0
             }
         };
         for place in [0, place] {
             let now = &mut self.sums[place].1[kind];
+            // Added first: the numbers are unsigned, and the sum holds what was before.
             now.running = now.running + counts.running - before.running;
             now.pending = now.pending + counts.pending - before.pending;
             self.changed.insert((place, kind));
@@ -88,6 +93,8 @@ impl Counters {
         let second = at.as_micros() / SECOND;
         if self.second != second {
             self.end_second(events)?;
+            // A second without heartbeats: without a zero the old value would seem to last until
+            // now.
             if self.second + 1 < second {
                 self.second += 1;
                 self.end_second(events)?;

@@ -22,6 +22,7 @@ const HEAD: &str = concat!(
     r#"{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"JobTracker"}}"#,
 );
 pub(super) const JOB_TRACKER: TraceTrack = TraceTrack { pid: 1, tid: 1 };
+// Chosen: node 0 gets a number that is easy to read, and the JobTracker's 1 stays apart.
 const FIRST_NODE: usize = 1_001;
 
 /// The file, as far as it is written.
@@ -33,7 +34,7 @@ pub(super) struct TraceEvents {
     flows: u64,
 }
 
-/// One event, its fields called as in the format: of a phase, which is the kind of the event, at a microsecond.
+/// One event with the format's own names: `ph` is its kind, `ts` its microsecond.
 #[derive(Serialize)]
 struct TraceEvent<'a> {
     ph: &'a str,
@@ -91,6 +92,8 @@ impl TraceEvents {
         name: &str,
         rank: i64,
     ) -> io::Result<TraceTrack> {
+        // One sequence for both: in this format a thread with the number of its process is the main
+        // thread.
         self.last = track.tid;
         let (naming, ranking) = (format!("{what}_name"), format!("{what}_sort_index"));
         let args = [(naming, json!({ "name": name })), (ranking, json!({ "sort_index": rank }))];
@@ -100,7 +103,7 @@ impl TraceEvents {
         Ok(track)
     }
 
-    /// Adds a slice, within those that it lies in.
+    /// Adds a slice. Perfetto nests it in the slices around it.
     pub(super) fn slice(
         &mut self,
         track: TraceTrack,
@@ -167,6 +170,7 @@ pub(super) fn check_trace(target: &Path) -> Result<(), OutputError> {
     let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
     match fs::File::open(target).and_then(read) {
         Ok(_) if head == HEAD.as_bytes() => Ok(()),
+        // A folder cannot be read either, but it is better called foreign than unreadable.
         Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),
         _ => {
             Err(OutputError::Foreign { path, why: "it is no trace that Mumakil wrote".to_owned() })

@@ -32,6 +32,7 @@ pub(super) fn parts(
         add_phases(began, &stops, commit_pending.unwrap_or(at), ending, &mut parts);
     }
     parts.extend(commit_pending.map(|begin| SlicePart { name: "commit-pending", begin, end: at }));
+    // Suspensions come last, so that the stable sort below keeps a phase before the stop within it.
     parts.extend(stops.iter().map(|&(begin, end)| SlicePart { name: "suspended", begin, end }));
     // Stable: at the same instant a phase begins before a suspension within it.
     parts.sort_by_key(|part| part.begin);
@@ -45,6 +46,7 @@ fn add_phases(
     ending: &AttemptEnding,
     parts: &mut Vec<SlicePart>,
 ) {
+    // Stops after the work, while the attempt waited for its commit, took none of its phases' time.
     let before = stops.iter().filter(|(_, end)| *end <= until);
     let ran = before.fold(until - began, |ran, &(begin, end)| ran.saturating_sub(end - begin));
     // The instant at which the attempt had run so long.
@@ -58,6 +60,7 @@ fn add_phases(
     let shuffled = phases.start_up + phases.shuffle;
     let bounds = [phases.start_up, shuffled, shuffled + phases.sort, ran];
     for (name, bounds) in ["shuffle", "sort", "reduce"].into_iter().zip(bounds.windows(2)) {
+        // No phase reaches beyond the time for which the attempt really ran, whatever it reports.
         let [begin, end] = [bounds[0].min(ran), bounds[1].min(ran)];
         // Of an attempt that was ended early, the phases that follow did not begin.
         if ending.outcome == Outcome::Succeeded || begin < end {

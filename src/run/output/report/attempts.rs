@@ -1,9 +1,9 @@
 //! Attempts over time, from `tasks.csv`: in the slots of their nodes, in the colour of
-//! their pool, user, job or class. Where they are too many, how busy each node was.
+//! their pool, user, job or class. If there are too many, the chart shows how busy each node was.
 //!
-//! The table does not say which slot of its node an attempt had, and nobody cares: it is shown on
-//! the lowest lane that is free. A suspended attempt keeps its lane, so that a node can have more
-//! lanes than slots.
+//! The table does not say which slot of its node an attempt had, since slots of a node are alike.
+//! The chart shows it on the lowest free lane. A suspended attempt keeps its lane, so a node can
+//! have more lanes than slots.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,8 @@ use mumakil_draw::chart::{
 };
 use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
 
-/// Of more attempts the page would be large, and of more slots the lanes too low.
+/// The most attempts and slots that are drawn one by one. Chosen: more bars make the page large,
+/// and more lanes make each too low to be pointed at.
 const MOST_ATTEMPTS: u64 = 5_000;
 const MOST_SLOTS: u64 = 300;
 
@@ -52,6 +53,8 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         return Ok(Vec::new());
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    // Every attempt that the page could draw, retries included, known without reading the large
+    // table.
     let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
     let all: u64 = jobs.all.iter().flat_map(tasks).sum();
     let attempts = Attempts {
@@ -61,6 +64,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         labels: run.labels,
         until: virtual_s * 1e3,
     };
+    // Decided before the table is read, so that only one of the two charts ever needs memory.
     let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
     let drawing =
         if is_small { attempts.bars(run.results) } else { attempts.density(run.results) }?;
@@ -179,11 +183,15 @@ impl Attempts<'_> {
             node,
             slot: row.slot(),
             start,
+            // Never before the start, whatever the file says: a bar of negative length cannot be
+            // drawn.
             end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
             fate: match row.outcome {
                 AttemptEnd::Succeeded => BarFate::Succeeded,
                 AttemptEnd::Failed => BarFate::Failed,
                 AttemptEnd::Killed => BarFate::Killed,
+                // A lost row has no start and never gets here; what is unfinished ran to the end of
+                // the run.
                 AttemptEnd::Lost | AttemptEnd::Unfinished => BarFate::Running,
             },
             suspended,
@@ -263,6 +271,7 @@ fn note_suspended(attempts: usize) -> Option<String> {
 fn take_lane(ends: &mut Vec<f64>, attempt: &DrawnAttempt) -> usize {
     let lane = ends.iter().position(|end| *end <= attempt.start).unwrap_or(ends.len());
     if lane == ends.len() {
+        // A suspended attempt keeps its lane, so a node may need more lanes than it has slots.
         ends.push(0.0);
     }
     ends[lane] = attempt.end;

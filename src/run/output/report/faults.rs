@@ -9,7 +9,7 @@ use mumakil_core::mapred::Incident;
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, SeriesLook, Stack, StackLayer};
 use mumakil_results::tables::{CellText, FaultRow, Results};
 
-/// The states of a node, of which the first that holds counts. A node that is off counts as nothing else.
+/// The states of a node. A node in several of them counts for the first in this list.
 const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
 /// The condition of a node at an instant.
@@ -34,6 +34,8 @@ impl NodeCondition {
     fn change(&mut self, what: &str) {
         let is = |incident: Incident| incident.words() == what;
         if is(Incident::MachineOff) {
+            // A machine that comes on again starts its tracker, so the tracker's own trouble ends
+            // here.
             *self = Self { is_off: true, has_no_tracker: false, ..*self };
         } else if is(Incident::MachineOn) {
             self.is_off = false;
@@ -42,6 +44,7 @@ impl NodeCondition {
         } else if is(Incident::TrackerBack) {
             self.has_no_tracker = false;
         } else if is(Incident::CutOff) {
+            // Counted, since cuts of a node and of its rack may overlap.
             self.cuts += 1;
         } else if is(Incident::Reconnected) {
             self.cuts = self.cuts.saturating_sub(1);
@@ -56,6 +59,7 @@ impl NodeCondition {
 }
 
 const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
+// The table has only words, so the state is known by those that any slow speed gets.
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
 /// Draws how many nodes were in trouble; nothing, if none was.
@@ -64,6 +68,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
     let mut nodes: FxHashMap<CellText, NodeCondition> = FxHashMap::default();
     let mut levels = STATES.map(|_| SlotLevel::default());
     (run.results as &dyn Results).rows_if_any(|row: FaultRow| {
+        // The chart counts nodes; the JobTracker's absences show in the story of each job.
         if row.node == Incident::OF_JOBTRACKER {
             return Ok(());
         }
@@ -75,6 +80,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
                 levels[place].change(row.at_ms as f64 / 1e3, by, until / GRAINS);
             }
         };
+        // Counts the node out of its old state even if it stays the same; equal changes cancel.
         count(was, -1.0);
         count(state.place(), 1.0);
         Ok(())
@@ -83,6 +89,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
     let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
     let layer = |(place, (name, level)): (usize, (&&str, SlotLevel))| StackLayer {
         name: (*name).to_owned(),
+        // By the state's place in the list: its colour is the same whichever states occur.
         look: SeriesLook(place),
         steps: level.steps,
         ..StackLayer::default()

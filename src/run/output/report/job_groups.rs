@@ -1,15 +1,16 @@
 //! By what a page tells its jobs apart, and the colours of all that it names.
 //!
-//! A page has one of it, and each of its charts asks it: a pool, a user, a job or a class has one
-//! colour on the whole page. Two runs of the same jobs give the same answers, so that a pool has the
-//! same colour in the reports of both and where they are compared.
+//! A page makes one, and all its charts ask it, so a pool, user, job or class has one colour on the
+//! whole page. Two runs of the same jobs give the same answers, so that a pool has the same colour
+//! in the reports of both and where they are compared.
 
 use indexmap::{IndexMap, IndexSet};
 
 use mumakil_draw::chart::{SeriesLook, SeriesStyles};
 use mumakil_results::tables::JobRow;
 
-/// So many have a colour that nobody else has; of more jobs than this no chart is by job.
+/// How many names get a colour of their own. With more jobs than this, charts are not by job.
+// The number of colours in the chart's palette.
 const FEW: usize = 8;
 
 /// How a page tells jobs apart, and how all that it names looks.
@@ -44,6 +45,7 @@ impl JobGroups {
     /// Returns how the jobs of some runs are told apart, those of the first one first.
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
+        // One pool for all jobs, as under FIFO, tells nothing apart: try the next property.
         let several = |by: PartyKind| {
             let mut names = jobs.iter().map(|job| by.of(job));
             let first = names.next();
@@ -52,6 +54,7 @@ impl JobGroups {
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         let by = match [PartyKind::Pool, PartyKind::User].into_iter().find(|by| several(*by)) {
             Some(by) => by,
+            // Each job in its own colour only while there are colours for all.
             None if numbers.len() <= FEW => PartyKind::Job,
             None => PartyKind::Class,
         };
@@ -101,8 +104,8 @@ impl JobGroups {
     }
 }
 
-/// Returns the names in the order in which jobs have them. If they are more than there are colours,
-/// those with most tasks come first: how many these are is the same under every policy.
+/// Returns the names in the order of the jobs. If there are more names than colours, those with
+/// most tasks come first; the number of tasks is the same under every policy.
 fn in_order(jobs: &[&JobRow], by: PartyKind) -> IndexSet<String> {
     let mut tasks: IndexMap<&str, u64> = IndexMap::new();
     for job in jobs {
@@ -115,7 +118,8 @@ fn in_order(jobs: &[&JobRow], by: PartyKind) -> IndexSet<String> {
     tasks.into_keys().map(str::to_owned).collect()
 }
 
-/// Returns what a chart calls somebody: of all jobs together the name is empty.
+/// Returns what a chart calls a name; an empty one stands for all jobs, or for those without a
+/// class.
 pub(super) fn called<'n>(name: &'n str, word: &str) -> &'n str {
     match (name, word) {
         ("", "class") => "no class",

@@ -30,6 +30,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         let (mut curves, mut shown) = (Vec::new(), Vec::new());
         for name in names {
             let Some(histogram) = histograms.get(*name) else { continue };
+            // A logarithmic axis cannot show values that are all zero.
             if 0 < histogram.max() {
                 shown.push(*name);
                 curves.push(Curve::of(in_words(name), histogram, &y));

@@ -10,8 +10,9 @@ use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
 use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
 
-/// Of changes that come closer than this part of the run the last one stands for all: far less than
-/// can be seen, and what bounds the memory.
+/// Changes that are closer together than this part of the run are drawn as one, with the last
+/// value. Chosen: a chart is 720 units wide, so a grain is far below what can be seen, yet it
+/// bounds the memory.
 pub(super) const GRAINS: f64 = 20_000.0;
 
 /// The material of the charts, beside the timeline.
@@ -33,7 +34,7 @@ pub(super) struct SlotLevel {
     pub(super) steps: Vec<(f64, f64)>,
 }
 
-/// The slots that somebody held, and the tasks that waited.
+/// The slots that one party held, and its tasks that waited.
 #[derive(Clone, Default)]
 struct Levels {
     held: SlotLevel,
@@ -59,7 +60,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
-    // Those of a policy that gives way hold only for a while.
+    // The promises of a policy hold only until another one takes over, so none are drawn then.
     let promised = match run.summary.run.later_policies.is_empty() {
         true => run.registry.promised(&run.scenario.scheduler, capacity),
         false => PromisedSlots::new(),
@@ -94,8 +95,10 @@ impl SlotsOverTime<'_> {
         let mut before: PerSlot<FxHashMap<u32, (f64, f64)>> = PerSlot::default();
         let grain = self.until / GRAINS;
         results.rows(|row: SlotsRow| {
+            // A job without a row in `jobs.csv` has no name or pool to be drawn under.
             let Some(party) = of.get(&row.job) else { return Ok(()) };
             let now = (f64::from(row.slots), f64::from(row.pending));
+            // Rows have absolute numbers of a job, but a party is a sum: add the difference.
             let (held, waiting) = before[row.kind].insert(row.job, now).unwrap_or_default();
             let Levels { held: slot, waiting: line } = &mut levels[row.kind][*party];
             let at = row.time_ms as f64 / 1e3;
@@ -113,6 +116,7 @@ impl SlotsOverTime<'_> {
             look: self.parties.look(name),
             steps: levels.held.steps.clone(),
             waiting: levels.waiting.steps.clone(),
+            // Only pools are promised anything; a user or job may bear the same name by chance.
             promised: self.promised.get(name).filter(|_| by == "pool").map(|of| of[kind]),
         };
         let used = |(_, levels): &(&str, &Levels)| {

@@ -9,6 +9,7 @@ use mumakil_draw::chart::{
 };
 
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
+// Chosen: on a linear axis all shorter jobs would crowd in the first thirtieth.
 const WIDE: f64 = 30.0;
 
 pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
@@ -25,6 +26,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
         ..Caption::default()
     };
+    // One class needs no name in a key and no second chart.
     let several = 1 < classes.len();
     let sample = |(class, values): (&&str, &Vec<f64>)| EcdfSample {
         name: if several { called(class, "class").to_owned() } else { String::new() },
@@ -44,6 +46,7 @@ pub fn distribution(caption: Caption, title: &str, samples: Vec<EcdfSample>) -> 
 
 /// Returns an axis of times, logarithmic if they differ much.
 fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
+    // Zeros have no place on a logarithmic axis, so they must not choose it either.
     let positive = values.copied().filter(|value| 0.0 < *value);
     let (low, high) =
         positive.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));

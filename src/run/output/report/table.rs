@@ -5,7 +5,7 @@ use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{JobRow, TableRow};
 
-/// It has so many rows: a page with all of a large trace would be slow.
+/// The most rows of the table. Chosen: a browser is slow on the rows of a large trace.
 const MOST: usize = 1_000;
 
 pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBlocks {

@@ -17,6 +17,7 @@ pub fn verdicts(expected: &[Expectation], found: &[ExpectationVerdict]) -> Vec<J
 }
 
 fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectation {
+    // In a single run there is one cell, which needs no name.
     let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
         format!(
             "holds in {} of {} cells; shown is the worst, {}",
@@ -37,6 +38,7 @@ fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectat
             VerdictState::Reported => Judgement::Reported,
         },
         class: gap
+            // A gap that has closed no longer has a class.
             .filter(|_| found.state == VerdictState::KnownGap)
             .and_then(|gap| gap.class)
             .map(GapClass::word),

@@ -1,15 +1,18 @@
-//! Jobs of a run that give to think: those that did not succeed, those that starved.
+//! Jobs of a run that a reader should look at: failed ones, and starved ones.
 
 use super::counted;
 use mumakil_base::statistics::quantile;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_results::tables::{JobEnd, JobRow};
 
-/// So many jobs are named; of the others only their number is.
+/// The most jobs that a warning names; of the others it only gives the number.
+// Chosen: a warning is one line; `jobs.csv` has them all.
 const NAMED: usize = 3;
 
-/// A job starves that waits so many times as long as the median job, and at least
-/// [`LONG`] seconds: where most start at once, a minute is much and no harm.
+/// A job starves if it waits this many times as long as the median job, and at least [`LONG`]
+/// seconds: where most jobs start at once, ten times their wait is still short.
+// Both chosen: ten times the median stands out in a full cluster too, and ten minutes is how long
+// Hadoop's own time-outs for tasks and trackers wait.
 const STARVED: f64 = 10.0;
 const LONG: f64 = 600.0;
 
@@ -40,6 +43,7 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
         jobs.iter().filter(|job| (STARVED * median).max(LONG) < waited(job)).collect();
+    // Longest first, then by number, so that the named ones are the same in each run.
     starved.sort_by(|a, b| waited(b).total_cmp(&waited(a)).then(a.job.cmp(&b.job)));
     let longest = waited(starved.first()?);
     Some(format!(

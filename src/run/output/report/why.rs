@@ -6,15 +6,17 @@ use mumakil_draw::chart::{AxisUnit, SeriesLook};
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
 use mumakil_results::explain::{ExplainedJob, PartSum, SojournPart, ToldRun};
 
-/// It has so many rows: a page with all of a large trace would be slow.
+/// The most rows of the table. Chosen: a browser is slow on the rows of a large trace.
 const MOST: usize = 1_000;
-/// Of so many it is told who held the slots that they waited for.
+/// The number of jobs, most delayed first, whose stories name the holders of the slots.
 const STORIES: usize = 100;
 
-/// Runs of more attempts are not explained here: all of them are in memory at once for that.
+/// The most attempts of a run that the report explains. Chosen: explaining keeps all of them in
+/// memory.
 const MOST_ATTEMPTS: u64 = 100_000;
 
 /// The looks of a job's parts, in the order of the key.
+// Looks by number, so that parts keep their colours on every page; like parts share one.
 const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ("maps", SeriesLook(0), &[SojournPart::Mapping]),
     (
@@ -61,7 +63,8 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: of equals the order of the numbers holds.
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
-    // Where thousands of jobs share the slots this costs a look at each of them, and nobody reads so much.
+    // Naming the holders costs a look at each of thousands of jobs, and no reader opens so many
+    // stories.
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
@@ -115,6 +118,7 @@ fn slices(sums: &[PartSum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
     let of = |(name, look, parts): &(&str, SeriesLook, &[SojournPart])| {
         let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
+        // A job may take no time at all, as one that was killed at once.
         let share = ms as f64 / total.max(1) as f64;
         let name = format!("{name}: {}", tell::percent(share));
         (0 < ms).then_some(Slice { look: *look, share, name })

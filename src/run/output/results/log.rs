@@ -30,6 +30,7 @@ pub(super) fn read_log(
             }
             let read = decode(&interval, &mut deserializer).map_err(|message| (line, message))?;
             match histograms.get_mut(name) {
+                // A log of several intervals, as other tools may write it.
                 Some(all) => all.add(read).map_err(|error| (line, error.to_string()))?,
                 None => {
                     histograms.insert(name.to_owned(), read);
