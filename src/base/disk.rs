@@ -1,8 +1,13 @@
 //! Changes of the disk: every file that is made, written or renamed, in one place.
 //!
-//! Callers decide what is written where; here is only that it happens. So a test can let each of
-//! these operations fail, one after the other, see [`testing`]: a disk may be full at any of them.
-//! Removing files is not here: nobody is worse off if that fails.
+//! ```text
+//! a run: create, write, rename  ->  ask(path)  ->  the disk
+//!                                      ^
+//!                  a test may refuse here, as a full disk would
+//! ```
+//!
+//! So a test can let each operation fail, one after the other, see [`testing`]. Removing files is
+//! not here: a file too many does no harm.
 
 #[doc(hidden)]
 pub mod testing;
@@ -108,5 +113,6 @@ pub fn change<T>(at: &Path, how: impl FnOnce() -> io::Result<T>) -> io::Result<T
 
 /// Says whether an operation may begin: only a test says no.
 fn ask(path: &Path) -> io::Result<()> {
+    // A release build has nothing to ask: its writes cost what they cost without this.
     if cfg!(debug_assertions) { testing::ask(path) } else { Ok(()) }
 }

@@ -49,22 +49,23 @@ pub const OF_A_RUN: [&str; 8] =
 /// name. Files of other content have other names, so none of them is ever replaced.
 pub fn kept_name(file: &Path, sha256: &str) -> Option<String> {
     let name = file.file_name()?.to_string_lossy();
+    // 64 bits of the digest: enough to tell the files of a study apart.
     Some(format!("{}-{name}", sha256.get(..16)?.to_lowercase()))
 }
 
-/// Returns the file of this name and content that a study keeps whose folder is this one or around it, if
-/// there is one. Whether it still has that content is for who reads it to say.
+/// Returns the file of this name and content that a study keeps, if the study's folder is this one
+/// or lies around it. The content is not checked: the reader compares the SHA-256.
 pub fn kept(folder: &Path, file: &Path, sha256: &str) -> Option<PathBuf> {
     let name = kept_name(file, sha256)?;
-    // The folder may be no words at all, which nothing can be made of.
+    // `absolute` refuses an empty path, which is what
+    // a file in the current folder has as its folder.
     let folder = std::path::absolute(folder.join(".")).ok()?;
     let mut places = folder.ancestors().map(|around| around.join(KEPT).join(&name));
     places.find(|place| place.is_file())
 }
 
-/// Opens a file that a user has named. A named pipe is refused: to open it waits for somebody who
-/// writes into it, maybe for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have
-/// somebody.
+/// Opens a file that a user has named. A named pipe is refused: opening it waits for a writer,
+/// maybe for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have one.
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -72,7 +73,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
-        // A file that a shell has opened has a name in /dev or /proc, and no place.
+        // A pipe that a shell has opened has a name in /dev or /proc only: it stands nowhere else.
         let has_place = || !path.starts_with("/dev") && fs::canonicalize(path).is_ok();
         if fs::metadata(path)?.file_type().is_fifo() && has_place() {
             let why =

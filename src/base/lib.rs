@@ -1,7 +1,13 @@
 //! The ground of Mumakil: what has no idea of clusters, jobs or Hadoop.
 //!
-//! Instants and sizes as people write them, the random stream of each purpose, statistics and the closed
-//! forms that runs are held against, what the files of a run are called, and all that changes the disk.
+//! ```text
+//! units        3s, 128MiB, 5 %: quantities with their unit, as people write them
+//! random       the random stream of each purpose
+//! statistics   means, intervals, tests
+//! theory       closed forms and fluid models that runs are held against
+//! files, disk  the names of a run's files, and all that changes the disk
+//! ```
+//!
 //! Nothing of Mumakil lies below this crate; all other crates stand on it.
 
 pub mod dense;

@@ -15,6 +15,8 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|candidate| (osa_distance(&name, &simple(candidate)), candidate))
         .filter(|(changes, candidate)| {
             let letters = candidate.chars().count();
+            // Chosen: one slip in three letters. The second rule keeps names of one letter from
+            // being near to everything.
             *changes <= 1.max(letters / 3) && *changes < letters
         })
         .min_by_key(|(changes, _)| *changes)

@@ -5,6 +5,12 @@
 //! every scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and
 //! whose numbers are the same on every machine and with every release.
 //!
+//! ```text
+//! seed      the key of ChaCha8
+//! purpose   8 bits of the stream's number: MapTime, Placement, Fuzz, …
+//! subject   56 bits: a job, a task and an attempt, or a node, or a block
+//! ```
+//!
 //! The very numbers of Mumak, which are others, are in [`mumak`].
 
 mod dist;
@@ -20,6 +26,8 @@ use rand::{Rng, RngExt, SeedableRng};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
+    // New purposes go to the end, since the numbers of the others are part of all results so far.
+    // From 1: a generator without a purpose starts with stream 0.
     /// When a tracker sends its first heartbeat.
     Phase = 1,
     /// The part that a tracker adds to its heartbeat interval.
@@ -82,7 +90,8 @@ pub enum Purpose {
     CopyDisk,
 }
 
-/// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.
+/// Returns the random stream of one (seed, purpose, subject): always the same, whatever else is
+/// drawn.
 ///
 /// A subject is a job (24 bits), task (24) and attempt (8), or any other dense number.
 pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
@@ -112,7 +121,7 @@ pub trait Dice {
     fn share(&mut self) -> f64;
     /// Draws a number below `n`, which is above zero.
     fn below(&mut self, n: u128) -> u128;
-    /// Draws a share of one for a distribution, which is told by its number among those of the job.
+    /// Draws a share of one for a distribution, given by its number among those of the job.
     fn share_of(&mut self, distribution: usize) -> f64;
 }
 
@@ -136,6 +145,7 @@ pub fn pick<R: Rng>(weights: impl Iterator<Item = f64> + Clone, rng: &mut R) -> 
     let mut left = rng.random::<f64>() * weights.clone().sum::<f64>();
     let mut place = 0;
     for (next, weight) in weights.enumerate().filter(|(_, weight)| 0.0 < *weight) {
+        // If rounding leaves a little after the last weight, the last one above zero is drawn.
         place = next;
         if left < weight {
             break;

@@ -1,5 +1,11 @@
 //! Numbers about numbers: means, quantiles, and how far to trust them.
 //!
+//! ```text
+//! estimate   a mean with its 95 % interval: of the seeds of one cell
+//! paired     the ratio of two sides and whether it is chance: of the same seeds
+//! fit        the straight line through points
+//! ```
+//!
 //! Every function takes a plain slice and says what it answers to an empty one. Nothing here draws
 //! random numbers but [`interval`], which draws the same ones each time.
 
@@ -50,6 +56,7 @@ pub fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
     for (below, value) in (1..).zip(sorted) {
         let share = f64::from(below) / values.len() as f64;
         match points.last_mut() {
+            // Equal values are one point, at the share of the last of them.
             Some(last) if last.0 == value => last.1 = share,
             _ => points.push((value, share)),
         }
@@ -57,8 +64,8 @@ pub fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// Returns Jain's index of fairness: 1 if all have the same, 1/n if one has all; `None` if nobody
-/// has anything.
+/// Returns Jain's index of fairness: 1 if all have the same, 1/n if one has all; `None` if all have
+/// nothing.
 pub fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

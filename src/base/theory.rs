@@ -1,5 +1,10 @@
 //! Theory to be put beside measured numbers: closed forms and fluid models.
 //!
+//! ```text
+//! a run: 95 % of the maps are local   |  delay: DelayedJob { .. }.mean_locality(skips)
+//! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
+//! ```
+//!
 //! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
 //! expectation language has the forms as functions, and `mumakil theory` prints them. A model takes jobs
 //! and answers with their whole course.
@@ -21,7 +26,8 @@ pub struct DomainError {
     pub allowed: &'static str,
 }
 
-/// The largest count that a form takes: so many nodes are walked in a moment.
+/// The largest count that a form takes. Chosen: the forms walk all nodes, and a million take a
+/// moment.
 const MOST: f64 = 1e6;
 
 /// Checks a number of things of which there is at least one.

@@ -1,5 +1,11 @@
 //! Quantities with their unit in the type, and the texts in which people write them.
 //!
+//! ```text
+//! 1h 30min   SimSpan    5,400,000,000 µs    90min
+//! 128MiB     Bytes        134,217,728 B     128MiB
+//! 5 %        Fraction     0.05              0.05
+//! ```
+//!
 //! Time is an integer number of microseconds ([`SimTime`], [`SimSpan`]); sizes are whole bytes
 //! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats live inside models and reports and
 //! become integers once, here, with the rounding in the function's name. Every type reads the

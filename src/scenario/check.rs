@@ -1,5 +1,11 @@
 //! Rules about several fields: names that refer to each other, counts that must fit.
 //!
+//! ```text
+//! one field is wrong          reported when the scenario is read
+//! fields that do not fit      here: `after: [b]` without a job `b`, 10 racks for 4 nodes
+//! jobs and nodes of a file    the run checks them, once the file has been read
+//! ```
+//!
 //! Each check is left out where the part that it looks at has mistakes of its own; they would only
 //! be reported twice.
 
@@ -25,12 +31,13 @@ use mumakil_core::mapred::{AutoSpan, Hadoop, IntervalFuzz, SlotKind};
 use mumakil_core::trace::TraceFile;
 use mumakil_yaml::{DisplacedSettings, Path, PathStep, YamlProblem};
 
-/// No attempt is faster than the shortest time there is: with more than so many times the usual speed
-/// one of a second would take less than a microsecond.
+/// The largest speed of a node. Virtual time counts whole microseconds, and at a million times the
+/// usual speed an attempt of a second is down to one of them.
 const FASTEST: f64 = 1e6;
 
-/// Each attempt is a row of a table. With more tasks one table has hundreds of gigabytes, and what is
-/// known of them does not fit into the memory of a usual machine.
+/// The most tasks of a workload. Each attempt is a row of `tasks.csv`: beyond this the table would
+/// have hundreds of gigabytes, and what a run remembers of the tasks would not fit into the memory
+/// of a usual machine.
 const MOST_TASKS: u64 = 1 << 32;
 
 /// A setting that is allowed in a scenario but hardly meant.
@@ -54,7 +61,8 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Displaced(DisplacedSettings { settings, of, at, by, origin }) => {
-                // A resolved scenario has dozens.
+                // A resolved scenario says every setting, so
+                // one `--set` may displace dozens of them.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
                 let more = match rest.len() {
                     0 => String::new(),
@@ -72,7 +80,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// So many settings a warning lists.
+/// How many settings a warning lists before it says `and N more`. Chosen: about two lines.
 const MOST_SETTINGS: usize = 6;
 
 /// The findings of the checks.
@@ -102,10 +110,14 @@ impl Checked {
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
     let found = &mut Checked::default();
+    // A mix draws its jobs from the seed alone, so they
+    // can be checked before the run, as listed ones.
     let drawn = match intact("workload") {
         true => drawn(workload, scenario.seed, found),
         false => None,
     };
+    // Of a trace no job is known before its file is read: `jobs`
+    // is empty then, and the checks of jobs find nothing.
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, found);
@@ -115,6 +127,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
+        // The mix has checked the number of its jobs and
+        // their `after` itself, in terms of its types.
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
@@ -123,11 +137,13 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     if intact("workload") && intact("cluster") {
         check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
-        // The findings so far are of these two parts.
+        // `file_clashes` divides inputs into blocks: it needs jobs and a block size without
+        // mistakes. No part but these two has been checked so far, so any problem is one of theirs.
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
         }
         if let Some((source, jobs)) = &drawn {
+            // A drawn job stands nowhere in the file: blame the option that drew it.
             point_at_options(*source, jobs, &mut found.problems);
         }
     }
@@ -142,6 +158,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("expect") && intact("record") {
+        // Where a list is damaged some names are missing, and an expectation that chooses by one of
+        // them would be blamed for it.
         let jobs = if intact("workload") && intact("later") { jobs } else { &[] };
         expectations::check(scenario, jobs, found);
     }
@@ -167,10 +185,12 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
             format!("the groups have {grouped} nodes, the cluster has {nodes}"),
         );
     }
+    // A group with `racks` has racks of its own; `cluster.racks` is for all the other nodes.
     let apart = cluster.groups.iter().filter(|group| group.racks.is_some());
     let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
     let racked = u64::from(nodes).saturating_sub(apart);
     let racks = cluster.racks.get();
+    // Without such nodes nothing stands in these racks, whatever their number.
     if racked > 0 && u64::from(racks) > racked {
         found.value(
             "cluster.racks",
@@ -195,6 +215,8 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         found.value("cluster.hdfs.block", "a block has at least one byte");
     }
     let replication = cluster.hdfs.replication.get();
+    // HDFS puts at most one copy of a block on a node. How
+    // many nodes a topology file has is not known yet.
     if replication > nodes && cluster.topology.is_none() {
         found.doubt(format!(
             "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
@@ -213,6 +235,7 @@ fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
 
 /// Finds nodes on which no attempt of a job has room.
 fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
+    // Any tracker may get an attempt of any job, so the node with the least memory counts.
     let own = cluster.groups.iter().filter_map(|group| group.memory);
     let least = own.chain([cluster.memory]).min().unwrap_or(cluster.memory);
     let room = Bytes::new(least.get().saturating_sub(cluster.system_memory.get()));
@@ -234,7 +257,8 @@ fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
 /// Finds pods that would be empty.
 fn check_pods(scenario: &Scenario, found: &mut Checked) {
     let Scenario { cluster, workload, .. } = scenario;
-    // How many racks a file has is known when it has been read.
+    // With a topology file, or the hosts of a trace,
+    // the racks are known once the file has been read.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let Some(pods) = cluster.network.pods.as_ref().filter(|_| !in_file) else { return };
     let (racks, pods) = (racks(cluster), pods.count.get());
@@ -248,6 +272,7 @@ fn check_pods(scenario: &Scenario, found: &mut Checked) {
 fn racks(cluster: &ClusterSpec) -> u32 {
     let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
     let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
+    // `cluster.racks` is 1 by default, also where groups with racks of their own take all nodes.
     let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
     shared + own().map(|(_, racks)| racks.get()).sum::<u32>()
 }
@@ -255,7 +280,7 @@ fn racks(cluster: &ClusterSpec) -> u32 {
 /// The node that writes the files is there.
 fn check_writer(scenario: &Scenario, found: &mut Checked) {
     let Scenario { cluster, workload, .. } = scenario;
-    // How many nodes a file has is known when it has been read.
+    // As with racks: the nodes of a file are not known yet.
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let Placement::Writer(writer) = cluster.hdfs.placement else { return };
     let nodes = cluster.nodes.get();
@@ -270,6 +295,7 @@ fn check_writer(scenario: &Scenario, found: &mut Checked) {
 
 fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
     let spans = [
+        // `auto` follows from the size of the cluster; `check_heartbeat` looks at what comes of it.
         ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
@@ -287,6 +313,7 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
 fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let heartbeat = hadoop.heartbeat_interval(cluster.nodes.get());
     if heartbeat.is_zero() {
+        // A heartbeat of 0s that the user wrote is reported by `check_hadoop`.
         if hadoop.heartbeat == AutoSpan::Auto {
             let message = "with so many heartbeats a second the interval of this cluster is 0s; \
                            raise `heartbeat_floor`";
@@ -294,9 +321,13 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         }
         return;
     }
+    // The time that the JobTracker needs for one heartbeat
+    // of each tracker, and its share of an interval.
     let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
-    // One that cannot keep up has a queue in any order, and one with much time hardly has any.
+    // From 1 on the JobTracker has a queue whatever the phases, below 0.5 it hardly ever has one.
+    // In between it depends on them: with 900 trackers of fixed phase and 1 ms for each heartbeat a
+    // mean wait of 16 µs was measured, where the model of a closed queue has 3.9 ms.
     if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
         let busy = (100.0 * busy) as u32;
         found.doubt(format!(
@@ -304,6 +335,8 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
              their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
         ));
     }
+    // The fuzz may be taken off the interval: the next
+    // heartbeat would be due at once, again and again.
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
@@ -318,20 +351,23 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     }
 }
 
-/// Where trackers send heartbeats again, they give the JobTracker time to answer: else each has sent
-/// the next when the answer to the last comes, and none is ever answered.
+/// Finds an `rpc_timeout` that is too short where trackers repeat a heartbeat that had no answer: a
+/// tracker would have sent its heartbeat anew each time before the answer is there, without end.
 fn check_resending(scenario: &Scenario, found: &mut Checked) {
     let Scenario { hadoop, cluster, faults, .. } = scenario;
+    // A timeout of 0s is reported by `check_hadoop`. On a perfect network no heartbeat is repeated.
     if hadoop.rpc_timeout.is_zero() || !faults.iter().any(Fault::disturbs_messages) {
         return;
     }
     let network = &cluster.network;
     let between_pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
+    // In a single rack no message takes the longer ways, so their latencies do not count.
     let is_one_rack =
         cluster.topology.is_none() && !scenario.workload.has_hosts() && racks(cluster) == 1;
     let beyond = [Some(&network.cross_rack), between_pods].into_iter().flatten();
     let latencies = [&network.latency].into_iter().chain(beyond.filter(|_| !is_one_rack));
-    // The heaviest tails have no mean.
+    // A Pareto distribution with a shape up to 1 has
+    // no finite mean: no timeout would be long enough.
     let means = latencies.map(Dist::mean).filter(|mean| mean.is_finite());
     let there_and_back = 2.0 * means.fold(0.0, f64::max);
     let needed = cluster.jobtracker.per_heartbeat.as_f64() + there_and_back;
@@ -350,7 +386,8 @@ fn check_resending(scenario: &Scenario, found: &mut Checked) {
     }
 }
 
-/// Mumak's line has no times of its own.
+/// Warns of times above zero in Mumak's line: Mumak's simulator hands messages over and decides in
+/// no time.
 fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
     let none = Dist::Constant(SimSpan::ZERO);
     let (network, tracker) = (&cluster.network, &cluster.jobtracker);
@@ -381,6 +418,8 @@ fn at(job: usize, field: &str) -> String {
 fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
     let micros = |span: SimSpan| u128::from(span.as_micros());
+    // The worst case: all jobs one after another, as a chain of `after`. In 128 bits, since the
+    // `every` of a million copies alone can be more microseconds than 64 bits hold.
     let latest: u128 = jobs
         .iter()
         .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
@@ -392,6 +431,7 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     if total > MOST_JOBS {
         found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
     }
+    // Maps that follow from `input` are not counted: the size of a block may still be wrong here.
     let tasks = |job: &JobEntry| {
         let each = u64::from(job.maps.map_or(0, Count::get)) + u64::from(job.reduces.get());
         each * u64::from(job.count.get())
@@ -410,6 +450,7 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
 
 /// `after` names other jobs, and following it never comes round.
 fn check_order(jobs: &[JobEntry], found: &mut Checked) {
+    // `rev`: of two entries of one name, which `check_names` reports, `after` means the first.
     let number: BTreeMap<&str, usize> =
         jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
     let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
@@ -479,6 +520,7 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Y
         match jobs.get(*job) {
             Some(job) if workload == "workload" && list == "jobs" => {
                 problem.path = options_of(source).join(&source.origin_of(job).0);
+                // A wrong option makes each of its jobs wrong: the first problem speaks for all.
                 told.insert(problem.path.clone())
             }
             _ => true,
@@ -521,6 +563,7 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     let slots = cluster.slots();
     for kind in SlotKind::BOTH {
         let has_tasks = |job: &&JobEntry| match kind {
+            // Without `maps` the job has an input, and so at least one map.
             SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
             SlotKind::Reduce => job.reduces.get() > 0,
         };
@@ -541,6 +584,7 @@ fn check_later(
     found: &mut Checked,
 ) {
     for (number, later) in scenario.later.iter().enumerate() {
+        // The type cannot say "exactly one of the two": refuse both and neither.
         if later.submit.is_some() == later.scheduler.is_some() {
             let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
             found.value(&format!("later[{number}]"), message);
@@ -567,18 +611,22 @@ fn check_later(
             found.value(&format!("later[{number}].submit.{field}"), message);
         }
     }
-    // Written behind the workload's jobs they are a list, and their places in it are moved here.
+    // Rules for lists (unique names, say) hold for the jobs of `later`
+    // together with the workload's: check all as one list, then move
+    // each problem from its place there to its entry of `later`.
     let own = if intact("workload") { jobs } else { &[] };
     let all: Vec<JobEntry> =
         own.iter().cloned().chain(LaterChange::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
     if intact("cluster") {
+        // Slots are a problem of the cluster, so this one needs no moving.
         check_slots(&added, &scenario.cluster, found);
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
     }
     for problem in of_list.problems {
         let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
+        // A problem of the workload's own job: it has been reported already.
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
         found.problems.push(YamlProblem { path, ..problem });
@@ -589,6 +637,7 @@ fn check_later(
 fn check_end(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let Some(until) = scenario.until.filter(|_| intact("until")) else { return };
     let late = scenario.due().filter(|(entry, at)| {
+        // `faults[3]` belongs to the key `faults`.
         let key = entry.split('[').next().unwrap_or_default();
         until <= *at && intact(key)
     });
@@ -609,17 +658,19 @@ fn check_faults(
     if scenario.faults.is_empty() {
         return;
     }
-    // Of what a file holds it is not known yet; that is checked when it has been read.
+    // Nodes and jobs that come from a file are not known yet; once the file has been read, the run
+    // checks its faults again.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
     let own = jobs;
+    // No job is known where a trace brings them: then no name can be called wrong.
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
     let jobs = jobs.iter().chain(later);
     let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = FaultContext {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
-        // Groups may have racks of their own.
+        // Groups may have racks of their own; their sizes are left to the check before the run.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && is_listed).then_some(jobs),
@@ -638,6 +689,7 @@ fn check_faults(
 /// Finds kills of jobs that are not there yet, of those that are submitted at times of their own.
 fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
+    // Only a replay without a start of its own submits jobs at the times that their entries say.
     let at_their_times =
         *submission == Submission::Replay && *start == AutoSpan::Auto && warm_start.is_none();
     let submit_of = |name: &str| {
@@ -660,7 +712,7 @@ fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
 
 /// Finds what faults do to each other.
 fn check_fault_list(faults: &[Fault], found: &mut Checked) {
-    // As they are written, so that this knows no kind's options.
+    // Compare faults by their YAML: so this function knows no options of any kind.
     let written = |fault: &Fault| {
         let entry = serde_yaml::to_value(fault).unwrap_or_default();
         entry.get(fault.key()).cloned().unwrap_or_default()
@@ -682,12 +734,14 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
         .enumerate()
         .filter(|(_, fault)| ["stop", "start"].contains(&fault.key()))
         .collect();
+    // Stable: of a stop and a start at one instant the one that is written first comes first.
     moments.sort_by_key(|(_, fault)| fault.at());
     let mut stopped: Vec<serde_yaml::Value> = Vec::new();
     for (number, fault) in moments {
         let node = written(fault);
         let is_stop = fault.key() == "stop";
-        // An entry that names several nodes may be partly so and partly otherwise.
+        // An entry for several nodes may find some of them up and others down. From there on this
+        // simple account of single nodes is no longer right, so it ends.
         let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
         let Some(name) = name else { return };
         if stopped.contains(&node) == is_stop {
@@ -712,6 +766,8 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
     }
     for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
+            // A job may have a class of its own; only one
+            // that looks like a slip of the pen is doubtful.
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {
             found.doubt(format!(

@@ -42,6 +42,7 @@ impl Default for SchedulerChoice {
 impl Serialize for SchedulerChoice {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.options {
+            // In a resolved scenario only a policy without options has none: its name says all.
             Value::Mapping(options) if !options.is_empty() => {
                 to.collect_map([(&self.name, options)])
             }
@@ -74,6 +75,7 @@ impl<'de> Deserialize<'de> for SchedulerChoice {
                     )));
                 }
                 match options {
+                    // `{fair: }` is `fair` with its defaults, as a bare `fair` is.
                     Value::Null => Ok(SchedulerChoice::named(&name)),
                     options => Ok(SchedulerChoice { name, options }),
                 }

@@ -56,6 +56,7 @@ impl ClassRule {
 }
 
 /// One more than the largest count.
+// In 64 bits, so that `> 4294967295` and `<=` the same number have an end as well.
 const END: u64 = 1 << 32;
 
 impl ClassComparison {
@@ -72,21 +73,25 @@ impl ClassComparison {
     }
 }
 
-/// Returns the classes of whose rules nothing is left, since the rules before them come first.
-/// So it is above all where rules are laid over those of another file: new ones go behind.
+/// Returns the classes that no job can get by a rule, since rules before theirs fit all of their
+/// jobs. This happens above all where rules are laid over those of another file, since new classes
+/// go to the end.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
-    // Of maps and of reduces: all counts below the first number and all from the second are taken.
-    // Numbers taken out of the middle do not count, so a few are missed, and none is wrong.
+    // For maps and for reduces: the earlier rules fit all counts below the first number and all
+    // from the second on. Counts that they fit in the middle (`maps == 5`) are not noted: so a
+    // hidden class may be missed, but none is reported that a job could get.
     let mut taken = [(0, END); 2];
     let hidden = classes.iter().filter(move |(_, rule)| {
         let is_all_taken = taken.iter().any(|(below, from)| from <= below);
         let ClassRule::Compare(counted, comparison, number) = **rule else {
+            // `true` fits every job and leaves nothing for the classes behind it.
             taken = [(END, 0); 2];
             return is_all_taken;
         };
         let (first, end) = comparison.range(number);
         let (below, from) = &mut taken[counted as usize];
         let is_hidden = is_all_taken || end <= *below || *from <= first;
+        // Only a rule whose counts touch the range makes it longer.
         if first <= *below {
             *below = end.max(*below);
         }
@@ -131,6 +136,7 @@ impl FromStr for ClassRule {
         let (sign, comparison) =
             COMPARISONS.into_iter().find(|(sign, _)| rest.starts_with(sign)).ok_or(())?;
         let number = rest[sign.len()..].trim_start();
+        // `parse` would accept `+2`, which the schema's pattern refuses.
         if !number.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(());
         }

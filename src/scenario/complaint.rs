@@ -13,7 +13,8 @@ pub fn unusable(at: Path, complaint: &ExprComplaint, text: &str) -> YamlProblem 
     let problem = YamlProblem::part(at, message, text, complaint.span.clone());
     let count = |mark| text.matches(mark).count();
     match &complaint.hint {
-        // `[p95(sojourn, class=small)]` is a list of two texts, neither of which is whole.
+        // YAML takes `[p95(sojourn, class=small)]` for a
+        // list of two texts, neither of which is whole.
         _ if count('(') != count(')') && !text.contains(',') => {
             problem.hint("a comma splits a list: put an entry that has one in quotes")
         }

@@ -29,7 +29,8 @@ pub struct LoadedScenario {
     pub scenario: Scenario,
     /// Settings that are hardly meant as they stand.
     pub warnings: Vec<Warning>,
-    /// The settings that somebody said and that matter, of those that do not always.
+    /// The settings that the user wrote and that have an effect here, of those that have one only
+    /// on a condition (`x-only-if` in the schema).
     pub heeded: Vec<String>,
 }
 
@@ -88,7 +89,7 @@ impl Draft {
         Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
     }
 
-    /// Lays a value over what is at a path; returns what is gone by that.
+    /// Lays a value over what is at a path; returns the settings that it displaces.
     ///
     /// # Errors
     /// With the reason, if there can be nothing at the path.
@@ -101,7 +102,8 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
-    /// Returns what stands at a key as a draft of its own: a scenario, or a list of such from the bottom.
+    /// Returns what stands at a key as a draft of its own: a scenario, or a list of layers of one,
+    /// the lowest first.
     pub fn within(&self, key: &str) -> Option<Self> {
         let (document, displaced) = self.document.within(key, shape())?;
         Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
@@ -156,8 +158,9 @@ impl Draft {
         Path::of(path).get(self.document.tree()).is_some()
     }
 
-    /// Returns whether a user has written the value at a path. A file with all of a section, as a resolved scenario
-    /// has it, means none of it in particular; only values laid over it are meant.
+    /// Returns whether a user chose the value at a path. A file that says all of a section, as a
+    /// resolved scenario does, chose none of its values in particular: there only values laid over
+    /// the file count.
     fn wrote(&self, path: &Path, presets: &Value) -> bool {
         let tree = self.document.tree();
         if path.get(tree).is_none_or(Value::is_null) {
@@ -186,7 +189,8 @@ impl Draft {
     /// Lays another draft over this one.
     pub fn lay_over(&mut self, over: &Self) {
         self.displaced.extend(self.document.lay(&over.document, shape()));
-        // Those of a key that is not laid over have their place in the other text only.
+        // Make findings of the upper text's problems now:
+        // their lines are of that text, which is not kept.
         self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
         self.findings.extend(over.findings.iter().cloned());
     }
@@ -203,9 +207,11 @@ impl Draft {
     pub fn resolve(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
         let (merged, plain) = self.complete(&mut problems);
+        // A value of 0 asks for nothing, so it gets no warning that it has no effect.
         let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
         let mut conditional = ConditionalSetting::find(shape(), &merged, Path::default(), is_said);
-        // Every mistake takes another reading, so those of a large file come a few at a time.
+        // serde stops at the first mistake. The reader mends it and reads all anew, mistake by
+        // mistake: above 1 MiB that is slow, and three mistakes are enough for one look.
         let most = if self.document.size() > 1 << 20 { 3 } else { MOST };
         let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
         problems.extend(mistakes);
@@ -216,9 +222,12 @@ impl Draft {
             let found = &mut conditional;
             let workload = &mut scenario.workload;
             problems.extend(registry.read_sources(workload, &plain, most, is_said, found));
+            // A mended part has a value that the user did
+            // not write: no check shall complain about it.
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
+            // The jobs of a trace name no class, and one class for all would tell little.
             if scenario.classes.is_empty() && scenario.workload.is_traced() {
                 scenario.classes = classes::by_size();
             }
@@ -239,16 +248,20 @@ impl Draft {
             let later = later.map(|(number, later)| {
                 complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
             });
+            // Collect all first: the completion reads the scenario that the next lines change.
             let later: Vec<Option<SchedulerChoice>> = later.collect();
             if let Some(choice) = first.flatten() {
                 scenario.scheduler = choice;
             }
             for (entry, choice) in scenario.later.iter_mut().zip(later) {
+                // A choice with mistakes stays as it was written,
+                // so that the checks below still find one.
                 entry.scheduler = choice.or(entry.scheduler.take());
             }
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
+            // In the order of `FACTS`.
             let facts = [
                 scenario.faults.iter().any(Fault::disturbs_messages),
                 scenario.policies().any(|choice| registry.heeds_bytes(choice)),
@@ -265,6 +278,7 @@ impl Draft {
             }
             scenario
         });
+        // Follow-up mistakes of a damaged file would only hide the first ones.
         problems.truncate(most);
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
         match scenario {
@@ -306,11 +320,13 @@ impl Draft {
 
     /// Returns what the user wrote with the presets under it, and the presets alone.
     fn complete(&self, problems: &mut Vec<YamlProblem>) -> (Value, Value) {
+        // A text that is no mapping has no keys to complete; the reading that follows reports it.
         let Some(written) = self.document.tree().as_mapping() else {
             return (self.document.tree().clone(), Mapping::new().into());
         };
         let mut presets = Mapping::new();
         presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
+        // In this order: which cluster stands where none is named depends on the line of Hadoop.
         for of in [HADOOP, CLUSTERS, WORKLOADS] {
             let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
             presets.insert(of.key.into(), preset);
@@ -323,7 +339,8 @@ impl Draft {
             for of in [HADOOP, CLUSTERS, WORKLOADS] {
                 of.unname(over, under, &presets[of.key]);
             }
-            // A key without a value is as if it were not there.
+            // A key without a value (`cluster:`) undoes the
+            // layers below for that key: back to the preset.
             over.retain(|key, value| {
                 if value.is_null() {
                     under.shift_remove(key);
@@ -334,6 +351,8 @@ impl Draft {
             lay(&mut merged, layer, shape());
         }
         let workload = written.get(WORKLOADS.key).filter(|workload| !workload.is_null());
+        // A missing workload is reported once, below: the list of no jobs spares the user the
+        // complaints that would follow from it.
         if workload.is_none() {
             lay(&mut merged, none_yet(), shape());
         }
@@ -354,7 +373,8 @@ fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {
             .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`");
         return Some(YamlProblem { path: at, ..problem });
     };
-    // In one layer a source does not lie over the preset, it contradicts it.
+    // A layer that names a preset and another source says two things at once. In two layers, the
+    // upper source would replace the lower one.
     let (own, brought) = shape().at(&at).contradiction(workload.as_mapping()?)?;
     let message = format!("jobs come from one source, and the preset has `{brought}` already");
     let hint = format!("keep one of them; `{brought}: null` takes away what the preset brings");
@@ -375,13 +395,14 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     let too_large = || ScenarioError::TooLarge { path: path.to_owned() };
     let file = files::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
+    // Opening a folder succeeds on Unix; only reading it would fail, with a less clear message.
     if metadata.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     }
     if metadata.len() > LARGEST_FILE {
         return Err(too_large());
     }
-    // Pipes and devices do not know their length beforehand.
+    // Pipes and devices (`/dev/stdin`) have no length beforehand: read one byte more than allowed.
     let mut bytes = Vec::new();
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LARGEST_FILE {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use mumakil_yaml::{Finding, FindingSpot, print};
 
-/// Larger files are refused unread.
+/// Larger files are refused unread. Chosen: it holds more than 100,000 listed jobs; longer lists
+/// belong in a file of their own (`workload: {jobs: jobs.csv}`).
 pub(super) const LARGEST_FILE: u64 = 16 << 20;
 
 /// Why a scenario cannot be run.
@@ -49,6 +50,7 @@ impl ScenarioError {
     pub fn invalid(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| match finding.place {
             FindingSpot::Text { line, column, .. } => (line, column),
+            // Arguments of the command line and whole files have no line: they come first.
             _ => (0, 0),
         });
         Self::Invalid { findings }

@@ -4,9 +4,16 @@
 //! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
 //! The type's own comment is its description in the JSON Schema and the reference.
 //!
-//! The effects of faults are collected in `Effects` before a run begins: messages that arrive at their
-//! instants, and settings that hold all the time. A core that a new kind needs another message or
-//! setting for gets it there; nothing else asks which faults there are.
+//! ```text
+//! faults: [{at: 10min, stop: {nodes: 2}}]   the YAML
+//!   Fault      exactly one kind, with `at` if that kind has a moment
+//!   check      are there two nodes to stop?
+//!   FaultCue   when it happens, which nodes it strikes (named or drawn)
+//!   Effects    messages for their instants, mishaps of machines, shares that hold all the time
+//! ```
+//!
+//! The rest of a run reads `Effects` only and never asks which faults there are: a kind that needs
+//! another message or setting adds it there.
 
 mod crashes;
 mod decommission;
@@ -74,7 +81,7 @@ use self::unhealthy::Unhealthy;
 pub use self::effects::{Effects, FaultSite};
 pub use self::known::FaultContext;
 
-/// Makes of the list of kinds what has one part for each of them.
+/// Makes the types and matches that have one part for each kind of fault from one list of kinds.
 macro_rules! kinds {
     ($($key:ident: $FaultKind:ident,)+) => {
         /// The keys of all kinds, and when each happens, in the order of the list.
@@ -264,13 +271,18 @@ impl<'a> Effects<'a> {
     /// Returns what faults do, later ones over earlier ones.
     pub fn of(faults: &[Fault], site: FaultSite<'a>) -> Self {
         let mut effects = Self::none(site);
-        // How many there are of each kind that strike the same nodes.
+        // For each kind and target: how many such faults stand before. It keeps two equal faults
+        // from drawing the same nodes.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for Fault { at, what } in faults {
             let target = what.target();
             let whom = target.map(|target| target.to_string()).unwrap_or_default();
             let before = equals.entry((what.key(), whom.clone())).or_default();
+            // A `start` draws under the name of `stop`, so that
+            // it finds the nodes that the `stop` has drawn.
             let kind = what.draws_as().unwrap_or(what.key());
+            // Neither the place in the list nor the options are part of it: a fault more, or
+            // another strength, moves no draw of this fault.
             let hash = Sha256::digest(format!("{kind} {whom} {before}"));
             *before += 1;
             let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
@@ -294,6 +306,7 @@ impl TryFrom<FaultEntry> for Fault {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
         let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");
+        // The pair is read from left to right: is anything left when one kind has been taken?
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),

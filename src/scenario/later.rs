@@ -1,7 +1,8 @@
-//! `later:` what somebody does while a run goes on: a job more, another policy.
+//! `later:` changes while a run goes on: another job, another policy.
 //!
-//! It is what a session at the live page leaves, and what a branch of a run is made of. Nothing of it
-//! is known before its instant, so a run is the same up to there with it and without.
+//! The live page writes down here what its user did, and a branch of a run consists of such
+//! changes. A run learns of each at its instant only: up to there it is the same run with it and
+//! without.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -31,7 +32,7 @@ pub struct LaterChange {
 }
 
 impl LaterChange {
-    /// Returns that another policy takes over.
+    /// Returns the change to another policy.
     pub fn scheduler(at: SimSpan, choice: SchedulerChoice) -> Self {
         Self { at, submit: None, scheduler: Some(choice) }
     }
@@ -40,6 +41,7 @@ impl LaterChange {
     pub fn policies(list: &[Self]) -> impl Iterator<Item = (SimSpan, &SchedulerChoice)> {
         let policies = list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)));
         let mut policies: Vec<_> = policies.collect();
+        // Stable: of two at one instant the one that is written last decides from then on.
         policies.sort_by_key(|(at, _)| *at);
         policies.into_iter()
     }
@@ -53,7 +55,7 @@ impl LaterChange {
     }
 }
 
-/// Writes a job without what it does not say.
+/// Writes the fields of a job that differ from their defaults.
 fn said<S: Serializer>(job: &Option<JobEntry>, to: S) -> Result<S::Ok, S::Error> {
     job.as_ref().map(JobEntry::said).serialize(to)
 }

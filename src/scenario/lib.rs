@@ -1,10 +1,17 @@
 //! Scenarios: a cluster, a workload, faults and a policy in YAML, read, checked and resolved.
 //!
-//! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
-//! line's `--set` is laid over it, presets are laid under it (`preset`), the tree becomes
-//! typed, and what no single field can say is checked (`check`). No step stops at the
-//! first mistake: all of them are reported together, each with its place in the text
-//! ([`mumakil_yaml`]). Behind this crate nothing is checked again; `mumakil-run` takes what comes out.
+//! ```text
+//! scenario.yaml, --set path=value   the user's words
+//!   Draft        one tree: the file, the arguments laid over it
+//!   preset       the presets of hadoop, cluster and workload laid under it
+//!   Scenario     the tree as types
+//!   check        rules about several fields at once
+//!   the result   the scenario and its warnings, for `mumakil-run`
+//! ```
+//!
+//! No step stops at the first mistake: all of them are reported together, each with its place in
+//! the text ([`mumakil_yaml`]). Behind this crate nothing is checked again, except what only a trace
+//! or topology file can tell.
 //!
 //! The crate stands on `mumakil-yaml`, which reads trees and tells mistakes with their places, and on those
 //! whose options it gathers: `mumakil-core`, `mumakil-policies`, and `mumakil-results` for expectations.

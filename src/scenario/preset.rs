@@ -16,7 +16,8 @@ pub(super) struct Presets {
     pub(super) field: &'static str,
     /// Its word in messages.
     kind: &'static str,
-    /// The text of the plain one, on which all stand and which is there if none is named.
+    /// The text of the plain preset: all others are laid over it, and it stands where none is
+    /// named.
     plain: &'static str,
     /// Names and texts.
     files: &'static [(&'static str, &'static str)],
@@ -60,7 +61,7 @@ pub(super) const CLUSTERS: Presets = Presets {
     ),
 };
 
-/// Workloads. The plain one has no jobs, so nobody can ask for it.
+/// Workloads. The plain one has no jobs and so no name by which a user could ask for it.
 pub(super) const WORKLOADS: Presets = Presets {
     key: "workload",
     field: "preset",
@@ -92,7 +93,8 @@ impl Presets {
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
         let mut own = parse(text);
-        // To name a line in a layer is to begin anew with it; this one stands on the plain one.
+        // A layer that names a line drops all below it. A preset must lie over the plain one, so
+        // take the name out while laying it.
         let named = own.as_mapping_mut()?.shift_remove(self.field);
         let mut value = self.plain();
         lay(&mut value, own, shape().at(&Path::of(self.key)));
@@ -112,17 +114,18 @@ impl Presets {
         self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
     }
 
-    /// Returns the preset that stands where none is named, with what the presets of the other keys say
-    /// so far: a line brings the cluster of its name, if there is one. Mumak's does, since a cluster that takes
-    /// time gives none of its times.
+    /// Returns the preset that stands where the user names none. `others` has the presets of the
+    /// keys before this one: a line of Hadoop brings the cluster of its name, if there is one. So
+    /// Mumak's line comes with a cluster whose messages take no time; with any other, none of
+    /// Mumak's times would come out.
     pub(super) fn unnamed(&self, others: &Mapping) -> Value {
         let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
         let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
         goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
     }
 
-    /// Returns the preset that is named in what was written for the key: `unnamed` if none is, and the
-    /// plain one if there is none of this name.
+    /// Returns the preset that the user names below the key: `unnamed` if the user names none, and
+    /// the plain one if there is none of this name.
     pub(super) fn named(
         &self,
         written: Option<&Value>,
@@ -133,12 +136,13 @@ impl Presets {
         let (name, at) = match written {
             Some(Value::Mapping(map)) => (map.get(self.field), at.key(self.field)),
             Some(Value::String(_) | Value::Number(_)) => (written, at),
+            // A list, say: the reading that follows reports it.
             _ => (None, at),
         };
         let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
         let name = match name {
             Value::String(name) => name.clone(),
-            // Without quotes `0.20` is the number 0.2; nobody means anything else by it.
+            // Without quotes YAML reads `0.20` as the number 0.2, and no line is called 0.2.
             Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
             Value::Number(number) => number.to_string(),
             _ => {
@@ -152,8 +156,8 @@ impl Presets {
         })
     }
 
-    /// Takes a preset's name out of a layer. Such a layer replaces all that lies under it: what it lies
-    /// over then is the preset, as it does where it, or what lies under it, is no mapping.
+    /// Takes a preset's name out of a layer. A layer with such a name drops what lies below it and
+    /// is laid over that preset. So is one that is no mapping, or that lies over what is none.
     pub(super) fn unname(&self, layer: &mut Mapping, under: &mut Mapping, preset: &Value) {
         let begins = match layer.get_mut(self.key) {
             None | Some(Value::Null) => return,

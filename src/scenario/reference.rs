@@ -68,6 +68,7 @@ impl Reference {
             self.entries.iter().enumerate()
         {
             let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
+            // A part of the reference begins with any key, which is its heading then.
             let is_heading = place == 0 || !path.contains(['.', '[']);
             if 0 < place && (is_heading || is_below_heading) {
                 text.push('\n');
@@ -150,11 +151,13 @@ fn takes(schema: &Value) -> String {
         return quoted(name);
     }
     let mut forms: Vec<String> = alternatives(schema).map(takes).collect();
+    // Two forms may read alike in words; schemas put such next to each other.
     forms.dedup();
     if !forms.is_empty() {
         return listed(forms, "or");
     }
     let kind = match &schema["type"] {
+        // `["integer", "null"]` is an optional integer.
         Value::Array(kinds) => kinds.first().and_then(Value::as_str),
         kind => kind.as_str(),
     };
@@ -190,6 +193,7 @@ fn quoted(value: &Value) -> String {
 
 fn default(schema: &Value) -> Option<String> {
     match schema.get("default")? {
+        // The fields of a mapping say their defaults themselves.
         Value::Null | Value::Object(_) => None,
         Value::String(text) if text.is_empty() => None,
         value => Some(quoted(value)),
@@ -207,6 +211,7 @@ fn sentence(schema: &Value, condition: &Value) -> String {
             .join(" ")
     };
     let mut text = description(schema);
+    // A condition on fields inside is said where these fields are described.
     let conditions = each(condition).filter(|of| of.is_object() && of.get("inside").is_none());
     let conditions: Vec<String> = conditions.map(only).collect();
     if !conditions.is_empty() {

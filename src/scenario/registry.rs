@@ -41,7 +41,7 @@ pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
     formats: Formats,
-    /// Whether somebody has added a format.
+    /// Whether a format was added to those that Mumakil brings.
     has_own_formats: bool,
     /// The listener to policies, and to their talk with other programs.
     tell: PolicyWords,
@@ -91,7 +91,7 @@ pub struct PolicyEntry {
     build: Build,
 }
 
-/// Returns options with every one of them, what is wrong with them, and what seems so.
+/// Returns the options with their defaults, what is wrong with them, and what seems wrong.
 type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> (Value, Vec<YamlProblem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
@@ -108,9 +108,11 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         visit_policies(&mut registry);
+        // Not one of `visit_policies`: what it does is up to a program of the user's.
         registry.add::<External>();
         for (name, entry) in &mut registry.policies {
             entry.is_builtin = true;
+            // Kept in a file: making it from the schema would take longer than a small run.
             entry.shape = kept_shape(&format!("scheduler.{name}"));
         }
         registry
@@ -157,6 +159,7 @@ impl Registry {
                 (_, problems) => Err(problems),
             },
         };
+        // A policy of the same name keeps its place in listings; only its entry is replaced.
         self.policies.insert(P::NAME, entry);
         self
     }
@@ -190,13 +193,13 @@ impl Registry {
         self
     }
 
-    /// Sets who hears what policies say of themselves; without this nobody does.
+    /// Sets the listener to what policies say of themselves; without one their words are dropped.
     pub fn set_voice(&mut self, tell: PolicyWords) -> &mut Self {
         self.tell = tell;
         self
     }
 
-    /// Sets who hears what is said between policies and other programs.
+    /// Sets the listener to what policies and other programs say to each other.
     pub fn set_overhear(&mut self, overhear: PolicyDialogue) -> &mut Self {
         self.overhear = Some(overhear);
         self
@@ -208,12 +211,12 @@ impl Registry {
         self
     }
 
-    /// Returns who hears what policies say of themselves.
+    /// Returns the listener to what policies say of themselves.
     pub fn tell(&self) -> PolicyWords {
         self.tell.clone()
     }
 
-    /// Returns who hears what is said between policies and other programs.
+    /// Returns the listener to what policies and other programs say to each other.
     pub fn overhear(&self) -> Option<PolicyDialogue> {
         self.overhear.clone()
     }
@@ -236,9 +239,9 @@ impl Registry {
         self.sources.iter().map(move |(key, entry)| (*key, (entry.schema)(schemas()), entry.about))
     }
 
-    /// Makes sources of what a workload says beside its own keys, and adds what of that has an effect
-    /// only on a condition. Returns what is wrong with it, at most so many things; the fallback has what
-    /// stands there when nothing is said.
+    /// Makes sources of the keys of a workload that it does not know itself, and notes which of
+    /// their settings have an effect only on a condition. Returns at most `most` mistakes of each
+    /// source; `fallback` has the values with which reading goes on where one is wrong.
     pub(super) fn read_sources<'s>(
         &'s self,
         workload: &mut WorkloadSpec,
@@ -250,7 +253,7 @@ impl Registry {
         let at = Path::of("workload");
         let mut problems = Vec::new();
         for (key, entry) in &self.sources {
-            // A null is as if it were not there.
+            // `mix:` without a value, as one layer takes away the source of another.
             let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
             let Some(options) = options else { continue };
             let at = at.key(key);
@@ -266,6 +269,7 @@ impl Registry {
             workload.sources.extend(source);
         }
         let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
+        // Keys that no source has taken are unknown.
         for key in workload.unread.keys().filter_map(Value::as_str) {
             problems.push(YamlProblem::unknown("field", key, known(), at.key(key)));
         }
@@ -282,15 +286,15 @@ impl Registry {
         self.policies.get(name)
     }
 
-    /// Returns whether a policy goes by the bytes that reduces fetch, or the part for reduces that it
-    /// wears does. A policy that is not known may do anything.
+    /// Returns whether a policy, or the order of reduces that it takes from SRT, looks at the bytes
+    /// that reduces fetch. A policy that this registry does not know may look at anything.
     pub(super) fn heeds_bytes(&self, choice: &SchedulerChoice) -> bool {
         let fetches = Path::of("srt.shuffle_rate").get(&choice.options);
         fetches.is_some() || self.get(&choice.name).is_none_or(|entry| entry.heeds_bytes)
     }
 
-    /// Returns the slots of a cluster of so many that a policy promises to pools or queues, by their
-    /// names.
+    /// Returns the slots that a policy promises to pools or queues, by their names, in a cluster of
+    /// so many slots.
     pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> PromisedSlots {
         let promised = |entry: &PolicyEntry| (entry.promised)(&choice.options, &entry.shape, slots);
         self.get(&choice.name).map(promised).unwrap_or_default()
@@ -338,12 +342,13 @@ impl Registry {
         }
     }
 
-    /// Says of an option that a policy does not have which others do.
+    /// Names in the hint the policies that have an option, if the chosen one does not have it.
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
         let written = choice.options.as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
             [PathStep::Key(key)] => key.as_str(),
-            // A policy without options takes none at all.
+            // A policy without options refuses the mapping as a whole: the first key that was
+            // written is as good as any.
             [] => written.and_then(Value::as_str).unwrap_or_default(),
             _ => return,
         };
@@ -371,7 +376,8 @@ impl Registry {
             self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
         };
         let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
-        // Only a file's content shows its format.
+        // Which format a file has shows only in its content,
+        // which is not read for this: assume the worst.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(brings_policy)
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
@@ -406,7 +412,7 @@ impl PolicyEntry {
     }
 }
 
-/// Returns problems with a choice that is no text any more.
+/// Returns problems of a choice whose text is not at hand any more, so without line and column.
 fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
     let finding = |problem: YamlProblem| Finding {
         message: problem.message,
@@ -423,7 +429,7 @@ fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProbl
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
 
-/// Returns options with every one of them, what is wrong with them, and what seems so.
+/// Returns the options with their defaults, what is wrong with them, and what seems wrong.
 fn complete<P: Policy>(
     written: &Value,
     shape: &TreeShape,
@@ -442,7 +448,8 @@ fn complete<P: Policy>(
             }
         }
     }
-    // A default is nobody's word, also as the site has it.
+    // `settle` may put the site's values in the place of defaults. The user wrote none of these
+    // either, so they get no warning that they have no effect.
     let plain = LazyCell::new(|| {
         let mut plain = P::Options::default();
         P::settle(&mut plain, &PolicySite { jobs: Vec::new(), ..*site });

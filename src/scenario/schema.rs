@@ -14,6 +14,7 @@ use super::spec::Scenario;
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
     let mut root = generator().into_root_schema_for::<Scenario>().to_value();
+    // Presets and the file's name give every other key.
     root["required"] = json!(["workload"]);
     add_sources(&mut root["properties"]["workload"], registry);
     for presets in [HADOOP, CLUSTERS, WORKLOADS] {
@@ -23,7 +24,8 @@ pub fn schema(registry: &Registry) -> Value {
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
     let later = &mut root["properties"]["later"]["items"]["properties"]["scheduler"];
     *later = scheduler_schema(registry, &later["description"]);
-    // Its options are those of the other; the reference says them once.
+    // Its options are those of `scheduler`. With a title the reference prints one line for it
+    // instead of all policies a second time.
     later["title"] = "a policy, as `scheduler` takes it".into();
     later.as_object_mut().expect("a schema is an object").shift_remove("default");
     describe_choices(&mut root);
@@ -55,6 +57,7 @@ fn described(options: Schema, about: &str) -> Value {
 fn describe_choices(schema: &mut Value) {
     let description = schema["description"].clone();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        // One property: a choice that is written `{name: options}`.
         if properties.len() == 1 && description.is_string() {
             for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
                 choice["description"] = description.clone();
@@ -92,7 +95,7 @@ fn shorten_preset(schema: &mut Value, presets: &Presets) {
     fill_defaults(&mut long, &plain);
     let description = long["description"].clone();
     if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
-        // The type's own words say more of a line than that it is a preset.
+        // `hadoop.line` is described at its type; `preset` of the others is a key of no type.
         let about = match properties.shift_remove(presets.field) {
             Some(field) => field["description"].clone(),
             None => "The preset that gives every field that is not given here.".into(),

@@ -9,9 +9,9 @@ use mumakil_yaml::{LateShape, TreeShape, kept};
 
 /// Returns the shape of what users write: how layers of it are merged, and which names are known.
 ///
-/// Layers are merged before anybody says with which registry the scenario is read, so only of our own
-/// policies and kinds of workload the options are known. Those of others are chosen by their names as
-/// ours are, and their options merged key by key.
+/// Layers are merged before a registry is chosen, so the options of Mumakil's own policies and
+/// kinds of workload are known here, and those of others are not. A layer chooses those by their
+/// names all the same, and their options are merged key by key.
 pub fn shape() -> &'static TreeShape {
     static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
     &SHAPE
@@ -23,8 +23,8 @@ pub(super) fn kept_shape(name: &str) -> LateShape {
     kept(KEPT, name.to_owned())
 }
 
-/// The shapes of our own types. A run would spend more time on making their schema than on a small
-/// cluster.
+/// The shapes of our own types. Making them from the schema at each start takes longer than the run
+/// of a small cluster.
 const KEPT: &str = include_str!("shapes.txt");
 
 /// Returns the shape of a type, from its schema.

@@ -109,6 +109,8 @@ impl Scenario {
 
     /// Returns whether it is recorded what slots are held for.
     pub fn records_waste(&self) -> bool {
+        // Second attempts are a bet that they waste less
+        // than they save: the figures belong to them.
         self.record.waste || self.hadoop.speculation != Speculation::Off
     }
 
@@ -213,7 +215,10 @@ pub struct Name(String);
 impl Name {
     /// Returns a name, if every letter of it may stand in one.
     pub fn new(name: &str) -> Option<Self> {
+        // Chosen: `NAME-SEED` stays far below the 255 bytes that file systems allow for a folder.
         let fits = (1..=100).contains(&name.len())
+            // A leading dot hides the folder, a leading
+            // dash looks like an option to other programs.
             && !name.starts_with(['.', '-'])
             && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         fits.then(|| Self(name.to_owned()))
@@ -260,6 +265,7 @@ impl ClockSpec {
             return Some(Self::Virtual);
         }
         let digits = text.strip_suffix('x')?;
+        // `parse` alone would accept `1e3`, `inf` and `-1` as well.
         let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
         let factor: f64 = digits.parse().ok().filter(|_| plain)?;
         (1e-3..=1e6).contains(&factor).then_some(Self::Scaled(factor))

@@ -133,6 +133,7 @@ impl Document {
                 let problems = tree.doubled.into_iter().map(doubled).collect();
                 let origin = Origin(OriginText::Text(text.clone(), Path::default()));
                 let layers = [Layer::of(tree.value, origin)];
+                // The first layer lies over nothing, so it needs no shape.
                 Ok((Self::of(text, layers, &TreeShape::default()).0, problems))
             }
             Err(error) => Err(Box::new(Finding {
@@ -144,7 +145,8 @@ impl Document {
         }
     }
 
-    /// Lays layers over each other, the first of which is of the text; returns what is gone by that.
+    /// Lays layers over each other, the first of which is of the text; returns the settings that
+    /// are displaced.
     fn of(
         text: NamedText,
         layers: impl IntoIterator<Item = Layer>,
@@ -171,7 +173,8 @@ impl Document {
         Some(Self::of(self.text.clone(), layers, shape))
     }
 
-    /// Returns the document without these keys of the root; and what is gone in the rest.
+    /// Returns the document without these keys of the root, and the settings that are displaced in
+    /// the rest.
     pub fn without(&self, keys: &[&str], shape: &TreeShape) -> (Self, Vec<DisplacedSettings>) {
         let layers = self.layers.iter().filter_map(|layer| layer.without(keys));
         Self::of(self.text.clone(), layers, shape)
@@ -200,6 +203,8 @@ impl Document {
             let (at, over) = layer.tree();
             let is_there = |tree: &&mut Value| at.get(tree).is_some();
             match trees.iter_mut().rev().find(is_there) {
+                // `workload.jobs[0].maps=3` has no meaning by
+                // itself: it is part of the layer with that list.
                 Some(tree) if layer.entry != 0 => _ = lay_at(tree, &at, over, shape),
                 _ => trees.push(over),
             }
@@ -207,13 +212,13 @@ impl Document {
         trees
     }
 
-    /// Lays the layers of another document over this one; returns what is gone by that.
+    /// Lays the layers of another document over this one; returns the settings that are displaced.
     pub fn lay(&mut self, over: &Self, shape: &TreeShape) -> Vec<DisplacedSettings> {
         let layers = over.layers.iter().cloned();
         layers.flat_map(|layer| self.push(layer, shape)).collect()
     }
 
-    /// Lays a value over what is at a path; returns what is gone by that.
+    /// Lays a value over what is at a path; returns the settings that it displaces.
     ///
     /// # Errors
     /// With the reason, if there can be nothing at the path.
@@ -242,6 +247,7 @@ impl Document {
     fn displaced(&self, lost: &LostSettings, by: &str) -> Vec<DisplacedSettings> {
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
+            // Before this layer is noted as the writer: the settings were written by those below.
             let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
@@ -264,6 +270,7 @@ impl Document {
     /// Returns the number of the topmost layer that wrote a node.
     fn number(&self, path: &Path) -> usize {
         let topmost = self.written.iter().rev().find(|(node, _)| node.contains(path));
+        // The first layer wrote the root, which contains every path.
         topmost.expect("the first has written everything").1
     }
 
@@ -278,6 +285,7 @@ impl Document {
             (OriginText::Text(text, at), Some(inside)) => {
                 Origin(OriginText::Text(text.clone(), at.join(inside)))
             }
+            // An argument has no places inside.
             _ => layer.origin.clone(),
         }
     }
@@ -307,6 +315,7 @@ impl Document {
             (OriginText::Text(text, at), Some(inside)) => {
                 text.locate(&at.join(inside), problem.part)
             }
+            // The mistake is around what this layer wrote: a field that is missing beside it, say.
             (OriginText::Text(text, at), None) => text.locate(at, PointAt::Key),
         };
         if let (FindingSpot::Text { column, excerpt, .. }, Some(within)) =

@@ -68,6 +68,7 @@ pub fn print(findings: &[Finding]) -> String {
 
 /// Shortens what a message quotes, and keys of a path: either may be as long as the file.
 pub(crate) fn clip(text: &str) -> String {
+    // Part by part, so that the words of the message around a long quote stay.
     text.split_inclusive(['"', '`', '.'])
         .map(|part| match part.char_indices().nth(WIDEST) {
             Some((end, _)) => {
@@ -79,7 +80,7 @@ pub(crate) fn clip(text: &str) -> String {
         .collect()
 }
 
-/// How many characters of a line an excerpt shows.
+/// How many characters of a line an excerpt shows. Chosen: a line of a wide terminal.
 const WIDEST: usize = 100;
 
 impl Excerpt {
@@ -107,6 +108,8 @@ impl Excerpt {
     pub(crate) fn narrow(&mut self, to: &TextSpan) -> usize {
         let marked: String = self.line.chars().skip(self.before).collect();
         let bare = marked.trim_start_matches(['"', '\'']);
+        // The text may be written with escapes or over
+        // several lines: then the whole value stays marked.
         if !bare.starts_with(&to.text) {
             return 0;
         }
@@ -127,6 +130,7 @@ fn token(text: &[char]) -> usize {
             .find(|&at| match text[at] {
                 ',' | '[' | ']' | '{' | '}' => true,
                 ':' => text.get(at + 1).is_none_or(|next| next.is_whitespace()),
+                // A comment of YAML needs a blank before it.
                 ' ' => text.get(at + 1) == Some(&'#'),
                 _ => false,
             })

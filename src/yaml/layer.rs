@@ -1,13 +1,14 @@
-//! Layers: a tree laid over another one, by one rule for all who lay any.
+//! Layers: a tree laid over another one, by one rule for files, arguments and presets.
 //!
 //! Structs and maps are laid over each other key by key, at any depth; scalars and lists replace. A
 //! bare name is short for the mapping that names it. The same choice keeps the options that lie
-//! under it; another choice replaces them, and so does whatever names a preset. A choice that stands
-//! beside fields, as the source of a workload does, leaves the fields as they are; a preset goes with
-//! the choice that it brings. Nothing (`null`) takes away.
+//! under it; another choice replaces them, and so does a value that names a preset. A choice that
+//! stands beside fields, as the source of a workload does, leaves the fields as they are; a preset
+//! goes with the choice that it brings. A `null` takes away.
 //!
 //! Layers are laid from the bottom, each over all that lie under it. Two of them cannot become one
-//! beforehand: `{fair: {x: 1}}` over `fifo` keeps nothing of a `fair` further down, and by itself it does.
+//! beforehand: over `fifo`, `{fair: {x: 1}}` keeps no options of a `fair` further down; without the
+//! `fifo` between them it does.
 
 use serde_yaml::{Mapping, Value};
 
@@ -63,6 +64,7 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
     let mut steps = &path.0[..];
     while let Some((step, behind)) = steps.split_first() {
         let rest = Path(steps.to_vec()).to_string();
+        // A key of the text may have points in it: it goes before a path of several keys.
         if node.is_some_and(|node| node.get(&rest).is_some()) {
             return Ok((at.key(&rest), entry));
         }
@@ -102,11 +104,13 @@ impl LaidTree {
         if !shape.merges(under, &over) {
             return self.replace(under, over, shape, at);
         }
+        // The bare name of the choice that is made already: its options stay, and their writer too.
         if !over.is_mapping() && *under == over {
             return;
         }
         shape.lengthen(under);
         shape.lengthen(&mut over);
+        // Both are mappings now: `merges` lets nothing else through.
         let (Value::Mapping(under), Value::Mapping(mut over)) = (under, over) else { return };
         self.choose(under, &mut over, shape, at);
         for (key, value) in over {
@@ -140,7 +144,7 @@ impl LaidTree {
                 None => !above.is_empty(),
             };
             if over.contains_key(field) || brought.is_some_and(is_replaced) {
-                // A user who writes `null` knows that a setting goes.
+                // With `null` the user says that the setting goes: no warning is needed.
                 let is_null = |key: &str| over.get(key).is_some_and(Value::is_null);
                 if !is_null(field) && !brought.is_some_and(is_null) {
                     lost.push(at.key(field));
@@ -150,6 +154,8 @@ impl LaidTree {
         }
         let is_gone = |key: &Value| shape.is_beside(key) && !above.contains(key);
         let Some(by) = above.first() else {
+            // Only `null`s of choices can be here. One of a
+            // choice that is not made below takes nothing away.
             return over.retain(|key, _| !is_gone(key) || below.is_empty() || below.contains(key));
         };
         let unnamed = below.iter().filter(|key| is_gone(key) && !over.contains_key(*key));
@@ -162,7 +168,7 @@ impl LaidTree {
     }
 
     fn replace(&mut self, under: &mut Value, over: Value, shape: &TreeShape, at: &Path) {
-        // A user who writes `null` knows what goes with it.
+        // With `null` the user says that all of it goes: no warning is needed.
         if !over.is_null() {
             let inside = shape.settings_lost(under, &over).into_iter();
             let settings: Vec<Path> = inside.map(|path| at.join(&path.0)).collect();

@@ -1,10 +1,15 @@
 //! Files that people write: read as a tree, laid over each other, and what is wrong in them said so
 //! that it can be mended.
 //!
-//! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
-//! stand in them (`shape`); a `Document` is a stack of them, and knows where each value was written. A
-//! tree becomes a typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a
-//! place in the text (`locate`, `finding`). The meaning of keys is not known here.
+//! ```text
+//! tree              a text becomes a tree of values
+//! shape, layer      trees are laid over each other, by what may stand in them
+//! document          a stack of layers, which knows where each value was written
+//! node, read        a tree becomes a typed value, with all mistakes at once
+//! locate, finding   the path of a mistake becomes a place in the text
+//! ```
+//!
+//! The meaning of keys is not known here.
 //!
 //! The crate stands on `mumakil-base` alone. `mumakil-scenario` says what the fields of a scenario are,
 //! `mumakil-study` those of a study; both get their mistakes told from here.

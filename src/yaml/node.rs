@@ -1,8 +1,8 @@
 //! A tree as `serde` reads and writes it: a mistake comes back as what it is, with its path.
 //!
-//! The errors of other formats are sentences, in the words of Rust. Here they are kept apart until
-//! somebody who knows the shape of the tree says them in the words of files. A choice is a name, or a
-//! mapping from one name to its options, wherever it stands.
+//! The errors of other formats are sentences, in the words of Rust. Here a mistake stays a value
+//! until `read`, which knows the shape of the tree, says it in the words of files. A choice is a
+//! name, or a mapping from one name to its options, wherever it stands.
 
 use std::fmt;
 
@@ -114,6 +114,7 @@ pub fn write(value: &impl Serialize) -> Value {
 
 /// Returns the names of the fields of a struct that knows no others, in their order.
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    // Offer a field that no struct has: the refusal names those that it knows.
     let unknown = Value::Mapping(Mapping::from_iter([(Value::from(""), Value::Null)]));
     match T::deserialize(TreeNode(&unknown)).map_err(|mistake| mistake.kind) {
         Err(MistakeKind::UnknownField(_, known)) => known,
@@ -146,7 +147,7 @@ impl<'de> TreeNode<'de> {
         self.0.as_str().ok_or_else(|| self.refuse(expected))
     }
 
-    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
+    // A key without a value (`pools: {prod: }`) is read as an empty list or an empty mapping.
     fn list(self) -> Result<ListAccess<'de>, Mistake> {
         match self.0 {
             Value::Sequence(list) => Ok(ListAccess { list, next: 0 }),
@@ -194,7 +195,7 @@ fn is_whole(value: &Value, most: u64) -> bool {
     value.as_u64().is_some_and(|number| number <= most)
 }
 
-/// Reads what Rust itself knows, whose own words would say nothing to users.
+/// Reads the types of Rust itself, whose own error messages would say nothing to users.
 macro_rules! typed {
     ($($deserialize:ident: $expected:literal, $is:expr;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -204,7 +205,8 @@ macro_rules! typed {
     };
 }
 
-// Most methods are compiled for each type that is read. So what does not depend on the type is above.
+// Most methods here are compiled for each type that is read.
+// So all code that does not depend on the type is above.
 impl<'de> Deserializer<'de> for TreeNode<'de> {
     type Error = Mistake;
 
@@ -322,7 +324,7 @@ impl<'de> de::SeqAccess<'de> for ListAccess<'de> {
 }
 
 struct Entries<'de> {
-    /// Those that are left; none at all of a key without a value.
+    /// The entries that are left; `None` for a key without a value.
     entries: Option<Iter<'de>>,
     /// The entry whose key was read.
     value: Option<(&'de Value, &'de Value)>,
@@ -333,7 +335,7 @@ impl<'de> Entries<'de> {
         self.entries.as_mut()?.next()
     }
 
-    /// Refuses what is left: who reads a choice out of a mapping stops after the first name.
+    /// Refuses entries that are left: the reader of a choice stops after its first name.
     fn end(mut self) -> Result<(), Mistake> {
         match self.next() {
             None => Ok(()),
@@ -373,6 +375,7 @@ impl<'de> NamedChoice<'de> {
         let Self { name, options } = *self;
         move |mistake| match options {
             Some(_) => mistake.inside(PathStep::Key(name.to_owned())),
+            // A bare name is the node itself: there is no key to step into.
             None => mistake,
         }
     }

@@ -26,7 +26,7 @@ use super::path::{Path, PathStep};
 use super::shape::{MappingForm, TreeShape};
 use mumakil_base::units::tell::listed;
 
-/// A setting that somebody has said and that has an effect only on a condition.
+/// A setting that the user wrote and that has an effect only on a condition.
 #[derive(Clone, Debug)]
 pub struct ConditionalSetting<'s> {
     /// Where it stands: of several entries of a list, the first.
@@ -39,8 +39,9 @@ pub struct ConditionalSetting<'s> {
 }
 
 impl<'s> ConditionalSetting<'s> {
-    /// Returns the settings that have conditions in a tree that stands at a path, of those that
-    /// somebody said. Parts that others may add to, such as policies with their options, are trees of their own.
+    /// Returns the settings with conditions in a tree that stands at a path, as far as `is_said`
+    /// says that the user wrote them. Parts that others may add to, such as policies with their
+    /// options, are trees of their own.
     pub fn find(
         shape: &'s TreeShape,
         tree: &Value,
@@ -114,6 +115,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
                     self.path.0.pop();
                 }
             }
+            // The options of a policy are walked with the shape that the registry has of it.
             (MappingForm::Choice { may_be_other: true, .. }, _) => {}
             (_, Value::Mapping(map)) => {
                 self.around.push((shape, map));
@@ -153,6 +155,7 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
         if let Some(condition) = condition.filter(|_| of_inner.is_none())
             && (self.is_said)(&self.path, value)
         {
+            // Of several conditions all have to hold; a warning names the first that does not.
             let unmet = each(condition).find(|condition| !self.holds(condition));
             self.note(unmet.unwrap_or(condition), unmet.is_none());
         }
@@ -176,12 +179,15 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
     /// Returns what stands at the path of a condition.
     fn said(&self, path: &Path) -> Option<&'v Value> {
         let Some((PathStep::Key(first), rest)) = path.0.split_first() else { return None };
+        // From the inside: the innermost mapping that may
+        // have this key decides, even if it does not say it.
         let (_, map) = self.around.iter().rev().find(|(shape, _)| shape.has_field(first))?;
         let value = Path(rest.to_vec()).get(map.get(first.as_str())?);
         value.filter(|value| !value.is_null())
     }
 
     fn note(&mut self, condition: &'s Json, holds: bool) {
+        // The entries of a list have the very same condition: one warning speaks for all of them.
         let is_same = |of: &&mut ConditionalSetting<'_>| {
             std::ptr::eq(of.condition, condition) && of.holds == holds
         };

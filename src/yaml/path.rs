@@ -106,6 +106,7 @@ impl Path {
         let Some((parent, last)) = self.split_last() else { return false };
         match (parent.get_mut(root), last) {
             (Some(Value::Mapping(map)), PathStep::Key(key)) => {
+                // `shift`: the other keys keep their order.
                 map.shift_remove(key.as_str()).is_some()
             }
             (Some(Value::Sequence(list)), PathStep::Index(index)) if *index < list.len() => {

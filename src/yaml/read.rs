@@ -39,7 +39,7 @@ pub struct TextSpan {
     pub(crate) len: usize,
 }
 
-/// So many mistakes are reported at most; who has more begins with these.
+/// How many mistakes are reported at most. Chosen: a screen full; users mend these and look again.
 pub const MOST: usize = 20;
 
 impl YamlProblem {
@@ -117,8 +117,8 @@ pub fn read<T: DeserializeOwned>(
             Err(mistake) => mistake,
         };
         let path = mistake.path();
-        // A field that a repair took away is not missing, and its surroundings are not the user's: its mistake has
-        // been reported.
+        // Mistakes that only follow from a repair: a field is missing that a repair removed, or a
+        // node is wrong because something in it was removed. Their cause has been reported.
         let follows = match mistake.kind {
             MistakeKind::Missing(field) => repairs.removed.contains(&path.key(field)),
             _ => repairs.has_removal_inside(&path),
@@ -147,7 +147,8 @@ struct YamlRepairs {
     replaced: Vec<Path>,
     /// Keys that were removed.
     removed: Vec<Path>,
-    /// Of every list, in its path as it now is: the original indices of what was removed, rising.
+    /// For each list, by its path as it now is: the original indices of the entries that were
+    /// removed, rising.
     dropped: BTreeMap<Path, Vec<usize>>,
 }
 
@@ -157,6 +158,8 @@ impl YamlRepairs {
     fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
         let mut path = path;
         while let Some((parent, last)) = path.split_last() {
+            // Only once: a value that is wrong even so is wrong
+            // together with what is around it, which goes next.
             let plain = path.get(fallback).filter(|_| !self.replaced.contains(&path));
             if let (Some(plain), Some(node)) = (plain, path.get_mut(root)) {
                 *node = plain.clone();
@@ -186,6 +189,7 @@ impl YamlRepairs {
         self.dropped.retain(|path, _| !stale(path));
         let dropped = self.dropped.entry(list).or_default();
         let original = undo(dropped, index);
+        // Sorted: `undo` counts them from the lowest up.
         dropped.insert(dropped.partition_point(|other| *other < original), original);
     }
 
@@ -219,6 +223,7 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
         MistakeKind::UnknownField(name, known) => {
             let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
             let of_shape = shape.at(&around).names();
+            // A type that stands by itself comes without a shape.
             let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
             YamlProblem::unknown("field", name, known, path)
         }
@@ -234,6 +239,7 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
             YamlProblem::value(path, format!("this name needs its options{such_as}"))
         }
         MistakeKind::Wrong(message) => {
+            // The usual slip: one name where a list is expected.
             let text = message.strip_prefix("invalid type: text ");
             let text = text.and_then(|text| text.strip_suffix(", expected a list"));
             let problem = YamlProblem::value(path, message);

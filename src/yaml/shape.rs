@@ -1,8 +1,14 @@
 //! The shape of a tree, read from the JSON Schema of the type that it becomes.
 //!
-//! A scalar needs no shape: it replaces, and is replaced. A mapping has one: it may be a struct with known
-//! fields, a map of free names, or one name of a choice with its options; the three look alike in YAML and
-//! are merged by different rules. And lists, whose entries have one.
+//! ```text
+//! seed: 5                   a scalar needs no shape: it is replaced
+//! cluster: {nodes: 4}       a struct: known fields, merged key by key
+//! pools: {prod: {…}}        a map: free names, merged key by key
+//! scheduler: {fair: {…}}    a choice: one name, which another name replaces with all its options
+//! jobs: [{…}]               a list is replaced; its entries have a shape
+//! ```
+//!
+//! The three mappings look alike in YAML, and only the shape tells them apart.
 //!
 //! To make a schema takes longer than a small run, so the shapes of our own types are kept as text.
 
@@ -149,6 +155,7 @@ impl TreeShape {
         key: &'s str,
         behind: &[PathStep],
     ) -> (Cow<'s, str>, usize) {
+        // The last step cannot be the beginning of a longer name.
         let names = if behind.is_empty() { Vec::new() } else { self.names() };
         let mut whole = key.to_owned();
         for (more, step) in (1..).zip(behind) {
@@ -199,8 +206,8 @@ impl TreeShape {
         chosen.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Returns what a mapping chooses although it has a name that brings something else, which it
-    /// neither changes nor takes away; and what that is.
+    /// Returns a choice that a mapping makes against its preset, and the choice that the preset
+    /// brings: the mapping neither changes that one nor takes it away.
     pub fn contradiction(&self, map: &Mapping) -> Option<(Value, &str)> {
         let brought = self.chosen_by_name(self.name_of(map)?.1)?;
         let own = self.chosen(map).into_iter().next().filter(|_| !map.contains_key(brought))?;
@@ -247,18 +254,18 @@ impl TreeShape {
         }
     }
 
-    /// Returns whether a value is laid over another one key by key, or in its place.
+    /// Returns whether a value is laid over another one key by key; if not, it replaces it.
     pub(super) fn merges(&self, under: &Value, over: &Value) -> bool {
         let name = self.name_in(over);
         match &self.form {
             MappingForm::Choice { .. } => name.is_some() && name == self.name_in(under),
-            // It says what all the rest is about.
+            // A named preset says what all the rest is about, so the mapping begins anew with it.
             _ if name.is_some() => false,
             _ => over.is_mapping() && (under.is_mapping() || self.name_in(under).is_some()),
         }
     }
 
-    /// Puts the mapping that it is short for in the place of a bare value.
+    /// Replaces a bare value by the mapping that it is short for.
     pub(super) fn lengthen(&self, value: &mut Value) {
         let (key, inner) = match (&self.form, self.name_in(value)) {
             (_, None) => return,
@@ -271,9 +278,9 @@ impl TreeShape {
         *value = Mapping::from_iter([(key, inner)]).into();
     }
 
-    /// Returns the settings of a value that are gone with it if another one takes its place: what
-    /// comes without being asked for, and not what the value itself consists of. They are paths
-    /// inside of the value.
+    /// Returns the settings of a value that are lost if another one takes its place, as paths
+    /// inside of it. Required ones are not among them: they are the value itself, which the user
+    /// replaces knowingly.
     pub(super) fn settings_lost(&self, under: &Value, over: &Value) -> Vec<Path> {
         let mapping = |value: &Value| value.as_mapping().cloned().unwrap_or_default();
         let (at, shape, gone, stays) = match (&self.form, self.name_in(under), self.name_in(over)) {
@@ -342,6 +349,7 @@ impl<'s> SchemaReader<'s> {
             shape.items = inner.items.clone().or(shape.items);
         }
         let may_be_bare = || forms_of(schema).any(|form| form["type"] == "string");
+        // A struct with one required field that may also be a bare text: the text is that field.
         if let MappingForm::Struct { required, named_by, .. } = &mut shape.form
             && let [field] = &required[..]
             && may_be_bare()
@@ -355,7 +363,8 @@ impl<'s> SchemaReader<'s> {
         if let Some(known) = self.types.get(reference) {
             return Arc::clone(known);
         }
-        // Inside of itself a type is not followed.
+        // A type that has itself inside (a pool with pools) finds this empty shape there, and is
+        // not followed without end.
         self.types.insert(reference, Arc::default());
         let schema = self.root.pointer(reference.trim_start_matches('#'));
         let shape = self.shape(schema.expect("a schema refers to what is in it"));

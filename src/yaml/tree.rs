@@ -43,6 +43,8 @@ pub fn read(text: &str) -> Result<DocumentTree, TreeError> {
     refuse_deep_nesting(text)?;
     let nothing = || DocumentTree { value: Mapping::new().into(), doubled: Vec::new() };
     match build(text, None) {
+        // An empty file is a scenario that says nothing, and
+        // its missing workload is the mistake to report.
         Ok(DocumentTree { value: Value::Null, .. }) => Ok(nothing()),
         Ok(tree) => Ok(tree),
         Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
@@ -87,6 +89,7 @@ fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
                 b'[' | b'{' => brackets += 1,
                 b']' | b'}' => brackets = brackets.saturating_sub(1),
                 b'-' | b'?' if begins && stands_alone => lists += 1,
+                // Blanks between dashes do not end the row of dashes with which a line may begin.
                 b' ' | b':' => continue,
                 _ => {}
             }
@@ -108,10 +111,11 @@ impl TreeError {
         let mut at = error.location().map(|place| (place.line(), place.column()));
         let mut message = error.to_string();
         if let Some((line, column)) = at {
-            // The place is said once, in front of the excerpt.
+            // The finding says the place in front of its excerpt: take it out of the sentence.
             message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
         }
-        // Of a byte that belongs in no YAML only the offset is known.
+        // For a byte that YAML does not allow the reader
+        // says only its offset: count line and column.
         let offset = message.rsplit_once(" at position ").map(|(_, offset)| offset.parse());
         if let Some(Ok(offset)) = offset
             && let Some(before) = text.get(..offset)
@@ -139,6 +143,7 @@ fn mended(message: &str, text: &str, (line, column): (usize, usize)) -> Option<S
     let lines: Vec<&str> = text.lines().take(line).filter(|line| !line.trim().is_empty()).collect();
     let (own, before) = lines.split_last()?;
     let indent = |line: &str| line.len() - line.trim_start().len();
+    // First, since the reader complains of a tab in many ways.
     if own[..indent(own)].contains('\t') {
         return Some("indent with spaces: YAML takes no tabs there".to_owned());
     }
@@ -276,6 +281,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
             if values.contains_key(key.as_str()) {
                 let mut state = self.state.borrow_mut();
                 let path = Path(state.at.clone()).key(&key);
+                // More are never shown, and a key that stands a thousand times is one mistake.
                 if state.doubled.len() < MOST && !state.doubled.contains(&path) {
                     state.doubled.push(path);
                 }

@@ -102,7 +102,8 @@ impl<T: Quantity> Shape<T> {
         match self {
             Self::Uniform { from, to } => {
                 let (from, to) = (from.as_f64(), to.as_f64());
-                // The first and the last count have as much room as those in between.
+                // Counts are rounded afterwards: half a step at both ends gives the first and the
+                // last count as much room as the others.
                 from + (to - from + T::STEP) * rng.random::<f64>() - T::STEP / 2.0
             }
             Self::Exponential { mean } => {
@@ -110,6 +111,7 @@ impl<T: Quantity> Shape<T> {
                 mean.as_f64() * unit
             }
             Self::LogNormal { mean, cv } => {
+                // σ² = ln(1 + cv²); taking σ²/2 off the logarithm keeps the mean.
                 let sigma2 = (cv.get() * cv.get()).ln_1p();
                 let normal: f64 = StandardNormal.sample(rng);
                 mean.as_f64() * (sigma2.sqrt() * normal - sigma2 / 2.0).exp()
@@ -117,10 +119,12 @@ impl<T: Quantity> Shape<T> {
             Self::Weibull { mean, shape } => {
                 let unit: f64 = Exp1.sample(rng);
                 let power = 1.0 / shape.get();
+                // Γ(1 + 1/shape) is the mean of a Weibull distribution of scale 1.
                 mean.as_f64() * unit.powf(power) / gamma(1.0 + power)
             }
             Self::Pareto { min, shape } => {
                 let unit: f64 = Exp1.sample(rng);
+                // Inversion: with an exponential draw for −ln U this is min · U^(−1/shape).
                 min.as_f64() * (unit / shape.get()).exp()
             }
             Self::Empirical { cdf } => quantile(cdf, rng.random()),
@@ -142,6 +146,7 @@ impl<T: Quantity> Shape<T> {
             Self::Pareto { .. } => f64::INFINITY,
             Self::Empirical { cdf } => {
                 let (first, share) = cdf[0];
+                // All draws below the first share are the first value.
                 let below = first.as_f64() * share.get();
                 let piece = |pair: &[(T, Fraction)]| {
                     let middle = (pair[0].0.as_f64() + pair[1].0.as_f64()) / 2.0;
@@ -163,7 +168,7 @@ impl<T: Quantity> Shape<T> {
             Self::Uniform { from, to } if from.as_f64() > to.as_f64() => {
                 Some("`from` is above `to`")
             }
-            // Below this, means and draws are beyond any number.
+            // Γ(1 + 1/shape) grows beyond all floats: at 0.1 it is 10!, at 0.005 it is infinite.
             Self::Weibull { shape, .. } if shape.get() < 0.1 => {
                 Some("the `shape` of a Weibull distribution is 0.1 or more")
             }
@@ -190,6 +195,7 @@ impl<T: Quantity> Shape<T> {
 /// Below the first point's share it is the first value: a measured minimum is not undercut.
 fn quantile<T: Quantity>(cdf: &[(T, Fraction)], u: f64) -> f64 {
     let above = cdf.partition_point(|(_, share)| share.get() < u);
+    // The last share is 1 and `u` below it; the bound only keeps rounding from the end.
     let (value, share) = cdf[above.min(cdf.len() - 1)];
     let Some((below, from)) = above.checked_sub(1).map(|index| cdf[index]) else {
         return value.as_f64();

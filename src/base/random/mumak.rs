@@ -6,8 +6,9 @@
 //! their seeds lack the master: the quirk by which Mumak makes up the same times in every run, as
 //! long as they are first asked for in the same order.
 //!
-//! Unlike Mumakil's [streams](super::stream) these remember what was drawn, so that who asks first
-//! matters. They live where Mumak has them: in each tracker, and in the JobTracker.
+//! Unlike Mumakil's [streams](super::stream) these generators remember what was drawn, so that the
+//! order of the questions matters. They live where Mumak has them: in each tracker, and in the
+//! JobTracker.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use super::Dice;
 #[derive(Clone, Debug)]
 pub struct JavaRandom(u64);
 
+// Java's generator keeps 48 bits; multiplier and increment are in the documentation of its class.
 const STATE: u64 = (1 << 48) - 1;
 
 impl JavaRandom {
@@ -46,13 +48,16 @@ impl JavaRandom {
     /// Draws a number below `n`, which is above zero: `nextInt(n)`.
     pub fn below(&mut self, n: i32) -> i32 {
         assert!(0 < n, "no number is below {n}");
+        // As Java has it: a power of two takes the high
+        // bits, which are more random than the low ones.
         if n & (n - 1) == 0 {
             return ((i64::from(n) * i64::from(self.next(31))) >> 31) as i32;
         }
         loop {
             let drawn = self.next(31);
             let value = drawn % n;
-            // The last numbers before 2^31 would make some values likelier than others.
+            // The last numbers before 2^31 would make some values likelier than others: Java finds
+            // them by the overflow of this sum, and draws anew.
             if 0 <= (drawn - value).wrapping_add(n - 1) {
                 return value;
             }
@@ -70,6 +75,7 @@ impl JavaRandom {
 fn sub_seed(name: &str, number: i64) -> i64 {
     let hash: [u8; 16] = Md5::digest(format!("{name}/{number}")).into();
     let (head, _) = hash.split_first_chunk::<8>().expect("a hash has sixteen bytes");
+    // Mumak adds 128 to each signed byte of the hash, which flips its top bit.
     (u64::from_be_bytes(*head) ^ 0x8080_8080_8080_8080) as i64
 }
 
@@ -109,7 +115,7 @@ impl MumakJobs {
         let own = &mut jobs.get_mut(&job).expect("it has just been put there").own;
         let total = machines.len();
         let count = count.min(total);
-        // Draw the machines that are not wanted, if they are fewer.
+        // As in Mumak: draw the machines that are not wanted, if they are fewer.
         let draws = count.min(total - count);
         for drawn in 0..draws {
             let left = total - drawn;
@@ -137,6 +143,7 @@ impl Dice for JobGenerators {
     }
 
     fn share_of(&mut self, distribution: usize) -> f64 {
+        // Numbered as they are first used: the order of questions decides the seeds.
         let number = self.distributions.len() as i64 + 1;
         let made = || JavaRandom::new(sub_seed(&self.name, number));
         self.distributions.entry(distribution).or_insert_with(made).share()

@@ -7,10 +7,12 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{mean, quantile_of_sorted, standard_deviation};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 
-/// How often a bootstrap draws its sample again.
+/// How often a bootstrap draws its sample again. Chosen: each end of the interval then has fifty
+/// draws beyond it.
 const RESAMPLES: usize = 2_000;
 
-/// How many values a bootstrap takes at least: fewer do not show how they are distributed.
+/// How many values a bootstrap takes at least, by the table of [`interval`]: fewer do not show how
+/// they are distributed.
 const ENOUGH: usize = 8;
 
 /// How much of the probability lies outside of an interval, on either side.
@@ -67,7 +69,7 @@ impl Band {
 /// Bootstraps of quantiles and BCa stayed below Student's on all of them.
 pub fn interval(values: &[f64]) -> Option<Estimate> {
     let mean = mean(values)?;
-    // Always the same draws: the interval says something of the values and of nothing else.
+    // Seed 0 whatever the seed of the run: equal values have equal intervals.
     let drawn = || bootstrap(values, stream(0, Purpose::Bootstrap, 0));
     let band = if values.len() < ENOUGH { None } else { drawn() };
     Some(Estimate { mean, band: band.or_else(|| student(values)), n: values.len() })
@@ -106,6 +108,8 @@ fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
         sample.fill_with(|| values[stream.random_range(0..values.len())]);
         // A tiny error of equal values is rounding.
         let own = standard_error(&sample).filter(|own| 1e-9 * error < *own);
+        // A sample of equal values has an infinite t. A few are only far out; too many reach the
+        // ends of the interval, which is then given up.
         drawn.push((mean(&sample)? - centre) / own.unwrap_or(0.0));
     }
     drawn.sort_unstable_by(f64::total_cmp);

@@ -30,6 +30,7 @@ impl LinearFit {
     /// Returns by what share of the line's y a point lies off it at most.
     pub fn largest_deviation(self, points: &[(f64, f64)]) -> f64 {
         let off = |(x, y): &(f64, f64)| match (y - self.at(*x)).abs() {
+            // Also where the line is at zero, where a share would be 0/0.
             0.0 => 0.0,
             off => off / self.at(*x).abs(),
         };

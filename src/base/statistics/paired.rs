@@ -8,16 +8,19 @@ use statrs::distribution::ContinuousCDF;
 use super::estimate::{Band, Estimate, student, student_of};
 use super::{mean, quantile, standard_deviation};
 
-/// A result that would be less likely than this if both sides were alike is no chance.
+/// A result that would be less likely than this if both sides were alike is no chance. The usual
+/// level.
 pub const LEVEL: f64 = 0.05;
 
-/// How likely it shall be that so many pairs as are asked for decide.
+/// How likely it shall be that so many pairs as are asked for decide. The usual power.
 pub const POWER: f64 = 0.8;
 
-/// No more pairs than this are asked for.
+/// No more pairs than this are asked for. Chosen: a difference that needs more is too small to
+/// matter.
 pub const MOST_PAIRS: usize = 10_000;
 
-/// A smaller difference is rounding.
+/// A smaller difference of logarithms is rounding: a float has sixteen digits, of which sums lose a
+/// few.
 const ROUNDING: f64 = 1e-12;
 
 /// The ratio of two sides: the geometric mean of the ratios of their pairs.
@@ -46,6 +49,7 @@ impl PairedRatio {
             let error = deviation / (n as f64).sqrt();
             match (centre == 0.0, error < ROUNDING) {
                 (true, _) => 1.0,
+                // All pairs have the same ratio: without any scatter there is no chance in it.
                 (false, true) => 0.0,
                 (false, false) => 2.0 * student_of(n).cdf(-(centre / error).abs()),
             }
@@ -76,7 +80,8 @@ impl PairedRatio {
         if self.centre == 0.0 || !decides(MOST_PAIRS) {
             return None;
         }
-        // The reach falls with n.
+        // Bisection, since the reach falls with n. One
+        // pair alone never decides, so `few` starts there.
         let (mut few, mut enough) = (1, MOST_PAIRS);
         while few + 1 < enough {
             let middle = few.midpoint(enough);
@@ -90,6 +95,7 @@ impl PairedRatio {
 pub fn logarithms(left: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     let logarithm = |(left, right): (&f64, &f64)| {
         let logarithm = (0.0 < *left && 0.0 < *right).then(|| (left / right).ln())?;
+        // Runs that differ by rounding only shall count as the same.
         let logarithm = if logarithm.abs() < ROUNDING { 0.0 } else { logarithm };
         logarithm.is_finite().then_some(logarithm)
     };
@@ -149,6 +155,7 @@ pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let off: Vec<f64> = logarithms.iter().map(|value| (value - median).abs()).collect();
     let deviation = 1.4826 * quantile(&off, 0.5).unwrap_or_default();
     let outlier = |(place, off): (usize, &f64)| {
+        // More than half of the values are equal: any other is infinitely far by this measure.
         let distance = if deviation < ROUNDING { f64::INFINITY } else { off / deviation };
         (0.01 < *off && far < distance).then_some(Outlier { place, distance })
     };

@@ -82,6 +82,7 @@ impl DelayedJob {
         self.check()?;
         check_skips(skips)?;
         let near = self.preferred().map(|preferred| some_of(preferred, skips)).sum::<f64>();
+        // Without a look at any slot no task is local, even with data on every node.
         let sure = if 0.0 < skips { self.sure_tasks() } else { 0.0 };
         Ok((near + sure) / self.tasks)
     }
@@ -179,6 +180,7 @@ impl SkippedTime {
 }
 
 fn check_skips(skips: f64) -> Result<(), DomainError> {
+    // Chosen: more skips than any job of a million nodes can use.
     check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1,000,000,000")
 }
 

@@ -54,6 +54,7 @@ pub type Rational = BigRational;
 pub fn exact(number: f64) -> Option<Rational> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    // `inf` and `NaN` are no digits, so that they do not parse.
     format!("{whole}{part}/1{}", "0".repeat(part.len())).parse().ok()
 }
 
@@ -134,7 +135,7 @@ impl FluidDiscipline {
     /// imagines the sharing anew for every arrival: a hundred jobs take it seconds.
     ///
     /// # Errors
-    /// If a number of a job cannot be: only arrivals may be zero, and nobody can use more than all.
+    /// If a number of a job cannot be: only arrivals may be zero, and no job can use more than all.
     pub fn serve(self, jobs: &[FluidJob]) -> Result<FluidCourse, DomainError> {
         jobs.iter().try_for_each(FluidJob::check)?;
         Ok(match self {

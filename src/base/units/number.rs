@@ -40,6 +40,7 @@ impl<const MIN: u32, const MAX: u32> Quantity for Count<MIN, MAX> {
     }
     /// Rounds, and stays in the range.
     fn from_f64(value: f64) -> Self {
+        // `as` saturates: an infinite draw is the largest count, NaN is zero.
         Self((value.round() as u32).clamp(MIN, MAX))
     }
 }

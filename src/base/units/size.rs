@@ -12,7 +12,8 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// The largest size that a scenario may name: an exbibyte.
+    /// The largest size that a scenario may name: an exbibyte. Chosen: eleven of it still fit into
+    /// 64 bits, which Hadoop's rule for splits multiplies by.
     pub const LARGEST: Self = Self(1 << 60);
 
     /// Returns a number of bytes.
@@ -61,6 +62,7 @@ impl Rate {
 
     /// Returns how long `bytes` take at this speed, rounded up.
     pub fn time_for(self, bytes: Bytes) -> SimSpan {
+        // In 128 bits: 20 TB times a million are more than 64 hold.
         let micros = (u128::from(bytes.0) * 1_000_000).div_ceil(u128::from(self.0));
         SimSpan::from_micros(
             u64::try_from(micros).unwrap_or(u64::MAX).min(SimSpan::LONGEST.as_micros()),
@@ -93,6 +95,7 @@ const MOST: f64 = Bytes::LARGEST.0 as f64;
 /// Writes whole bytes in the largest unit of which they are a multiple.
 fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     let whole = |unit: &&NamedUnit| bytes != 0 && bytes.is_multiple_of(unit.size as u64);
+    // Bits are only read, never written.
     let of_bytes = UNITS.iter().filter(|unit| unit.name.ends_with('B'));
     let largest = of_bytes.filter(whole).max_by(|a, b| a.size.total_cmp(&b.size));
     let NamedUnit { name, size } = largest.unwrap_or(&UNITS[0]);
@@ -105,6 +108,7 @@ crate::text_form! {
     expected: "a size with a unit, such as 128MiB, 1GB or 64KiB",
     pattern: r"^\s*0\s*$|^\s*\d+(\.\d+)?\s*([kMGTP]?B|[KMGTP]iB)\s*$",
     parse: |text| {
+        // The units are those of speeds too, and a size in bits would be a slip.
         if text.trim_end().ends_with('b') {
             return None;
         }
@@ -126,6 +130,7 @@ crate::text_form! {
         let per_second = text.trim_end().strip_suffix("/s")?;
         text::with_unit(per_second, UNITS)
             .map(f64::round)
+            // After rounding, since 0.4B/s would become a speed at which nothing ends.
             .filter(|rate| (1.0..=MOST).contains(rate))
             .map(|rate| Rate(rate as u64))
     },

@@ -1,8 +1,8 @@
 //! How numbers are told to people: on the console, in charts, in verdicts, of traces.
 //!
-//! The caller says how closely a number is looked at ([`Detail`]); which units there are, where
-//! one ends and the next begins, and that nobody reads of 60 seconds is the same for all. Numbers
-//! are told without a sign: a chart has the true minus, a file for programs the one of ASCII.
+//! The caller says how closely a number is looked at ([`Detail`]). The units, where one ends and
+//! the next begins, and that no time has 60 seconds, are the same for all. Numbers are told without
+//! a sign: a chart has the true minus, a file for programs the one of ASCII.
 
 use super::text::NamedUnit;
 
@@ -41,7 +41,7 @@ pub const SIZES: [NamedUnit; 6] = [
     unit(1.0, "B"),
 ];
 
-/// From here on a time is told in minutes: what is less is rounded to less than 60.0 s.
+/// From here on a time is told in minutes: less is rounded to 59.9 s at most.
 const A_MINUTE: f64 = 59.95;
 
 /// Returns the first of these units that is not above a size, or the last.
@@ -50,19 +50,19 @@ pub fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
     *units.iter().find(fits).or(units.last()).expect("there is a unit")
 }
 
-/// Returns the unit in which a size is told that is rounded to such a step of it: what would be as much
-/// as one of the next unit is told in that.
+/// Returns the unit in which a size is told that is rounded to such a step of it. A size that
+/// rounds to one of the next unit is told in that.
 fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     let unit = unit_for(units, size);
     let rounded = (in_unit(size, unit) / step).round() * step;
     let next = units.iter().rev().find(|next| unit.size < next.size);
-    // A thousand but for the fractions of binary numbers is a thousand.
+    // Binary fractions may leave a full thousand a little short.
     let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
     *next.filter(is_full).unwrap_or(&unit)
 }
 
-/// Returns a value in a unit. Of a small one a whole number makes the base unit, while its own size
-/// is no binary number: to divide by that would round 1.05 ms down.
+/// Returns a value in a unit. For a unit below the base unit, multiply by the whole number of such
+/// units in one base unit: 0.001 is no exact float, and dividing by it would round 1.05 ms down.
 fn in_unit(value: f64, unit: NamedUnit) -> f64 {
     if unit.size < 1.0 { value * (1.0 / unit.size).round() } else { value / unit.size }
 }
@@ -128,6 +128,7 @@ pub fn time(seconds: f64, detail: Detail) -> String {
             let unit = unit_of_rounded(&TIMES, seconds, step);
             format!("{} {}", significant(in_unit(seconds, unit), 3), unit.name)
         }
+        // Chosen: beyond three centuries a clock would need more room than a mark has.
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
         Detail::Like(0.0) => "0 s".to_owned(),
@@ -164,6 +165,7 @@ pub fn decimal_size(bytes: f64) -> String {
     }
     let decimals = match value {
         _ if unit == 0 => 0,
+        // Where the rounded number has one digit more: 9.995 is told as 10.0.
         99.95.. => 0,
         9.995.. => 1,
         _ => 2,
@@ -220,6 +222,7 @@ pub fn significant(value: f64, digits: i32) -> String {
         return "0".to_owned();
     }
     let magnitude = value.abs().log10().floor() as i32;
+    // Chosen: beyond, the zeros are harder to read than a power of ten.
     if !(-7..15).contains(&magnitude) {
         return power(value);
     }
@@ -246,6 +249,7 @@ pub fn power(value: f64) -> String {
 
 fn superscript(c: char) -> char {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    // An exponent has digits and perhaps a minus.
     c.to_digit(10).map_or('⁻', |digit| RAISED[digit as usize])
 }
 
@@ -254,6 +258,7 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    // A number that rounds to zero has no sign.
     let sign = if value < 0.0 && !zero { "−" } else { "" };
     format!("{sign}{}{rest}", in_thousands(whole))
 }

@@ -53,7 +53,8 @@ pub(super) fn sum_of_parts(text: &str, units: &[NamedUnit]) -> Option<f64> {
 }
 
 /// Gives a quantity its text form: `FromStr`, `Display`, `Serialize`, `Deserialize`, `JsonSchema`.
-/// Where there is a most, `too_much` knows a text that is wrong for nothing but that, and says it.
+/// Where a type has a largest value, `too_much` recognises a text that is only beyond it, and names
+/// it.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! text_form {
@@ -75,7 +76,7 @@ macro_rules! text_form {
         }
 
         impl $type {
-            /// Returns the most there is, if a text that is none is only more than that.
+            /// Returns the words for the largest value, if a text is wrong only by being larger.
             fn too_much(_text: &str) -> Option<&'static str> {
                 $(
                     let $large = _text;
@@ -114,6 +115,8 @@ macro_rules! text_form {
                             None => E::invalid_value(serde::de::Unexpected::Str(text), &self),
                         })
                     }
+                    // YAML hands over `0.05` as a number: its
+                    // text decides, as with quotes around it.
                     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<$type, E> {
                         number.to_string().parse().map_err(|_: String| {
                             E::invalid_value(serde::de::Unexpected::Unsigned(number), &self)

@@ -149,6 +149,7 @@ impl Quantity for SimSpan {
         self.0 as f64
     }
     fn from_f64(value: f64) -> Self {
+        // Up, so that a drawn time above zero is never zero; heavy tails end at a hundred years.
         Self((value.ceil() as u64).min(Self::LONGEST.0))
     }
 }
@@ -188,6 +189,7 @@ crate::text_form! {
             (1_000, "ms"),
         ]
         .into_iter()
+        // The largest unit of which it is a multiple, so that it reads back as the same span.
         .find(|(size, _)| span.0.is_multiple_of(*size))
         .unwrap_or((1, "us"));
         if span.0 == 0 { f.write_str("0s") } else { write!(f, "{}{name}", span.0 / size) }

@@ -1,5 +1,5 @@
-//! Whether expectations make sense in a single run, and whether it has the jobs and records what they
-//! read.
+//! Checks of `expect`: does each expression make sense in a single run, does the run record what
+//! the expression reads, and has it jobs of the names that the expression chooses by.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +17,8 @@ pub(super) fn check(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked)
     for (index, expected) in scenario.expect.iter().enumerate() {
         let at = Path::of("expect").index(index);
         let text = &expected.that;
+        // A single scenario varies nothing, so an expression
+        // over the cells of a study is a mistake here.
         match Expr::parse(text).and_then(|expr| expr.expectation(&Space::default())) {
             Err(complaint) => found.problems.push(unusable(at, &complaint, text)),
             Ok(plan) => {
@@ -70,10 +72,12 @@ impl KnownNames {
                 "pool" => &self.pools,
                 _ => continue,
             };
+            // An expression may say the same name several times: one warning is enough.
             if known.contains(word) || !told.insert((key, word.to_owned())) {
                 continue;
             }
-            // A name of an entry with a count means its jobs.
+            // `count` makes `load-1`, `load-2`, … of the entry `load`, and no job is called `load`
+            // then: the first of them is what to propose.
             let first = known.get(&format!("{word}-1")).map(String::as_str);
             let what_to_do = match first.or_else(|| nearest(word, known.iter().map(String::as_str)))
             {
@@ -89,6 +93,7 @@ impl KnownNames {
 
 /// Returns a setting that is off but needed.
 fn unrecorded(needs: &ExprNeeds, scenario: &Scenario) -> Option<&'static str> {
+    // With speculation waste is recorded also where `record.waste` is off.
     let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
     let mut outputs = record.read_by(needs).into_iter();
     outputs.find(|(_, is_on, is_read)| *is_read && !**is_on).map(|(key, ..)| key)

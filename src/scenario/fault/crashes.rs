@@ -45,8 +45,9 @@ enum CrashedThing {
     Tracker,
 }
 
-/// Says so if a time between two is so short that a run would be of nothing else.
+/// Refuses a time between two crashes (or spells) so short that a run would consist of little else.
 pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlProblem> {
+    // Chosen: machines work for hours, so only a slip such as `1ms` for `1min` is below.
     let least = SimSpan::from_secs(1);
     if least.as_f64() <= between.mean() {
         return Ok(());

@@ -32,6 +32,8 @@ impl FaultKind for Decommission {
                 effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
+        // The JobTracker answers an excluded tracker with an error, on which it shuts down. Here it
+        // ends at once: it would get no more tasks anyway.
         effects.befall(at, cue.nodes.clone(), MishapHarm::TrackerOutage, self.0.lasts);
     }
 }

@@ -26,6 +26,8 @@ impl FaultKind for Disk {
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let at = cue.at;
         for &node in &cue.nodes {
+            // Three losses: the working files of attempts,
+            // the outputs of maps, and the blocks of HDFS.
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
             effects.opening.push((at, ToMapOutputs::DiskLost(node).into()));
             effects.opening.push((at, ToNameNode::DiskLost(node).into()));

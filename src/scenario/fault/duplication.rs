@@ -15,7 +15,8 @@ pub(super) struct Duplication(Fraction);
 impl FaultKind for Duplication {
     const MOMENT: FaultMoment = FaultMoment::None;
     const HOLDS_ALONE: bool = true;
-    // No reply is missing, but trackers cannot know that of a network that is not perfect.
+    // Doubled messages lose no reply. But a tracker cannot know which fault its network has, so
+    // with any of them it repeats a heartbeat that is not answered in time.
     const DISTURBS_MESSAGES: bool = true;
 
     fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {

@@ -38,6 +38,7 @@ pub struct FaultSite<'a> {
 impl<'a> FaultSite<'a> {
     /// Returns the jobs of a name: one, or all of an entry with a count.
     pub(super) fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
+        // First the names of entries: `load` with a count is all of its jobs, `load-2` one of them.
         let batch = self.workload.names.iter().position(|other| other == name);
         let is_meant = move |job: &&Arrival| match batch {
             Some(batch) => job.batch.index() == batch,
@@ -102,6 +103,8 @@ impl<'a> Effects<'a> {
 
     /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
     pub fn may_lose_blocks(&self) -> bool {
+        // `TrackerOutage` is not among them: the DataNode
+        // is another process and goes on serving blocks.
         let is_off = |mishap: &Mishap| {
             matches!(mishap.harm, MishapHarm::Stop | MishapHarm::Outage | MishapHarm::Absence)
         };
@@ -112,6 +115,8 @@ impl<'a> Effects<'a> {
     /// Returns whether reduces may not reach some outputs of maps.
     pub fn may_lose_outputs(&self) -> bool {
         let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
+        // All but slow nodes: a TaskTracker serves the
+        // outputs itself, so they go when its process goes.
         self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
             || self.opening.iter().any(is_told)
     }
@@ -124,6 +129,7 @@ impl<'a> Effects<'a> {
         harm: MishapHarm,
         lasts: Option<SimSpan>,
     ) {
+        // The messages carry only the place of the mishap in the list.
         let number = self.mishaps.len() as u32;
         self.mishaps.push(Mishap { nodes, harm, rhythm: None });
         self.opening.push((at, ToFaultInjector::Begins(harm.stroke(number)).into()));
@@ -141,6 +147,8 @@ impl<'a> Effects<'a> {
         lasts: Option<&Dist<SimSpan>>,
     ) {
         for &node in &cue.nodes {
+            // 32 bits name the fault, 24 the node (a cluster
+            // has at most 100,000): a stream takes 56 bits.
             let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
             let rng = stream(self.site.seed, Purpose::Mishap, subject);
             let (rhythm, first) = MishapRhythm::begin(every.clone(), lasts.cloned(), rng);

@@ -39,6 +39,7 @@ impl FaultKind for JobTrackerProcess {
             let message = "it is one of `pause: 30s` and `restart: 2min`";
             return Err(YamlProblem::value(Path::default(), message));
         }
+        // The rest looks at `recover` only.
         if !self.recover {
             return Ok(());
         }
@@ -50,6 +51,8 @@ impl FaultKind for JobTrackerProcess {
                 let message = format!("a JobTracker of the line {} recovers no jobs", hadoop.line);
                 (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
             }
+            // Where `hadoop` has mistakes its line is not
+            // known, and nothing can be said against it.
             Some(_) | None => return Ok(()),
         };
         let problem = YamlProblem::value(Path::of("recover"), message);

@@ -25,6 +25,7 @@ impl FaultKind for Join {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         effects.absent.extend(&cue.nodes);
+        // To join at an instant is to be absent from the beginning until then.
         let until = Some(cue.at - SimTime::ZERO);
         effects.befall(SimTime::ZERO, cue.nodes.clone(), MishapHarm::Absence, until);
     }

@@ -1,4 +1,5 @@
-//! Nodes, and for how long if that is to be said: what several kinds of faults say and nothing else.
+//! The options of those kinds of faults that say which nodes they strike, perhaps for how long, and
+//! nothing else.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -44,6 +44,7 @@ impl FaultKind for Partition {
         let cut =
             Arc::new(NetworkCut { from: at, until, nodes: cue.nodes.iter().copied().collect() });
         effects.cuts.push(cut.clone());
+        // The same message twice: the receiver sees by the instant whether the cut begins or ends.
         effects.opening.push((at, ToMapOutputs::Cut(cut.clone()).into()));
         effects.opening.push((until, ToMapOutputs::Cut(cut).into()));
     }

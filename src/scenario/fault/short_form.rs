@@ -84,7 +84,7 @@ impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for ShortForm<T> {
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let (bare, whole) = (schemas.subschema_for::<T::Bare>(), schemas.subschema_for::<T>());
-        // Without a title: the reference is to show the options.
+        // No title here: the reference shows a title in the place of the options.
         json_schema!({ "anyOf": [bare, whole] })
     }
 }

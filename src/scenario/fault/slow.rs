@@ -53,7 +53,8 @@ pub(super) fn speeds(
         return Err(YamlProblem::value(Path::default(), message));
     }
     for (key, share) in all {
-        // Rounding is no worse than a microsecond in a day then, and nothing takes for ever.
+        // From this share on rounding moves an end by a microsecond
+        // a day at most, and no attempt takes for ever.
         if share.is_some_and(|share| share.get() < SLOWEST) {
             let message = format!("nothing would ever end there; the least is {SLOWEST}");
             return Err(YamlProblem::value(Path::of(key), message));
@@ -63,7 +64,8 @@ pub(super) fn speeds(
     Ok(Speeds { cpu: share(cpu), disk: share(disk), network: share(network) })
 }
 
-/// The slowest that a part may be.
+/// The slowest that a part may be. Chosen: an attempt of a minute takes most of a day then, and a
+/// run still ends.
 const SLOWEST: f64 = 0.001;
 
 impl FaultKind for SlowFault {
@@ -78,6 +80,7 @@ impl FaultKind for SlowFault {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
+        // `check` has refused shares that make no speeds, so this is always `Ok`.
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
             effects.befall(cue.at, cue.nodes.clone(), MishapHarm::Slow(speeds), self.lasts);
         }

@@ -54,6 +54,7 @@ impl FaultKind for SlowSpells {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
+        // `check` has refused shares that make no speeds, so this is always `Ok`.
         if let Ok(speeds) = speeds(self.cpu, self.disk, self.network) {
             effects.repeat_at_nodes(cue, MishapHarm::Slow(speeds), &self.every, Some(&self.lasts));
         }

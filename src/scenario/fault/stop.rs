@@ -47,7 +47,8 @@ impl Shorten for StopSpec {
     }
 }
 
-/// Returns nodes that are named; a bare number may be half of a name.
+/// Returns nodes that have names. A bare number is refused, since `stop: 3` may be meant as node-3
+/// or as three nodes.
 pub(super) fn named(nodes: NodesSpec) -> Result<NodesSpec, String> {
     match nodes {
         NodesSpec::All | NodesSpec::Named(_) => Ok(nodes),
@@ -76,6 +77,7 @@ impl FaultKind for Stop {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let Self(ShortForm(StopSpec { lasts, .. })) = self;
+        // With `for` the node comes back by itself; a plain stop waits for a `start`.
         let harm = if lasts.is_some() { MishapHarm::Outage } else { MishapHarm::Stop };
         effects.befall(cue.at, cue.nodes.clone(), harm, *lasts);
     }

@@ -1,7 +1,8 @@
-//! Which attempts end badly by themselves, and when: what kinds have in common that strike attempts.
+//! Attempts that end badly by themselves, and when: the common part of the kinds of faults that
+//! strike attempts.
 //!
-//! Whether an attempt is struck is drawn for it alone, and so is where: another share strikes more
-//! attempts or fewer, but none later or elsewhere.
+//! Whether an attempt is struck is drawn for it alone, and so is how far it comes: another share
+//! strikes more attempts or fewer, but none later or elsewhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ impl Shorten for StruckAttempts {
 pub(super) trait AttemptFault {
     /// The way in which they end.
     const HOW: DoomKind;
-    /// How far they come if nothing else is said; none, if that is drawn.
+    /// How far they come if `at_progress` is not said; `None` draws it for each attempt.
     const USUAL: Option<Fraction>;
 
     /// Returns which attempts.
@@ -98,6 +99,7 @@ impl<S: AttemptFault> FaultKind for S {
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
         let (site, doomed) = (effects.site, self.attempts());
+        // `None` is "all": the usual fault then asks no table for each attempt.
         let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
             for node in &cue.nodes {
@@ -105,6 +107,7 @@ impl<S: AttemptFault> FaultKind for S {
             }
             is_struck
         });
+        // By job number; a name with a `count` strikes all of its jobs.
         let jobs = doomed.jobs.as_ref().map(|OneOrList(names)| {
             let mut is_struck = vec![false; site.workload.arrivals.len()];
             for job in names.iter().flat_map(|name| site.jobs(name)) {

@@ -1,7 +1,7 @@
-//! Whom a fault strikes: nodes by name, racks, a number or a share of them, or all.
+//! The nodes that a fault strikes: by name, by rack, a number or a share of them, or all.
 //!
-//! Those that are not named are drawn from the seed. The draw belongs to the fault alone, see
-//! [`FaultCue`](super::effects::FaultCue): of so many nodes the same are drawn whatever else goes wrong.
+//! Nodes without names are drawn from the seed. Each fault draws for itself, see
+//! [`FaultCue`](super::effects::FaultCue): other faults do not change which nodes it draws.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(super) enum NodesSpec {
 /// One rack or several.
 pub(super) type Racks = OneOrList<RackName>;
 
-/// Whom a fault strikes, as its options say it.
+/// The nodes that a fault strikes, as its options say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FaultTarget<'a> {
     /// Which nodes of the racks; without this, all of them.
@@ -93,6 +93,7 @@ impl<'a> FaultTarget<'a> {
         match (self.racks, known.nodes, &known.racks) {
             (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
             (Some(OneOrList(names)), _, Some(racks)) => {
+                // `[rack-1, rack-1]` has the nodes of one rack.
                 let distinct: BTreeSet<usize> =
                     names.iter().map(|name| name.rack().index()).collect();
                 let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
@@ -113,11 +114,13 @@ impl<'a> FaultTarget<'a> {
                 racks.iter().flat_map(of_rack).copied().collect()
             }
         };
+        // The same rack may be named twice, but a node is drawn once at most.
         pool.sort_unstable();
         pool.dedup();
         let drawn = match self.nodes {
             None | Some(NodesSpec::All) => return pool,
             Some(NodesSpec::Named(names)) => {
+                // Named nodes are taken from anywhere: `check` allows no rack beside names.
                 pool = names.iter().map(|name| name.tracker()).collect();
                 pool.sort_unstable();
                 pool.dedup();
@@ -125,12 +128,15 @@ impl<'a> FaultTarget<'a> {
             }
             Some(NodesSpec::Number(number)) => *number as usize,
             Some(NodesSpec::Share(share)) => {
+                // A small share of a small cluster rounds to
+                // none, and the fault would silently do nothing.
                 ((pool.len() as f64 * share.get()).round() as usize).max(1)
             }
         };
         let mut rng = stream(seed, Purpose::Target, draws.into());
         pool.shuffle(&mut rng);
         pool.truncate(drawn);
+        // Nodes are struck in their order; only which ones is left to chance.
         pool.sort_unstable();
         pool
     }
@@ -180,6 +186,8 @@ impl<'de> Deserialize<'de> for NodesSpec {
                 let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
                 let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
                 let all = (text == "all").then_some(NodesSpec::All);
+                // Without the sign `"0.1"` is refused: it could
+                // be a share or a slip for a number of nodes.
                 let share = || text.contains('%').then(share).flatten().map(NodesSpec::Share);
                 let nodes = all.or(named).or_else(share);
                 nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))

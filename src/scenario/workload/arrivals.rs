@@ -17,13 +17,14 @@ pub struct Workload {
     pub names: Vec<String>,
     /// When jobs are submitted.
     pub submission: Submission,
-    /// When the first one is, unless each has its time.
+    /// When the first job is submitted, if the jobs are not submitted at their own times.
     pub start: SimSpan,
     /// Jobs that are submitted before this are in no statistics.
     pub warm_up: SimSpan,
     /// The parts of a trace that are not in these jobs, and why.
     pub left_out: Vec<String>,
-    /// Whether two looks at the load at one instant submit two jobs.
+    /// Whether two probes of the load at one instant submit two jobs, as in Mumak's stress
+    /// submission.
     pub looks_twice: bool,
 }
 
@@ -49,7 +50,8 @@ pub enum SubmissionWay {
     Paced,
     /// The warm start, at the very beginning.
     Warm,
-    /// Somebody at its instant, [whatever](mumakil_core::mapred::ToInjector::Submit) the pacing says.
+    /// A change of `later`, at its instant, [whatever](mumakil_core::mapred::ToInjector::Submit)
+    /// the pacing is.
     Later,
 }
 

@@ -21,6 +21,7 @@ impl Workload {
     /// If a trace cannot be read, or with what is wrong in it.
     pub fn new(spec: &mut WorkloadSpec, site: &WorkloadSite<'_>) -> Result<Self, TraceError> {
         let mut found = FoundJobs::default();
+        // The scenario's check has refused a second source.
         if let Some(source) = spec.sources.first_mut() {
             found = source.jobs(site)?;
         }
@@ -44,17 +45,22 @@ impl Workload {
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
         if site.hadoop.behaviour().reads_like_mumak && spec.submission != Submission::Replay {
-            // Mumak then knows the order of the file only.
+            // Mumak's SERIAL and STRESS submissions take jobs in the order
+            // of the file, not by time. Raise each time to the latest
+            // before it, and the order by time is that of the file.
             let mut latest = SimSpan::ZERO;
             for entry in &mut entries {
                 latest = latest.max(entry.submit);
                 entry.submit = latest;
             }
         }
+        // The times of jobs with `after` count from the ends
+        // of others: only the rest is moved to `start`.
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
         let first = first.min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
             warm_up = warm.settle.or(settling(site));
+            // The workload waits until the cluster is full.
             start = Some(warm_up + start.unwrap_or(first));
         }
         if let Some(start) = start {
@@ -69,6 +75,8 @@ impl Workload {
         }
         let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
+            // Each entry is a batch, in their order: those
+            // behind the workload's own are the warm start's.
             if own <= arrival.batch.index() {
                 arrival.way = SubmissionWay::Warm;
             }
@@ -78,14 +86,16 @@ impl Workload {
         Ok(Self { submission: spec.submission, start, warm_up, left_out, looks_twice, ..jobs })
     }
 
-    /// Adds jobs that somebody submits at their instants, whatever else arrives. They are numbered
-    /// behind all others, so that these keep their numbers, and with them their luck.
+    /// Adds the jobs of `later`, which are submitted at their instants beside the workload. They
+    /// are numbered behind its jobs, so that those keep their numbers, and with them their random
+    /// draws.
     pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &WorkloadSite<'_>) {
         let block = site.cluster.hdfs.block;
         let file_of = |arrival: &Arrival| match arrival.spec.input {
             Some(Input::File { file, .. }) => Some(file.0 + 1),
             Some(Input::Splits(_)) | None => None,
         };
+        // A file number that no job has yet: later jobs share no blocks with the workload.
         let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
         let mut files = (next..).map(FileId);
         for entry in entries {
@@ -113,7 +123,8 @@ fn first_submission(spec: &WorkloadSpec, site: &WorkloadSite<'_>) -> Option<SimS
     match spec.start {
         AutoSpan::Fixed(start) => Some(start),
         AutoSpan::Auto if site.hadoop.behaviour().first_job_waits => {
-            // No tracker has registered by then.
+            // As in Mumak: start-up time plus one interval, 103 s in 0.21 and 0.22. No tracker has
+            // registered when Mumak computes the interval, so it is the floor.
             let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)
         }
@@ -135,12 +146,14 @@ impl WarmStart {
     /// Returns jobs that take these shares of the slots, with names that no other has.
     fn jobs(&self, slots: PerSlot<u32>, others: &[JobEntry]) -> Vec<JobEntry> {
         let mut names = TakenNames::default();
+        // The workload's own names have been checked; only the set of them is wanted.
         others.iter().for_each(|job| drop(names.take(job)));
         let tasks = |kind: SlotKind, share: f64| (f64::from(slots[kind]) * share).round() as u32;
         let maps = tasks(SlotKind::Map, self.map_slots.get());
         let reduces = tasks(SlotKind::Reduce, self.reduce_slots.get());
         let job = |name: &str, maps, reduces| JobEntry {
             maps: Some(Count::of(maps)),
+            // Maps without input: they run on any node at once, and move no data.
             input: Some(Bytes::ZERO),
             reduces: Count::of(reduces),
             map_time: Some(self.map_time.clone().into()),
@@ -154,6 +167,8 @@ impl WarmStart {
         let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
         for job in &mut jobs {
             while names.take(job).is_err() {
+                // A workload may call its own job `warm-start-maps`;
+                // then this one is `warm-start-maps'`.
                 job.name.push('\'');
             }
         }

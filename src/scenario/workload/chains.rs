@@ -25,6 +25,7 @@ impl Workload {
             let batch = arrival.batch.index();
             let first = sets.first(batch);
             let job = arrival.spec.id;
+            // Jobs of a `count` that is tied to nothing share a batch, but each of them is a chain.
             match places[first].filter(|_| is_tied[batch]) {
                 Some(place) => chains[place].push(job),
                 None => {

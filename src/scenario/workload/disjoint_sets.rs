@@ -12,7 +12,7 @@ impl DisjointSets {
     /// Returns the first number of a set, by one of it.
     pub(super) fn first(&mut self, mut of: usize) -> usize {
         while self.0[of] != of {
-            // Halves the way for the next who asks.
+            // Path halving: later searches take half as many steps.
             self.0[of] = self.0[self.0[of]];
             of = self.0[of];
         }
@@ -22,6 +22,7 @@ impl DisjointSets {
     /// Makes one set of two, by a number of each.
     pub(super) fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.first(one), self.first(other));
+        // The smaller number stays the first: families and chains keep the order of the file.
         self.0[one.max(other)] = one.min(other);
     }
 }

@@ -1,8 +1,13 @@
-//! Traces as files of jobs: read whatever their format, reshaped, written as another.
+//! Traces as files of jobs: read in any format, reshaped, written in another.
 //!
-//! A [`Trace`] keeps each job as its file has it, so that a sample of a trace is as exact as the
-//! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
-//! found by reading back what was made ([`converted`]). Each format has its own type of jobs ([`ForeignJob`]).
+//! ```text
+//! file     -> recognise -> Trace       each job as its file has it
+//! Trace    -> sample, scale, fold      the same format, as exact as before (`reshape`)
+//! Trace    -> entries   -> JobEntry    as a scenario lists jobs
+//! JobEntry -> converted -> Trace       another format; read back, which shows what is lost
+//! ```
+//!
+//! Each format has its own type of jobs ([`ForeignJob`]).
 
 mod reshape;
 
@@ -78,8 +83,11 @@ impl Trace {
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
         while let Some(job) = records.next().transpose()? {
+            // Broken jobs are not counted, so that `entries`
+            // finds the same numbers, and names made of them.
             let number = jobs.len() as u64 + 1;
             let entry = job.entry(number, block);
+            // A job with nothing to run has no entry and takes no name.
             match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
                 Ok(()) => jobs.push(TraceJob::Foreign(Box::new(job))),
                 Err(what) => {
@@ -102,6 +110,7 @@ impl Trace {
         // Jobs that cannot be run were left out when the file was read.
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
         let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
+        // Counted from 1970, the first job would come after forty years of an idle cluster.
         if self.format.is_wall_clock() {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
             for entry in &mut entries {
@@ -140,6 +149,7 @@ impl Trace {
         match self.format.contents() {
             FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
                 TraceJob::Foreign(job) => job.write_to(&mut to),
+                // `read` and `converted` make only jobs that belong to the format.
                 TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
             }),
             FormatContents::List { write, .. } => {
@@ -153,8 +163,8 @@ impl Trace {
     }
 }
 
-/// Returns jobs in another format, and what that cannot say of them: fields, and of how many jobs;
-/// nothing if jobs cannot be written in that format.
+/// Returns jobs in another format, and the fields that it cannot say, each with the number of jobs
+/// that lose it; `None` if no jobs can be written in that format.
 pub fn converted(
     entries: &[JobEntry],
     format: &'static dyn Format,
@@ -166,11 +176,15 @@ pub fn converted(
         true => entries.to_vec(),
         false => entries.iter().flat_map(JobEntry::copies).collect(),
     };
+    // A stable sort: a list keeps its order, since with `after` it may be anything; the files of
+    // other tools are sorted by time.
     copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
     let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();
+    // A list of our own says every field, so nothing can be lost.
     if !is_own {
         for (said, job) in copies.iter().map(JobEntry::said).zip(&jobs) {
+            // A job that cannot be read back loses all that its entry said.
             let back = job.entry(0, block).ok().flatten();
             let back = back.map(|entry| entry.fields()).unwrap_or_default();
             for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {

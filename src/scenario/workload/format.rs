@@ -1,9 +1,9 @@
 //! The formats of files that jobs, hosts or a generator's settings come in.
 //!
-//! A format is one implementation of [`Format`]: how its files are told from others, what they hold,
-//! and how jobs are written in it. [`Formats`] has them all: [`Formats::builtin`] is the list of
-//! those that Mumakil brings, and a user's own binary adds to it. Everything that reads traces
-//! asks there, so nothing else knows their names.
+//! A format is one implementation of [`Format`]: how its files are recognised, what they hold, and
+//! how jobs are written in it. [`Formats`] has them all: [`Formats::builtin`] is the list of those
+//! that Mumakil brings, and a user's own binary adds to it. Everything that reads traces asks
+//! there, so nothing else knows their names.
 //!
 //! A format of another tool is a type of records ([`Record`]) that are jobs ([`ForeignJob`]), and
 //! the format itself, which is [`Trace::of`] that type. With a [`Source`](super::Source) a scenario
@@ -155,7 +155,7 @@ pub trait ForeignJob: Debug {
     /// Returns when the job is submitted.
     fn submit(&self) -> SimSpan;
 
-    /// Moves the job as a whole to where it is submitted at another time.
+    /// Moves the job as a whole, so that it is submitted at this time.
     fn set_submit(&mut self, submit: SimSpan);
 
     /// Notes how long after the job before it the job is submitted, where a format says that too.
@@ -215,6 +215,7 @@ pub struct Formats(pub(super) Vec<&'static dyn Format>);
 impl Formats {
     /// Adds a format; one of the same name gives way.
     pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
+        // Formats are equal by name. The new one goes to the end, where it is asked first.
         self.0.retain(|known| *known != format);
         self.0.push(format);
         self
@@ -244,6 +245,8 @@ impl Formats {
         match first {
             FirstRecord::Nothing => None,
             FirstRecord::Object(attributes) => {
+                // The first attribute that any format knows decides:
+                // later ones may be common to several tools.
                 attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
             }
             FirstRecord::Line(line) => self.last(|format| format.has_line(line)),

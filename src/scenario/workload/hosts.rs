@@ -12,7 +12,7 @@ use mumakil_core::trace::{TextPlace, TraceError};
 pub(super) struct Hosts<'a> {
     pub(super) topology: &'a Topology,
     met: FxHashMap<String, TrackerId>,
-    /// Those that are none of the cluster's nodes.
+    /// Hosts that are none of the cluster's nodes.
     unknown: FxHashSet<String>,
     first_unknown: Option<UnknownHost>,
 }
@@ -43,6 +43,7 @@ impl<'a> Hosts<'a> {
         }
         let node = match self.topology.has_names() {
             true => self.topology.find(host),
+            // More hosts than nodes: several hosts stand for one node then.
             false => Some(TrackerId(self.met.len() as u32 % self.topology.len())),
         };
         if let Some(node) = node {
@@ -74,7 +75,10 @@ impl<'a> Hosts<'a> {
     /// If no host is: then the topology is that of another trace.
     pub(super) fn unknown(self, trace: &Path) -> Result<Option<String>, TraceError> {
         let hosts = self.unknown.len() as u64;
+        // In a cluster without names every host is a node, so none is unknown.
         let Some(UnknownHost { host, place, job }) = self.first_unknown else { return Ok(None) };
+        // Some unknown hosts may be left over from the history; if all are unknown, the topology
+        // belongs to another trace.
         if self.met.is_empty() {
             let what = format!("none of the trace's {hosts} hosts, such as {host:?}, is a node");
             let hint = Some("name the topology that belongs to the trace".into());

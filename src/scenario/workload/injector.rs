@@ -1,9 +1,9 @@
 //! The job injector: it submits jobs when they are due, and ends the run when all have ended.
 //!
 //! It stands for the clients. A job whose batch follows others is due some time after the last job
-//! of those has ended; all others at an instant of their own. Batches wait for batches, so that a
-//! hundred thousand jobs that wait for a hundred thousand are one counter. A pacing other than
-//! that of the jobs' own times takes these as their order only.
+//! of those has ended; every other job at an instant of its own. Batches wait for each other, not
+//! jobs: a hundred thousand jobs that wait for as many others share one counter. A pacing that does
+//! not go by the times of jobs takes these for their order only.
 
 use std::cmp::Reverse;
 
@@ -18,10 +18,11 @@ pub struct JobInjector {
     /// By number.
     arrivals: Vec<Arrival>,
     batches: Vec<Batch>,
-    /// When each job is due of which that is known, until it is submitted; the next one first.
+    /// The jobs whose instants are known and that are not submitted yet, each with its instant; the
+    /// next one first.
     due: DueJobs,
     pacing: Pacing,
-    /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
+    /// Jobs of the warm start: they are submitted at once, and no pacing counts them.
     warm: Vec<JobId>,
     /// The earliest [`ToInjector::Arrive`] that is on its way.
     wake: SimTime,
@@ -60,6 +61,7 @@ impl JobInjector {
         let left = arrivals.len();
         let (due, wake) = (DueJobs::new(), SimTime::NEVER);
         let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
+        // Once more, since a batch can be released only when all its jobs are known.
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
                 injector.release(SimTime::ZERO, id);
@@ -77,13 +79,14 @@ impl JobInjector {
                     self.due.push(Reverse((now + arrival.delay, arrival.place, id)))
                 }
                 SubmissionWay::Warm => self.warm.push(id),
-                // Its message is on its way.
+                // Its `ToInjector::Submit` was planned for its instant before the run began.
                 SubmissionWay::Later => {}
             }
         }
     }
 
     fn arrive(&mut self, now: SimTime, out: &mut Outbox) {
+        // The planned message is here. An earlier one (a probe, say) leaves the plan as it is.
         if self.wake <= now {
             self.wake = SimTime::NEVER;
         }
@@ -91,9 +94,12 @@ impl JobInjector {
             self.submit_aside(id, out);
         }
         self.step(now, out);
-        // One job for each message: what else is due now comes in between, in its turn.
+        // One job a message: `plan_arrival` then plans another for this instant, and events of
+        // other parts of the cluster that are due now come in between.
         if self.next_at().is_some_and(|at| at <= now) {
             if let Pacing::Closed { free_at, .. } = &mut self.pacing {
+                // A client that was free takes this job; the
+                // end of a job brings a free client back.
                 free_at.pop_front();
             }
             let Reverse((.., id)) = self.due.pop().expect("it was looked at before whether one is");
@@ -168,6 +174,7 @@ impl JobInjector {
         }
         let batch = &mut self.batches[arrival.batch.index()];
         batch.left -= 1;
+        // Followers wait for all copies of an entry with a count.
         if batch.left == 0 {
             for follower in std::mem::take(&mut batch.followers) {
                 self.batches[follower.index()].awaited -= 1;
@@ -184,6 +191,8 @@ impl JobInjector {
     /// Plans to look when the next job is due, unless something is planned that comes before.
     fn plan_arrival(&mut self, now: SimTime, out: &mut Outbox) {
         if let Some(at) = self.next_at()
+            // One message on its way is enough: it plans the
+            // next. Without this each end of a job would add one.
             && at < self.wake
         {
             self.wake = at;
@@ -209,6 +218,7 @@ impl Core for JobInjector {
             ToInjector::JobEnded(id, _) => self.job_ended(now, *id, out),
             ToInjector::Load(load) => self.hear_load(now, load, out),
         }
+        // A due job without a message on its way would wait for ever, and the run with it.
         debug_assert!(
             self.next_at().is_none_or(|at| self.wake <= at),
             "{now}: a job is due at {:?}, and nothing is planned before {}",

@@ -19,12 +19,13 @@ use mumakil_core::mapred::{
 };
 use mumakil_yaml as yaml;
 
-/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
+/// The most jobs that a scenario may have: a random stream has 24 bits for the number of a job.
 pub(crate) const MOST_JOBS: u64 = 1 << 24;
-/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
-/// of virtual time.
+/// The latest submission that a scenario may have, in microseconds: 100,000 years. Virtual time
+/// ends after 580,000, so even the last job has time to run.
 pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
-/// The most maps that a job may have, as `maps` says.
+/// The most maps that a job may have, as `maps` says. Chosen: a random stream has 24 bits for the
+/// number of a task, which is 16 million.
 const MOST_MAPS: u64 = 10_000_000;
 /// How many maps or reduces a job has.
 pub type TaskCount = Count<0, 10_000_000>;
@@ -218,13 +219,15 @@ impl JobEntry {
         })
     }
 
-    /// Returns how long the tasks of this entry's first job take on their own, as a run of the
-    /// first seed would draw it; a time that only a cluster knows is zero.
+    /// Returns how long the tasks of one job of this entry take on their own, drawn with a fixed
+    /// seed; a time that only a cluster knows is zero.
     pub(super) fn drawn(&self, block: Bytes) -> DrawnTimes {
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
         let noise = |rng: &mut ChaCha8Rng| self.noise.sample(rng).get();
         let map = |map: u32| {
             let mut rng = stream(1, Purpose::MapTime, map.into());
+            // The noise is drawn first, so that it is the
+            // same for a fixed time and for a drawn one.
             let noise = noise(&mut rng);
             let split = self.input(block).map_or(Bytes::ZERO, |_| self.split(block));
             let time = match (&self.map_time, self.map_rate) {
@@ -289,8 +292,11 @@ impl JobEntry {
             (Some(maps), _) => maps.get(),
             (None, None | Some(Bytes::ZERO)) => 0,
             (None, Some(bytes)) => {
+                // `FileInputFormat` has SPLIT_SLOP = 1.1. All times ten, to count in whole bytes:
+                // 11 × 1 EiB still fits into 64 bits.
                 let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
                 let whole = beyond.div_ceil(block.get() * 10);
+                // More maps than a job may have; `faults` refuses them.
                 u32::try_from(whole + 1).unwrap_or(u32::MAX)
             }
         }
@@ -318,6 +324,8 @@ impl JobEntry {
     /// task.
     pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
+        // A block of 0 bytes is a mistake of the cluster,
+        // which is reported there: do not divide by it.
         let (input, block_size) = (self.input.map(Bytes::get), block.get().max(1));
         match (self.maps.map(|maps| u64::from(maps.get())), input) {
             (None, None) => {
@@ -361,6 +369,8 @@ impl JobEntry {
             faults.push(("reduce_shares", format!("{fault} of the job `{}`", self.name)));
         }
         for (field, times, tasks, word) in lists {
+            // Only a list of times has a length; a time for
+            // all, or a distribution, fits any number of tasks.
             if let Some(times) = times.and_then(TaskTimes::listed)
                 && times != tasks as usize
             {
@@ -378,7 +388,8 @@ impl JobEntry {
     fn of_reduces(&self, bytes: Bytes, seed: u64, id: JobId) -> TaskBytes {
         let reduces = self.reduces.get();
         match &self.reduce_shares {
-            // One stream for all bytes of a job: who fetches most writes most.
+            // Shuffle and output are drawn from the same stream:
+            // the reduce that fetches most also writes most.
             Some(shares) => {
                 let rng = stream(seed, Purpose::ReduceShares, id.0.into());
                 shares.split(bytes, reduces, rng)
@@ -399,6 +410,8 @@ impl JobEntry {
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
         let input = self.input(block).map(|bytes| {
             let split = self.split(block);
+            // The last map reads the rest, which may be up to
+            // a tenth more than a block, or less than one.
             let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
             Input::File { file, split, last_split, more_copies: 0, barren: [].into() }
         });
@@ -422,6 +435,8 @@ impl JobEntry {
                 noise: self.noise.clone(),
                 rack_penalty: self.penalty.rack,
                 off_rack_penalty: self.penalty.off_rack,
+                // The outputs of maps go to the reduces, where there
+                // are any; only without them they are written.
                 output: if reduces == 0 { evenly(self.output, maps) } else { Bytes::ZERO },
             },
             reduce: ReduceCost {
@@ -461,13 +476,15 @@ impl Workload {
                 jobs.push((earliest[index] + entry.every * number as u64, index, number));
             }
         }
+        // By instant, then entry, then copy: no two are equal, so the order is complete.
         jobs.sort();
         let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
         let mut shared: BTreeMap<&str, FileId> = BTreeMap::new();
         let mut files = (0..).map(FileId);
         let mut next = || files.next().expect("as many files as jobs");
 
-        // Hadoop counts its jobs up; what a trace calls them goes before.
+        // FIFO breaks ties by the job's number. Jobs of a trace whose ids count are numbered by
+        // these; all others (`None`) as they are submitted.
         let mut places: Vec<usize> = (0..jobs.len()).collect();
         places.sort_by_key(|place| entries[jobs[*place].1].traced.as_ref()?.id.as_ref());
         let arrivals = (0..).zip(places).map(|(id, place)| {
@@ -518,6 +535,7 @@ fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
 /// Returns the places of entries in an order in which each stands behind those that it follows.
 /// Entries that wait for each other, or for such, are not in it.
 pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
+    // Kahn's algorithm. A name that stands twice in `after` is counted twice and met twice.
     let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
     for (entry, before) in follows.iter().enumerate() {
@@ -558,6 +576,8 @@ pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
         }
         step[job] = Some(walked.len());
         walked.push(job);
+        // A job that is not in the order waits for another
+        // that is not: the walk never ends before a round.
         job = *follows[job].iter().find(|&&before| waits[before])?;
     }
 }
@@ -592,7 +612,8 @@ pub(super) fn user() -> String {
     "default".to_owned()
 }
 
-/// The median sort phase of a real trace was 0.08 s: what was fetched is merged already.
+/// The median sort phase in Mumak's sample trace of 19 jobs was 0.08 s: what a reduce fetched is
+/// merged already when its shuffle ends.
 pub(super) const MERGE: SimSpan = SimSpan::from_millis(80);
 
 fn merge() -> TaskTimes {
@@ -603,7 +624,7 @@ pub(super) fn no_noise() -> Dist<Factor> {
     Dist::Constant(Factor::ONE)
 }
 
-/// Hadoop's default heap of a child.
+/// Hadoop's default heap of a child: `mapred.child.java.opts` is `-Xmx200m`.
 pub(super) fn heap() -> Bytes {
     Bytes::from_mib(200)
 }

@@ -1,4 +1,11 @@
 //! Mumakil's own lists of jobs: `workload: {jobs: [...]}` and `workload: {jobs: jobs.csv}`.
+//!
+//! ```text
+//! record   one row of a table or one entry of a YAML list, as text
+//! file     rows or entries become jobs, and jobs become a file
+//! format   how the two kinds of files are recognised
+//! source   the jobs of a run: of the scenario itself, or of a file
+//! ```
 
 mod file;
 pub(super) mod format;

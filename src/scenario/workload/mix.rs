@@ -1,5 +1,13 @@
 //! `workload: {mix: {...}}`: jobs of several types, drawn by chance.
 //!
+//! ```text
+//! types: {load: {count: 2, …}, sum: {after: [load], …}}
+//!   order      load, load              counts are shuffled like cards, weights drawn
+//!   arrivals   0s, 14s                 one instant for each
+//!   families   load-1 <- sum-1, load-2 <- sum-2
+//!   list       load-1 at 0s, sum-1 after it, load-2 at 14s, sum-2 after it
+//! ```
+//!
 //! A mix does no more than write a list of jobs, as a user could. Each of its numbers has a random
 //! stream of its own, named by the job's type, its rank among the jobs of that type and what is
 //! drawn. So another hundred jobs leave the first hundred as they are, longer tasks of one type
@@ -192,6 +200,8 @@ struct JobStreams {
 
 impl JobStreams {
     fn rng(self, aspect: DrawnAspect) -> ChaCha8Rng {
+        // At most 1,000 types (10 bits) and a million
+        // ranks (20 bits): together less than the 56 bits.
         let subject = (self.place as u64) << 32 | u64::from(self.rank) << 8 | aspect as u64;
         stream(self.seed, Purpose::Workload, subject)
     }
@@ -247,6 +257,7 @@ impl Mix {
             .arrivals
             .instants(JobStreams { seed, place: 0, rank: 0 }.rng(DrawnAspect::Arrivals));
         let arrivals = arrivals.take_while(|at| self.duration.is_none_or(|end| *at <= end));
+        // With a `duration` alone and gaps of 0s no arrival would ever be the last.
         let most = self.said().unwrap_or(Self::MOST.into()) as usize;
         let mut jobs = Vec::new();
         for (number, (first, submit)) in (1..).zip(self.order(seed).zip(arrivals).take(most)) {
@@ -282,6 +293,7 @@ impl Mix {
         let mut first: Vec<usize> = (0..follows.len()).collect();
         let mut members = vec![Vec::new(); follows.len()];
         for place in in_order(&follows) {
+            // The check has made sure that all types that it follows are of one family.
             first[place] = follows[place].first().map_or(place, |&before| first[before]);
             members[first[place]].push(place);
         }
@@ -293,7 +305,8 @@ impl Mix {
         let types = || self.types.values().enumerate().filter(|(_, of)| of.after.is_empty());
         let rng = move |rank| JobStreams { seed, place: 0, rank }.rng(DrawnAspect::Order);
         if types().any(|(_, of)| of.count.is_some()) {
-            // Each round like a pack of cards.
+            // The counts make a pack of cards: all of it is
+            // dealt, then it is shuffled anew and dealt again.
             let copies = types().flat_map(|(place, of)| {
                 std::iter::repeat_n(place, of.count.map_or(0, Count::get) as usize)
             });
@@ -316,6 +329,8 @@ impl Mix {
     fn job(&self, seed: u64, place: usize, family: &JobFamily) -> JobEntry {
         let (name, of) = self.types.get_index(place).expect("a place of a type");
         let lot = JobStreams { seed, place, rank: family.rank };
+        // A user or pool of the whole mix is drawn once a
+        // family, so jobs that follow are of the same user.
         let first = JobStreams { place: family.first, ..lot };
         let own = |names: &Names, aspect| names.get(family.rank, &mut lot.rng(aspect));
         let common = |names: &Names, aspect| names.get(family.number, &mut first.rng(aspect));
@@ -324,6 +339,7 @@ impl Mix {
         };
         let maps = lot.draw(DrawnAspect::Maps, &of.maps);
         let reduces = lot.draw(DrawnAspect::Reduces, &of.reduces);
+        // Without reduces the maps write the output.
         let writers = if reduces.get() == 0 { maps } else { reduces };
         let all = |bytes: Bytes, tasks: TaskCount| {
             Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))

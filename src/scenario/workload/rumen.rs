@@ -1,4 +1,12 @@
 //! Rumen, which wrote down the history of clusters: its records, the jobs of a scenario, the formats.
+//!
+//! ```text
+//! record, attempt   a job of the trace, as its JSON has it
+//! topology          the racks and hosts of its cluster
+//! admitted          which jobs run, and their tasks by number
+//! source            the jobs of a run: as measured, or as Mumak reads them
+//! format            the jobs of an inspection or a conversion, and jobs written for Rumen
+//! ```
 
 mod admitted;
 mod attempt;

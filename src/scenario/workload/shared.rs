@@ -13,7 +13,7 @@ use mumakil_base::units::Bytes;
 pub(crate) struct TakenNames {
     /// How many jobs each name stands for.
     counts: FxHashMap<String, u32>,
-    /// Of names such as `a-7` the lowest number, by what stands before it.
+    /// For names such as `a-7`: the lowest number, by the part before it.
     numbered: FxHashMap<String, u32>,
 }
 
@@ -38,6 +38,7 @@ impl TakenNames {
                 "the jobs of `{of}` have a count, and one of them is called `{name}`"
             ));
         }
+        // The same the other way round: `a-2` was there before `a` with its count.
         if let Some(number) =
             self.numbered.get(name).filter(|&&number| 1 < count && number <= count)
         {
@@ -58,6 +59,7 @@ impl TakenNames {
 pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
     let (of, text) = name.rsplit_once('-')?;
     let number: u32 = text.parse().ok()?;
+    // `a-07` and `a-0` are names of their own: no count makes them.
     (0 < number && number.to_string() == text).then_some((of, number))
 }
 
@@ -72,10 +74,11 @@ pub(crate) const ONE_SIZE: &str =
 /// read less than one of the cluster's blocks, as those of traces do: that says nothing of the file.
 pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
     let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
-    // The last map may read a tenth more than a block.
+    // The last map may read a tenth more than a block, by Hadoop's rule for splits.
     let fits_into = |bytes: Bytes, block: Bytes| bytes.get() * 10 <= block.get() * 11;
     let mut first: BTreeMap<&str, (&str, Bytes)> = BTreeMap::new();
     for job in jobs {
+        // A single map does not show how large the blocks of its file are.
         if let (Some(file), Some((2.., _, split))) = (&job.file, reads(job)) {
             first.entry(file).or_insert((&job.name, split));
         }
@@ -84,8 +87,9 @@ pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, Strin
     for (number, job) in jobs.iter().enumerate() {
         let Some(file) = &job.file else { continue };
         let Some((maps, input, split)) = reads(job) else { continue };
+        // Only single maps read this file, each a part of its first block.
         let Some(&(other, blocks)) = first.get(file.as_str()) else { continue };
-        // A single map reads a part of the first block.
+        // A single map may read any part of the first block.
         let (fits, split) = match maps {
             1 => (fits_into(input, blocks.max(block)), input),
             _ => (split == blocks || fits_into(split.max(blocks), block), split),

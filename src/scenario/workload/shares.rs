@@ -59,7 +59,7 @@ impl ReduceShares {
             Self::List(shares) => shares.iter().map(|share| share.get()).collect(),
             Self::Zipf(power) => (1..=reduces).map(|i| f64::from(i).powf(-power.get())).collect(),
             Self::PowerLaw(exponent) => {
-                // Of a uniform number above zero, so that the heaviest is finite.
+                // `random` is in [0, 1), so this is above 0, and the heaviest weight is finite.
                 let mut draw = || (1.0 - rng.random::<f64>()).powf(-1.0 / exponent.get());
                 (0..reduces).map(|_| draw()).collect()
             }

@@ -135,6 +135,7 @@ impl FoundJobs {
     ) -> Result<Self, TraceError> {
         let path = file.find(site.folder);
         let found = site.formats.recognise(&path)?;
+        // The content decides what a file is, whatever its name.
         if found != format {
             return Err(other(&path, found, format.name()));
         }

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, LONGEST_PROBE, Load, Outbox, ToInjector, ToJobTracker};
 
-/// The wait for the first probe; for a later one at most [`LONGEST_PROBE`].
+/// The wait for the first probe, as in Mumak; for a later one at most [`LONGEST_PROBE`].
 const SHORTEST_WAIT: SimSpan = SimSpan::from_secs(1);
-/// The wait between two jobs.
+/// The wait between two jobs, as in Mumak.
 pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
-/// More map work than so many times the map slots is too much.
+/// More map work than so many times the map slots is too much: Mumak's own bound.
 const MOST_MAP_WORK: f64 = 2.0;
 
 /// Jobs that are due, the next one first: when, and where they stand among those of one instant.
@@ -31,8 +31,9 @@ pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 pub(super) struct Stress {
     /// When the first job comes; none, once that is planned.
     start: Option<SimTime>,
-    /// Whether the first job has come. Jobs that end before, such as one beside the workload, are no reason to
-    /// look: in Mumak none does, and a look would let the first job come twice, now and at the start.
+    /// Whether the first job has come. A job that ends before it (one of the warm start, say) is no
+    /// reason to look at the load, as in Mumak: a look would submit the first job now, and its plan
+    /// would submit it once more at the start.
     is_open: bool,
     /// The job that comes next.
     next: Option<JobId>,
@@ -50,8 +51,8 @@ pub(super) struct Stress {
     looks_again: bool,
     /// The jobs that run, in the order of their submission.
     running: Vec<JobId>,
-    /// Whether looks do not wait for each other: in Mumak. Two at one instant then plan the same job
-    /// twice, and from there on two come at a time.
+    /// Whether looks do not wait for each other, as in Mumak: two looks at one instant then plan
+    /// the same job twice, and from there on two jobs come at a time.
     has_twins: bool,
     /// Jobs that were to come next when another took their place, until they are submitted or lost.
     passed_over: Vec<JobId>,
@@ -112,6 +113,7 @@ impl Stress {
         let Reverse((at, number, step)) = *self.plans.peek().filter(|plan| plan.0.0 <= now)?;
         self.plans.pop();
         self.is_open = true;
+        // The message of a cancelled probe still arrives, and there is nothing to do at it.
         let is_live = step != StressStep::Probe || self.probe == Some((at, number));
         is_live.then_some(step)
     }
@@ -144,6 +146,8 @@ impl Stress {
             self.running.push(job);
             self.passed_over.retain(|other| *other != job);
         } else {
+            // The same job was planned twice. The caller fetches another next job now, and the one
+            // that was next has perhaps no plan of its own.
             self.passed_over.extend(self.next);
         }
         is_new
@@ -162,14 +166,15 @@ impl Stress {
         }
     }
 
-    /// Returns whether there was something to ask, and nobody who asks it anyway.
+    /// Asks the JobTracker for the load. Returns whether it did: not without a job to come, and not
+    /// if another look is on its way or about to come.
     fn ask(&mut self, is_probe: bool, due: &mut DueJobs, out: &mut Outbox) -> bool {
         if self.next.is_none() {
             self.fetch(due);
         }
         let Some(next) = self.next.filter(|_| self.is_open) else { return false };
         if !self.has_twins && self.is_submitting() {
-            // That job looks itself.
+            // The planned submission looks at the load itself.
             return false;
         }
         if !self.has_twins && !self.looks.is_empty() {
@@ -193,7 +198,8 @@ impl Stress {
         if is_probe {
             self.probe = None;
         }
-        // Where messages take time, jobs have come and gone since.
+        // Where messages take time, jobs have come and gone since the question: count those that
+        // run now. In Mumak question and answer are one step, and the numbers of that step hold.
         let (jobs, next) = match self.has_twins {
             true => (load.jobs, Some(next)),
             false => (self.running.len() as u32, self.next.filter(|_| !self.is_submitting())),
@@ -203,8 +209,11 @@ impl Stress {
         if !is_overloaded {
             self.wait = SHORTEST_WAIT;
         } else if self.probe.is_none() {
+            // Only where no other probe is planned: a look
+            // at the end of a job does not double the wait.
             self.wait = (self.wait * 2).min(LONGEST_PROBE);
         }
+        // With room the wait is 1 s again, and a probe that was planned for later comes earlier.
         if self.probe.is_none_or(|(at, _)| now + self.wait < at) {
             self.plan_probe(now, now, out);
         }
@@ -225,8 +234,8 @@ impl Stress {
         self.plans.iter().any(|plan| plan.0.2 == StressStep::Submit(job))
     }
 
-    /// Forgets the jobs that nobody will submit any more: of two that were next at one instant, the
-    /// first, if its look was in vain.
+    /// Forgets the jobs that are never submitted: of two that were next at one instant the first,
+    /// if its look found no room. Returns how many they are.
     fn lose(&mut self) -> usize {
         if !self.looks.is_empty() {
             return 0;

@@ -49,17 +49,20 @@ impl Pacing {
     pub(super) fn new(submission: Submission, start: SimTime, looks_twice: bool) -> Self {
         let closed = |active: u32, think| Self::Closed {
             think,
+            // All places are free at the start.
             free_at: std::iter::repeat_n(start, active as usize).collect(),
         };
         match submission {
             Submission::Replay => Self::Replay,
+            // Mumak's SERIAL is a closed loop of one job, which thinks for 1 ms.
             Submission::Serial => closed(1, STEP),
             Submission::Closed { active, think } => closed(active.get(), think),
             Submission::Stress => Self::Stress(Stress::new(start, looks_twice)),
         }
     }
 
-    /// Returns when the next job may be submitted whose own time is this, if time alone decides.
+    /// Returns when the next job, which is due at `due` by its own time, may be submitted; never,
+    /// if something other than time decides.
     pub(super) fn next_at(&self, due: SimTime) -> SimTime {
         match self {
             Self::Replay => due,

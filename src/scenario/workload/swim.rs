@@ -1,4 +1,11 @@
 //! SWIM, whose traces know bytes and no tasks: its records, the jobs of a scenario, the format.
+//!
+//! ```text
+//! record   job0  49  49  740773  2339561  627471: id, submission, gap, input, shuffle, output
+//! sizes    how many maps and reduces a job has for its bytes
+//! source   the jobs of a run: which of them, how large, how fast
+//! format   the jobs of an inspection or a conversion, by the default rules
+//! ```
 
 pub(super) mod format;
 mod record;

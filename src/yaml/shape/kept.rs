@@ -28,6 +28,7 @@ use super::{LateShape, MappingForm, SideChoice, TreeShape};
 /// Returns the shape that a text keeps under a name.
 pub fn kept(text: &'static str, name: String) -> LateShape {
     Arc::new(LazyLock::new(Box::new(move || {
+        // With the blank, since `workload` also begins the line of `workload.mix`.
         let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
         LineReader { text, rest: line.expect("the tests keep every shape") }.shape()
     })))
@@ -62,6 +63,7 @@ impl LineReader {
             self.must(">");
             MappingForm::Map(value)
         } else if self.takes("@") {
+            // Read when it is asked for: a type may have itself inside.
             MappingForm::Late(kept(self.text, self.name()))
         } else {
             self.must("-");

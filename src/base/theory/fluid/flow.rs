@@ -23,13 +23,14 @@ pub(super) struct FluidDivision {
 }
 
 /// Lets the work of all jobs flow off as `divide` says, which is asked whenever a job has arrived
-/// or ended. It must give something to somebody.
+/// or ended. It must give a share to at least one job.
 pub(super) fn flow<'a>(
     jobs: &'a [FluidJob],
     mut divide: impl FnMut(&Rational, &[PresentJob<'a>]) -> FluidDivision,
 ) -> FluidCourse {
     let mut course = FluidCourse::new(jobs.len());
     let mut coming: Vec<(usize, &FluidJob)> = jobs.iter().enumerate().collect();
+    // Stable: of jobs that arrive together the earlier in the list is first.
     coming.sort_by_key(|(_, job)| &job.arrival);
     let mut coming = coming.into_iter().peekable();
     let mut present: Vec<PresentJob<'_>> = Vec::new();
@@ -45,6 +46,7 @@ pub(super) fn flow<'a>(
             continue;
         }
         let FluidDivision { shares, lasts } = divide(&now, &present);
+        // A job without a share does not end.
         let ends = present.iter().zip(&shares).filter(|(_, share)| !share.is_zero());
         let ends = ends.map(|(job, share)| &job.left / share);
         let span = ends.chain(lasts).chain(next.map(|next| next - &now)).min();

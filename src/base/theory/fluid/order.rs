@@ -11,7 +11,7 @@ use super::{FluidJob, Rational, share};
 
 /// Serves the jobs under FSP.
 pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> FluidCourse {
-    // The order only changes when a job arrives: without more of them, all end as was foreseen.
+    // Only an arrival changes the order: without more jobs all end under PS as was foreseen.
     let mut finishes = BTreeMap::new();
     flow(jobs, |now, present| {
         if present.iter().any(|job| !finishes.contains_key(&job.number)) {

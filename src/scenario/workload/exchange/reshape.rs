@@ -1,7 +1,8 @@
 //! Another trace of a trace: a sample, a scaled one, a folded one.
 //!
-//! Jobs of a list that follow each other are a family: it is kept or left out as a whole, and no
-//! instant is made of the delays within it. Every other job is drawn by itself, copies too.
+//! Jobs of a list that follow each other are a family: it is kept or left out as a whole, and its
+//! delays are not times of arrival. Every other job is drawn by itself, and so is each copy of a
+//! `count`.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +56,8 @@ pub enum ReshapeError {
 /// Factors of times and sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// The time from the first job to each other, between copies, and before a job that follows
-    /// others.
+    /// Factor of the times from the first job to each other one, between copies, and before a job
+    /// that follows others.
     pub time: Factor,
     /// Factor of the bytes that jobs read, shuffle and write.
     pub size: Factor,
@@ -111,6 +112,7 @@ impl Trace {
         let (first, time) = (self.first(), by.time.get());
         let mut without_bytes = 0;
         for job in &mut self.jobs {
+            // A job with `after` says a delay, which begins at 0 and not with the trace.
             let from = if job.follows() { SimSpan::ZERO } else { first };
             job.set_submit(times(job.submit().saturating_sub(from), time, from)?);
             if let TraceJob::Own(job) = job {
@@ -121,6 +123,8 @@ impl Trace {
             }
         }
         self.refit_gaps();
+        // Larger sizes may need more maps than a job may
+        // have, smaller ones leave less than a byte a map.
         self.check(block)?;
         Ok(without_bytes)
     }
@@ -160,6 +164,7 @@ impl Trace {
         self.expand();
         let share = into.as_f64() / length.as_f64();
         let count = (self.families().len() as f64 * share).round().max(1.0) as usize;
+        // A seed of its own: `sample` with the same seed does not keep the same jobs once more.
         let seed = RngExt::random::<u64>(&mut stream(seed, Purpose::Workload, 1));
         self.draw_families(count, seed)?;
         let press = into.as_f64() / cycle.as_f64();
@@ -169,11 +174,14 @@ impl Trace {
             let comes = family.iter().filter(|&&job| !self.jobs[job].follows());
             let begin = comes.map(|&job| self.jobs[job].submit()).min().unwrap_or_default();
             let since = begin.saturating_sub(first).as_micros();
-            // The last job of a trace without cycles is at its end, not at its beginning.
+            // Without cycles the last job is at `since == cycle`:
+            // the remainder would move it to the beginning.
             let place = if cycle == length { since } else { since % cycle.as_micros() };
             let new_begin = first + pressed(SimSpan::from_micros(place));
             for &place in &family {
                 let job = &mut self.jobs[place];
+                // A job that follows others has no time, and
+                // stays next to the beginning of its family.
                 order[place] = new_begin;
                 if !job.follows() {
                     order[place] = new_begin + pressed(job.submit().saturating_sub(begin));
@@ -186,6 +194,7 @@ impl Trace {
         }
         let mut jobs: Vec<(SimSpan, TraceJob)> =
             order.into_iter().zip(self.jobs.drain(..)).collect();
+        // Stable: jobs of one instant stay in the order of the file.
         jobs.sort_by_key(|(at, _)| *at);
         self.jobs.extend(jobs.into_iter().map(|(_, job)| job));
         self.refit_gaps();
@@ -198,6 +207,7 @@ impl Trace {
     /// If times are those of a clock on a wall, a run counts from the first job.
     pub fn idle_start(&self) -> Option<SimSpan> {
         let (first, length) = (self.first(), self.length());
+        // A twentieth of the whole is a nineteenth of the rest. Chosen.
         let is_long = length.as_f64() < 19.0 * first.as_f64() && !self.format.is_wall_clock();
         is_long.then_some(first)
     }
@@ -218,6 +228,7 @@ impl Trace {
     fn expand(&mut self) {
         let mut alone = vec![false; self.jobs.len()];
         for family in self.families() {
+            // In a family `after` means all copies of a job, so they stay one entry.
             if let [job] = family[..] {
                 alone[job] = true;
             }
@@ -293,7 +304,7 @@ impl TraceJob {
         let scaled =
             |bytes: u64| (bytes as f64 * factor).round().min(Bytes::LARGEST.as_f64()) as u64;
         let mut has_bytes = false;
-        // A size is a sum of so many alike, and stays one.
+        // A size that `alike` tasks share without a rest is still divisible by them afterwards.
         let mut scale = |bytes: u64, alike: u64| {
             has_bytes |= 0 < bytes;
             scaled(bytes / alike).saturating_mul(alike).min(Bytes::LARGEST.get())
@@ -301,10 +312,12 @@ impl TraceJob {
         match self {
             Self::Foreign(job) => job.scale_sizes(&mut |size| scale(size, 1)),
             Self::Own(job) => {
-                // Maps that share a file read as much of it each, and still do.
+                // Equal splits stay equal: jobs that share a
+                // file have to agree on the size of its blocks.
                 let maps = job.maps.map_or(1, |maps| u64::from(maps.get().max(1)));
                 if let Some(input) = &mut job.input {
                     let alike = if input.get().is_multiple_of(maps) { maps } else { 1 };
+                    // Each map with input reads at least one byte.
                     let least = if *input == Bytes::ZERO { 0 } else { maps };
                     *input = Bytes::new(scale(input.get(), alike).max(least));
                 }

@@ -24,7 +24,8 @@ use mumakil_core::trace::{
 };
 use mumakil_yaml::{self as yaml, YamlProblem};
 
-/// The columns whose cells are taken as they stand.
+/// The columns whose cells are texts: a user `12` or a pool `null` must not become what YAML makes
+/// of them.
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
 /// A flaw of a job: its place in the job, the mistake, and a hint.
@@ -65,6 +66,7 @@ impl Trace {
     ) -> Result<Self, TraceError> {
         let mut reader = ListReader::new(format, path, block, strictness);
         let header = rows.next().transpose()?;
+        // The header decides for all rows: a row may have commas in its cells.
         let separator = header.as_ref().map_or(b',', Row::separator);
         let header = header.map_or_else(Vec::new, |row| row.cells(separator));
         if let Err(fault) = check_header(&header) {
@@ -72,6 +74,7 @@ impl Trace {
         }
         while let Some(row) = rows.next().transpose()? {
             let cells = row.cells(separator);
+            // Only for messages: the name of a row that turns out to be broken.
             let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
             let name = name.map(|(_, cell)| cell.as_str());
             reader.add(rows.place(), name, fields(&header, &cells))?;
@@ -125,6 +128,7 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
     let mut fields = Mapping::new();
     for (column, cell) in header.iter().zip(cells) {
         let value = match cell.as_str() {
+            // An empty cell leaves the field to its default; an empty text is written `""`.
             "" => continue,
             text if !TEXTS.contains(&column.as_str()) => {
                 serde_yaml::from_str(text).map_err(|error| error.to_string())
@@ -140,19 +144,20 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, JobFlaw> {
     Ok(fields)
 }
 
-/// Takes job after job, and knows those before.
+/// Collects the jobs of a file one by one, and checks each against those before it.
 struct ListReader {
     format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
     strictness: Strictness,
     jobs: Vec<JobEntry>,
-    /// Where each begins.
+    /// Where each job begins in the file.
     places: Vec<TextPlace>,
     names: TakenNames,
-    /// When the last of those came that come by themselves.
+    /// The latest submission so far of a job without `after`.
     last: SimSpan,
-    /// How many jobs there are, copies and all, and when the last could come.
+    /// How many jobs there are, with all copies; and the latest instant at which one could be
+    /// submitted.
     total: u64,
     latest: u128,
     skipped: FirstFew<TraceError>,
@@ -183,7 +188,7 @@ impl ListReader {
         TraceError::malformed(&self.path, place, job, &what, hint)
     }
 
-    /// Takes a job, or leaves it out if it is broken and that does not matter.
+    /// Adds a job. A broken one is an error, or left out where reading is lenient.
     fn add(
         &mut self,
         place: TextPlace,
@@ -212,6 +217,8 @@ impl ListReader {
         let fields = Value::Mapping(fields);
         let job: JobEntry = yaml::read_whole(&fields).map_err(|problem| {
             let one = problem.path.get(&fields).and_then(Value::as_str);
+            // The usual slip in a table: `after` takes a list,
+            // and a single name looks natural in a cell.
             match one.filter(|_| problem.path == yaml::Path::of("after")) {
                 Some(name) => problem.hint(format!("write `[{name}]`")),
                 None => problem,
@@ -229,6 +236,7 @@ impl ListReader {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
+        // Last, so that a job that is left out for another reason takes no name.
         self.names.take(&job).map_err(|message| JobFlaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
@@ -250,6 +258,8 @@ impl ListReader {
     fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
         let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
+        // Files before order: a job that is left out for
+        // its file is missing to those that follow it.
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
@@ -258,11 +268,13 @@ impl ListReader {
         Ok(Trace { skipped, suspicious, sha256, ..Trace::of_entries(format, jobs) })
     }
 
-    /// Returns the jobs that wait for what never ends: others that there are not, or each other.
+    /// Returns the jobs that are never due: they wait for jobs that do not exist, or for each
+    /// other.
     fn never_due(&self) -> Vec<(usize, JobFlaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
-        // One behind the last stands for all that there are not. It waits for itself.
+        // One more number stands for all jobs that there are not. It waits for itself, so that jobs
+        // that name a missing one are never due.
         let nowhere = self.jobs.len();
         let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
         let mut follows: Vec<Vec<usize>> =
@@ -281,7 +293,8 @@ impl ListReader {
             (missing.is_none(), number, JobFlaw::new("after", message))
         };
         let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
-        // Causes before consequences.
+        // Jobs that name a missing job come first: strict reading stops at the first mistake, and
+        // the others may only follow from it.
         faults.sort_by_key(|(follows, number, _)| (*follows, *number));
         faults.into_iter().map(|(_, number, fault)| (number, fault)).collect()
     }
@@ -312,6 +325,7 @@ impl ListReader {
 pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     let said: Vec<Mapping> = jobs.iter().map(JobEntry::said).collect();
     let is_said =
+        // Without `name` the file would not be known as a table.
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
     let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
@@ -320,6 +334,7 @@ pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> 
             fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
         };
         let row = row(columns.iter().map(cell))?;
+        // A job with a list of a million times may be longer than any line that the reader takes.
         refuse_above(LONGEST_LINE, row.len(), job)?;
         to.write_all(&row)?;
     }
@@ -342,12 +357,13 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
-/// Writes jobs as a list in YAML, without what is as it is by default.
+/// Writes jobs as a list in YAML, without fields that have their defaults.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     for job in jobs {
+        // As a list of one, for its dash.
         let entry = serde_yaml::to_string(&[job.said()]).map_err(io::Error::other)?;
         refuse_above(LARGEST_ENTRY, entry.len(), job)?;
         to.write_all(entry.as_bytes())?;
@@ -390,6 +406,7 @@ fn flow(value: &Value) -> String {
 fn is_plain(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        // `1e3`, `true` or `null` would be read back as something else.
         && matches!(serde_yaml::from_str(text), Ok(Value::String(read)) if read == text)
 }
 

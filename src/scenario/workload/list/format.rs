@@ -45,6 +45,7 @@ impl Format for JobList {
     }
 
     fn has_line(&self, line: &[u8]) -> bool {
+        // A comment may stand before the first entry.
         ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
     }
 
@@ -74,5 +75,6 @@ fn is_header(line: &[u8]) -> bool {
         cell.starts_with(|c: char| c.is_ascii_alphabetic())
             && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
+    // A single word may begin a file of any kind; only `name` itself shows a table.
     cells.iter().any(|cell| cell == "name") || 1 < cells.len() && cells.iter().all(is_word)
 }

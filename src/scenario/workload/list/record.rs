@@ -16,16 +16,18 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns what separates the cells of a header: whatever makes the most of it.
+    /// Returns the separator of a header: the sign that divides it into the most cells.
     pub fn separator(&self) -> u8 {
         let cells = |separator: &u8| self.cells(*separator).len();
-        // Of several that are as good the last is taken.
+        // `max_by_key` takes the last of equals: a header of one column is separated by commas.
         *b"\t;,".iter().max_by_key(|separator| cells(separator)).unwrap_or(&b',')
     }
 
     /// Returns the cells, without the blanks around them.
     pub fn cells(&self, separator: u8) -> Vec<String> {
         let mut plain = csv::ReaderBuilder::new();
+        // `flexible`: rows with too many or too few cells
+        // are reported by the reader, with their place.
         plain.has_headers(false).flexible(true).delimiter(separator).trim(csv::Trim::All);
         let row = plain.from_reader(self.line.as_bytes()).into_records().next();
         // A line of a text, which is not empty, is always one row.
@@ -48,6 +50,7 @@ impl Record for Row {
         if line.contains('\r') {
             return Err(RecordFault::new("a carriage return within the line"));
         }
+        // CSV would go on reading into the next lines, and every job there would be lost.
         if line.matches('"').count() % 2 == 1 {
             return Err(RecordFault::new("a quote is not closed").hint("write a job on one line"));
         }
@@ -69,7 +72,8 @@ impl Record for ListEntry {
     fn parse(text: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let read = serde_yaml::from_slice(text);
         let [fields]: [Mapping; 1] = read.map_err(|error: serde_yaml::Error| {
-            // Its place is told as that in the file.
+            // serde_yaml counts lines from the entry; the
+            // reader turns `at` into the place in the file.
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
             let at = error.location().map_or(0, |location| location.index());

@@ -79,6 +79,8 @@ impl<'de> Deserialize<'de> for ListSource {
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ListSource, A::Error> {
                 let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
+                // Most mappings here are a job without the dash of
+                // a list: "missing field `path`" would mislead.
                 let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
                     let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
                     de::Error::invalid_type(de::Unexpected::Map, &expected)
@@ -114,6 +116,7 @@ impl SourceKind for ListSource {
 impl Source for ListSource {
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         match self {
+            // A copy: the results keep the resolved scenario, with the list in it.
             Self::Listed(jobs) => Ok(FoundJobs { jobs: jobs.clone(), ..FoundJobs::default() }),
             Self::File(JobFile { file, lenient }) => {
                 let path = file.find(site.folder);

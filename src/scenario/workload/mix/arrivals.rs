@@ -50,7 +50,7 @@ impl Arrivals {
             Self::Bursts { size, gap, pause } => {
                 let mut left = 0;
                 stepping(rng, move |at, rng| {
-                    // Of the burst that the last job is in, or begins.
+                    // Nothing is left of the burst: the job before this step begins a new one.
                     if left == 0 {
                         left = size.sample(rng).get();
                     }
@@ -60,6 +60,7 @@ impl Arrivals {
             }
             Self::Times(times) => {
                 let mut times = times.clone();
+                // Recorded times may stand in any order; jobs get them as they come.
                 times.sort();
                 Box::new(times.into_iter())
             }
@@ -72,8 +73,8 @@ impl Arrivals {
     }
 }
 
-/// Returns the beginning and what a step leads to from there, again and again; at the longest span
-/// there is, time stands.
+/// Returns 0 and then instant after instant, each a step behind the one before. An instant at the
+/// longest span is repeated without end.
 fn stepping<'a>(
     mut rng: ChaCha8Rng,
     mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,

@@ -6,13 +6,14 @@ use crate::workload::jobs::{JobEntry, MOST_JOBS, cycle, in_order};
 use mumakil_base::units::SimSpan;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// The most types that a mix may have: a family of jobs with the longest delays ends before time
-/// does.
+/// The most types that a mix may have: with delays of 100 years each, the last of a family is
+/// submitted at the end of 100,000 years, the latest that there is.
 const MOST_TYPES: usize = 1_000;
 
 /// Returns the jobs of a mix, none if they cannot be drawn, and adds what is wrong with it.
 pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<JobEntry> {
     check_types(mix, found);
+    // These look types up by the names in `after`, which must be there.
     if found.is_empty() {
         check_shares(mix, found);
         check_families(mix, found);
@@ -23,6 +24,7 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
     }
     let jobs = mix.draw(seed);
     let first = || jobs.iter().filter(|job| job.after.is_empty());
+    // The draw has stopped at its bound, and not at the duration.
     if mix.said().is_none() && first().count() == Mix::MOST as usize {
         let message = format!("{} jobs and more are submitted within that time", Mix::MOST);
         found.push(YamlProblem::value(Path::of("duration"), message));
@@ -31,6 +33,7 @@ pub(super) fn draw(mix: &Mix, seed: u64, found: &mut Vec<YamlProblem>) -> Vec<Jo
         let message = "there are no jobs: a run would end before it began";
         found.push(YamlProblem::value(Path::default(), message));
     }
+    // Instants stop at the longest span, so jobs that should come later pile up there.
     if first().any(|job| job.submit == SimSpan::LONGEST) {
         let message = format!("jobs are submitted after {} and later", SimSpan::LONGEST);
         found.push(YamlProblem::value(Path::of("arrivals"), message));
@@ -78,6 +81,7 @@ fn check_shares(mix: &Mix, found: &mut Vec<YamlProblem>) {
         };
         if !of.after.is_empty() {
             let given = [("count", of.count.is_some()), ("weight", of.weight.is_some())];
+            // A type with `after` has as many jobs as the first of its family.
             for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
                 surplus(field, format!("there are as many `{name}` as jobs that they follow"));
             }
@@ -130,6 +134,7 @@ fn check_families(mix: &Mix, found: &mut Vec<YamlProblem>) {
             );
             found.push(after(place, message));
         }
+        // Also after a mistake: types that follow this one shall not repeat it.
         first[place] = begin;
     }
 }

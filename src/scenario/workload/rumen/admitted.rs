@@ -47,8 +47,10 @@ impl<'a> RunnableJob<'a> {
     pub(super) fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
         let submitted = job.submitted().ok_or("no submitTime")?;
         let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
+        // Rumen of Hadoop 1.2 lists setup and cleanup tasks among the maps.
         let is_map = |task: &&LoggedTask| task.task_type == Some(TaskType::Map);
         let logged: Vec<&LoggedTask> = job.map_tasks.iter().filter(is_map).collect();
+        // Mumak skips such jobs; the measured model does too, so that both run the same jobs.
         if job.outcome == Some(LoggedOutcome::Killed) || maps == 0 || logged.is_empty() {
             return Ok(None);
         }
@@ -73,6 +75,7 @@ impl<'a> RunnableJob<'a> {
     pub(super) fn entry(&self, is_mumak: bool) -> JobEntry {
         let (job, plain) = (self.job, JobEntry::named(&self.job.job_id));
         let memory = |own: Option<u32>| {
+            // The job's memory setting, or else the `-Xmx` that Rumen found in its configuration.
             let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
             mib.map(|mib| Bytes::from_mib(mib.into()))
         };
@@ -99,6 +102,7 @@ impl<'a> RunnableJob<'a> {
 
 fn numbered(tasks: &[LoggedTask]) -> Result<NumberedTasks<'_>, String> {
     let mut numbered = NumberedTasks::default();
+    // A task without a type says nothing for Mumak: it is made up as if it were not logged.
     for task in tasks.iter().filter(|task| task.task_type.is_some()) {
         if numbered.insert(number_of(&task.task_id)?, task).is_some() {
             return Err(format!("another task before {} has its number", task.task_id));
@@ -126,19 +130,22 @@ pub(super) fn number_of(id: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("the id {id} does not end in `_` and a number"))
 }
 
-/// The time of an attempt that ended before it began.
+/// The time of an attempt that ended before it began: Mumak takes 100 ms instead.
 pub(super) const BACKWARDS: SimSpan = SimSpan::from_millis(100);
 
-/// Returns how long an attempt of a map took, if that is known. Mumak computes with the −1 of a time
-/// that nobody knows, but not here where that gives the years since 1970.
+/// Returns how long an attempt of a map took, if that is known. Mumak computes with −1 where a time
+/// is unknown. So does this, except where that would give the years since 1970.
 pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimSpan> {
     let is_mumak = model == RumenModel::Mumak;
     match (logged.start_time, logged.finish_time) {
+        // Mumak makes up the time of a map whose start is 0, but not of one whose start is −1.
         (Some(0), _) => None,
         (Some(start), Some(finish)) => {
             Some(finish.checked_sub(start).map_or(BACKWARDS, SimSpan::from_millis))
         }
+        // −1 minus the start is below zero.
         (Some(_), None) if is_mumak => Some(BACKWARDS),
+        // −1 minus −1.
         (None, None) if is_mumak => Some(SimSpan::ZERO),
         _ => None,
     }

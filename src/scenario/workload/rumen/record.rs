@@ -196,6 +196,7 @@ impl LoggedJob {
         let maps = self.successful_map_attempt_cdfs.iter().chain(&self.failed_map_attempt_cdfs);
         let reduces = self.successful_reduce_attempt_cdf.iter();
         let all = maps.chain(reduces).chain(&self.failed_reduce_attempt_cdf);
+        // An empty one has the extremes of 64 bits as its bounds, which are no durations.
         all.filter(|cdf| 0 < cdf.number_values)
     }
 
@@ -281,6 +282,8 @@ impl Record for LoggedJob {
     }
 
     fn implied(&self) -> u64 {
+        // Tasks beyond those logged are made up, so a
+        // short file could stand for any number of them.
         let implied = |total: Option<u32>, logged: &[LoggedTask]| {
             u64::from(total.unwrap_or(0)).saturating_sub(logged.len() as u64)
         };
@@ -300,7 +303,8 @@ impl Record for LoggedJob {
             if finish < start {
                 backwards.push(id);
             } else if 0 < start && A_YEAR_MS < finish - start {
-                // A start of zero is one that nobody noted.
+                // A start of 0 means that it is unknown;
+                // counted from there every task takes decades.
                 endless.push(id);
             }
         }
@@ -320,7 +324,8 @@ impl Record for LoggedJob {
     }
 }
 
-/// A longer task is suspicious.
+/// A longer task is suspicious. Chosen: more than any job takes, less than a wrong epoch or unit
+/// gives.
 const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]

@@ -71,11 +71,12 @@ pub struct RumenPenalty {
 
 impl Default for RumenPenalty {
     fn default() -> Self {
+        // Constants in Mumak's code; the properties in its configuration file are never read.
         Self { rack: Factor::of(1.5), off_rack: Factor::of(3.0) }
     }
 }
 
-/// Locations with more hosts than this are no use.
+/// Rumen drops lists of more than 25 locations: such a split counts as lying nowhere.
 const MOST_HOSTS: usize = 25;
 
 impl SourceKind for Rumen {
@@ -101,6 +102,7 @@ impl Source for Rumen {
             _ => SubmissionOrder::Free,
         };
         if order != SubmissionOrder::Records {
+            // Records that are no jobs to run may go back in time here: Mumak never looks at them.
             records.allow_unordered();
         }
         let mut reader = LogReader {
@@ -158,14 +160,14 @@ struct LogReader<'a> {
     latest: u64,
 }
 
-/// The party that keeps jobs from standing below others that were submitted later.
+/// Where it is checked that no job stands below one that was submitted later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SubmissionOrder {
-    /// The pass over the records, of all of them.
+    /// While records are read, for all of them.
     Records,
-    /// The reader, of those that run: else Mumak ends when it is to go back in time.
+    /// For the jobs that run only: at a job that goes back in time Mumak would end.
     Jobs,
-    /// Nobody: the order of the file is all that counts.
+    /// Nowhere: only the order of the file counts.
     Free,
 }
 
@@ -185,6 +187,8 @@ impl LogReader<'_> {
             ));
         }
         self.latest = admitted.submitted;
+        // All hosts of a job are met before its maps are
+        // made, since `find` knows only hosts that were met.
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
@@ -199,6 +203,8 @@ impl LogReader<'_> {
         let RunnableJob { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
         let is_mumak = self.model == RumenModel::Mumak;
         let split_of = |number: u32| {
+            // Mumak takes the split by the place in the
+            // file and the attempt by the number in the id.
             let task = if is_mumak {
                 logged.get(number as usize).copied()
             } else {
@@ -230,6 +236,8 @@ impl LogReader<'_> {
                 .unwrap_or_default(),
             tries: match &job.mapper_tries_to_succeed {
                 Some(tries) => Some(tries.as_slice().into()),
+                // Without these shares every made-up map fails
+                // in Mumak; as measured it succeeds at once.
                 None if is_mumak => None,
                 None => Some([].into()),
             },
@@ -257,6 +265,7 @@ impl LogReader<'_> {
         {
             Some(Locality::Node) => 0,
             Some(Locality::Rack) => 1,
+            // Also a host that the topology does not know, as in Mumak.
             Some(Locality::OffRack) | None => 2,
         };
         TracedTry {
@@ -292,6 +301,8 @@ impl LogReader<'_> {
         let mut rng = stream(self.seed, Purpose::Workload, job);
         let mut make_up = || {
             let mut holders: Vec<TrackerId> = Vec::new();
+            // With Mumak's own draws the JobTracker places these splits later, by Java's random
+            // numbers, in the order in which it asks for them.
             while self.draws == Draws::Own && holders.len() < copies.min(nodes as usize) {
                 let node = TrackerId(rng.random_range(0..nodes));
                 if !holders.contains(&node) {
@@ -309,6 +320,7 @@ fn copies(splits: &[Option<Split>]) -> usize {
     let known = splits.iter().flatten().count();
     let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
     match held.checked_div(known) {
+        // Mumak's fallback, which is the default of `dfs.replication`.
         None | Some(0) => 3,
         Some(copies) => copies,
     }
@@ -324,11 +336,14 @@ fn tasks(
     attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
 ) -> Vec<TracedTask> {
     let task = |number| -> TracedTask {
+        // A task without a status is made up, as one that is missing.
         let known = numbered.get(&number).filter(|task| task.task_status.is_some());
         let Some(task) = known else { return Box::default() };
         let mut tries = Vec::new();
         for logged in &task.attempts {
             let number = number_of(&logged.attempt_id).map_or(MOST_TRIES, |n| n as usize);
+            // Killed attempts have no usable times, and a run
+            // has its own reasons to kill: they are made up.
             if number < MOST_TRIES && logged.result.is_some_and(|r| r != LoggedOutcome::Killed) {
                 tries.resize(tries.len().max(number + 1), None);
                 tries[number] = Some(attempt(task, logged));
@@ -355,12 +370,13 @@ pub(super) fn reduce_times(
     let start = logged.start_time.filter(|start| 0 < *start)?;
     let finish = logged.finish_time.filter(|finish| start < *finish)?;
     let shuffled = logged.shuffle_finished.filter(|at| 0 < *at).unwrap_or(start);
+    // Mumak's rule: without an end of the sort nothing is left to reduce.
     let sorted = logged.sort_finished.filter(|at| 0 < *at).unwrap_or(finish);
     let span = |from: u64, to: u64| SimSpan::from_millis(to.saturating_sub(from));
     let (shuffle, sort) = if is_mumak {
         (SimSpan::ZERO, SimSpan::ZERO)
     } else {
-        // Until the last map had ended it waited, whatever it fetched.
+        // Before the last map ended the reduce only waited for it, whatever it had fetched by then.
         (span(start.max(maps_ended), shuffled), span(shuffled, sorted))
     };
     let work = finish.checked_sub(sorted).map_or(BACKWARDS, SimSpan::from_millis);

@@ -68,6 +68,7 @@ impl Record for LoggedTopology {
         let root: Self = json::parse(object, unknown)?;
         let mut machines = Vec::new();
         root.machines(0, &mut machines);
+        // Never empty: a root without children is a machine itself.
         let (depth, first) = machines[0];
         if depth == 0 {
             return Err(RecordFault::new("a topology without machines")

@@ -1,4 +1,4 @@
-//! The formats of the SLS: its jobs, its nodes, and what its generator is told.
+//! The formats of the SLS: its jobs, its nodes, and the settings of its generator.
 
 use std::io;
 use std::path::Path;
@@ -100,13 +100,14 @@ impl ForeignJob for SlsJob {
 
     fn entry(&self, number: u64, _block: Bytes) -> Result<Option<JobEntry>, String> {
         let mut job = self.clone();
-        // There are no nodes that its hosts could be.
+        // A list of jobs has no cluster, and so no nodes that the hosts could be.
         job.tasks.iter_mut().for_each(|task| task.host = None);
         let nowhere = Topology::from_nodes(Vec::new());
         entry(&job, &ForeignJob::name(self, number), TextPlace::START, &mut Hosts::new(&nowhere))
     }
 
     fn submit(&self) -> SimSpan {
+        // The converter of the SLS shifts starts below zero to zero.
         let millis = self.start_ms.unwrap_or(0).max(0) as u64;
         SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
     }
@@ -145,6 +146,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
         memory_mb: Some(memory.get() >> 20),
         ..SlsTask::default()
     };
+    // 20 and 10 are the priorities that the SLS' own converter writes.
     let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
     let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, entry.reduce_memory);
     SlsJob {

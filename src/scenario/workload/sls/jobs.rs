@@ -35,6 +35,7 @@ pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<Str
             }
             Err(what) => return Err(records.unusable(Some(&name), what)),
         }
+        // Values of a list are drawn for each task and kept, 8 bytes each; distributions are not.
         if MOST_TASKS < listed {
             let what = format!("more than {MOST_TASKS} tasks with values of a list");
             return Err(records.unusable(Some(&name), what));
@@ -114,7 +115,7 @@ pub(super) fn entry(
     for task in &job.tasks {
         match (task.task_type.as_deref(), task.priority) {
             (Some("reduce"), _) | (None, Some(REDUCE_PRIORITY)) => reduces.add(task, hosts)?,
-            // A container of which nothing is said waits for nothing, as a map.
+            // A container without a type is taken for a map: nothing says that it waits for others.
             (Some("map") | None, _) => maps.add(task, hosts)?,
             (Some(other), _) => return Err(other_type(other)),
         }
@@ -133,6 +134,7 @@ pub(super) fn entry(
         pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
         maps: Some(maps.count()),
         reduces: reduces.count(),
+        // Only durations are known of these tasks: no bytes to read, nothing to fetch or sort.
         input: Some(Bytes::ZERO),
         splits: maps.splits(),
         map_time: maps.times(),
@@ -161,6 +163,7 @@ fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEnt
         user: class.user_name.clone().unwrap_or_else(|| plain.user.clone()),
         pool: Some(workload.queue_name.clone().unwrap_or_else(|| "default".to_owned())),
         class: class.class_name.clone(),
+        // As with its jobs: durations only.
         input: Some(Bytes::ZERO),
         maps: Some(Count::of(0)),
         shuffle_time: Some(SimSpan::ZERO.into()),
@@ -201,6 +204,7 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
         count,
         time,
         max_memory: memory,
+        // Slots know no cores, so the older numbers of cores are not read.
         max_vcores: SynthSample::Constant(1.0),
         priority: 0,
         execution_type: None,
@@ -231,6 +235,7 @@ fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Opt
 /// Draws an instant: between a sample and the next one, as often as its weight says; that of the
 /// sample, if there is only one.
 fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
+    // The weights are of the pieces between two samples, and here is none.
     if let [only] = samples {
         return Some(SimSpan::from_secs(only.time.into()));
     }

@@ -1,4 +1,4 @@
-//! Files of YARN's Scheduler Load Simulator: jobs, nodes, and what its generator is told.
+//! Files of YARN's Scheduler Load Simulator: jobs, nodes, and the settings of its generator.
 //!
 //! The files of jobs and nodes are JSON objects one after the other; a generator's file is one
 //! object. The structs have the simulator's attributes, of its older and its newer releases, under
@@ -164,6 +164,7 @@ impl Record for SlsJob {
     const NAME: &'static str = "job of the SLS";
     const FRAMING: Framing = Framing::Object(Some("job.id"));
     const TIME_UNIT: &'static str = "ms";
+    // Each job has its start, so the order of the file says nothing.
     const IN_ORDER: bool = false;
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
@@ -193,6 +194,8 @@ impl Record for SlsJob {
     }
 
     fn implied(&self) -> u64 {
+        // A task with a `count` is one object for many
+        // tasks: a short file may stand for any number.
         let beyond_one = |task: &SlsTask| u64::from(task.count.unwrap_or(1).saturating_sub(1));
         self.tasks.iter().map(beyond_one).sum()
     }
@@ -211,7 +214,7 @@ impl Record for SlsJob {
     }
 }
 
-/// A longer task is suspicious.
+/// A longer task is suspicious. Chosen: more than any task takes, less than a wrong unit gives.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
 fn is_impossible_time(millis: i64) -> bool {

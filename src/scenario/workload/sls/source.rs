@@ -74,10 +74,12 @@ impl Sls {
         let mut found = FoundJobs::default();
         let mut hosts = Hosts::new(site.topology);
         let mut names = TakenNames::default();
-        // A job without an id is called by its place among the records that can be used.
+        // A job without an id is called by its place among the
+        // usable records, as an inspection of the file does.
         let mut number = 0;
         while let Some(job) = records.next().transpose()? {
             number += 1;
+            // An object with `num.nodes` describes the cluster and is no job.
             if job.nodes.is_some() {
                 continue;
             }

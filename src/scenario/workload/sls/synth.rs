@@ -172,6 +172,7 @@ impl<'de> Deserialize<'de> for SynthSample {
         match (val, std, dist, discrete, weights) {
             (Some(value), None, None, None, None) => Ok(Self::Constant(value)),
             (Some(mean), Some(deviation), dist, None, None) => {
+                // Without `dist` the SLS draws from a log-normal distribution.
                 Ok(Self::Drawn { dist: dist.unwrap_or(SynthDist::LogNormal), mean, deviation })
             }
             (None, None, None, Some(values), weights) => {
@@ -195,6 +196,7 @@ pub struct SynthAmount(pub f64);
 impl<'de> Deserialize<'de> for SynthAmount {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(from)?;
+        // Refuses NaN, too.
         if 0.0 <= number {
             return Ok(Self(number));
         }

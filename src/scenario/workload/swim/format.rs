@@ -51,6 +51,7 @@ impl ForeignJob for SwimJob {
     }
 
     fn set_submit(&mut self, submit: SimSpan) {
+        // SWIM counts whole seconds, so the rest of a second is lost.
         self.submit_s = submit.as_micros() / 1_000_000;
     }
 
@@ -99,6 +100,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
     SwimJob {
         id: column(&entry.name),
         submit_s: entry.submit.as_micros() / 1_000_000,
+        // `mend_gaps` sets it, when the job before is known.
         gap_s: 0,
         input: entry.input(block).unwrap_or_default(),
         shuffle: entry.shuffle,

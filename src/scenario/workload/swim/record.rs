@@ -79,6 +79,7 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
             return Err(if count == 1 { fault.hint("separate them by tabs") } else { fault });
         }
     };
+    // It would become part of the last column: a number that is none, or a path of no other job.
     if line.ends_with('\r') {
         return Err(RecordFault::new("the line ends in a carriage return")
             .hint("convert the file to the line ends of Unix"));
@@ -102,6 +103,7 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
 }
 
 fn number(what: &str, text: &str, most: u64) -> Result<u64, RecordFault> {
+    // `007` and `+7` are numbers too, but would be written back as `7`.
     let plain = |number: &u64| *number <= most && number.to_string() == text;
     text.parse().ok().filter(plain).ok_or_else(|| {
         let text = clip(text);

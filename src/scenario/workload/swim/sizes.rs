@@ -4,7 +4,8 @@ use super::record::SwimJob;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{Bytes, Count};
 
-/// The bytes that a reduce fetches unless the scenario says otherwise.
+/// The bytes that a reduce fetches unless the scenario says otherwise. Chosen; Hive's default was a
+/// reduce for each gigabyte of input (`hive.exec.reducers.bytes.per.reducer`).
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
 /// How many tasks a job has.
@@ -18,6 +19,7 @@ impl TaskCounts {
     pub(super) fn of(job: &SwimJob, block: Bytes, per_reduce: Option<Bytes>) -> Self {
         let per_reduce = per_reduce.unwrap_or(BYTES_PER_REDUCE);
         Self {
+            // `FileInputFormat` makes one split of an empty file as well.
             maps: job.input.get().div_ceil(block.get()).max(1),
             reduces: job.shuffle.get().div_ceil(per_reduce.get()),
         }

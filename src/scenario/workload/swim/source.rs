@@ -179,7 +179,10 @@ impl Source for Swim {
                 Mapping::Blocks => job.submit_s,
                 Mapping::Replay { .. } => replayed_s,
             };
+            // SWIM's script starts a job and then sleeps for
+            // that job's own gap: all gaps come one job late.
             replayed_s = replayed_s.saturating_add(job.gap_s);
+            // Gaps add up without a check of their sum.
             let submit = SimSpan::from_secs(submit_s.min(SimSpan::LONGEST.as_micros() / 1_000_000));
             let is_before = Count::new(place).is_some_and(|place| self.jobs.begins_after(place))
                 || self.window.begins_after(submit);
@@ -242,6 +245,7 @@ impl Swim {
         site: &WorkloadSite<'_>,
     ) -> Result<JobEntry, String> {
         let size = |bytes: Bytes| match self.size_scale {
+            // Without a factor sizes stay exact; a float would round those above 8 PiB.
             Factor::ONE => bytes,
             scale => {
                 let scaled = Bytes::from_f64(bytes.as_f64() * scale.get());
@@ -274,10 +278,12 @@ impl Swim {
     ) -> TaskCounts {
         let (original, nodes) = (u64::from(original.get()), u64::from(site.topology.len()));
         let shrink = |bytes: Bytes| {
+            // SWIM divides whole numbers; the product may pass 64 bits.
             let scaled = u128::from(bytes.get()) * u128::from(nodes) / u128::from(original);
             u64::try_from(scaled).map_or(Bytes::LARGEST, Bytes::new).min(Bytes::LARGEST)
         };
         let partition = payload(site.cluster.hdfs.block);
+        // SWIM raises smaller inputs to the payload of a block of 64 MB.
         let input = shrink(job.input).max(payload(Bytes::from_mib(64)));
         let shuffle = shrink(job.shuffle).max(LEAST_REPLAYED);
         let output = shrink(job.output).max(LEAST_REPLAYED);
@@ -285,12 +291,15 @@ impl Swim {
             Some(bytes) => {
                 let written = shuffle.as_f64() + output.as_f64();
                 let reduces = (written / bytes.as_f64()).round() as u64;
+                // As SWIM's script: more reduces than nodes become a fifth of the nodes.
                 if nodes < reduces { nodes / 5 } else { reduces }
             }
+            // As SWIM's script: 0.45 of the reduce slots, in whole numbers.
             None => u64::from(site.topology.slots()[SlotKind::Reduce]) * 45 / 100,
         };
         let maps = input.get().div_ceil(partition.get());
-        // Its maps read whole files, and write in proportion to what they read, as reduces do.
+        // Each of its maps reads a whole partition file; what maps and reduces write is in
+        // proportion to what they read.
         let read = maps as f64 * partition.as_f64();
         let grown = |bytes: Bytes| {
             let bytes = Bytes::from_f64(bytes.as_f64() * (read / input.as_f64()));
@@ -305,15 +314,19 @@ impl Swim {
     fn set_times(&self, jobs: &mut [JobEntry], site: &WorkloadSite<'_>) {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return };
         let (first, span) = (first.submit, last.submit.saturating_sub(first.submit));
+        // The whole trace keeps the idle time before its
+        // first job; a part begins with its first job.
         let begin =
             if self.jobs.is_part() || self.window.is_part() { first } else { SimSpan::ZERO };
         let factor = match self.pace {
             SwimPace::AsTraced => 1.0,
             SwimPace::GapScale(factor) => factor.get(),
+            // Jobs of one instant have no gaps that could be changed.
             SwimPace::Load(_) if span.is_zero() => 1.0,
             SwimPace::Load(load) => {
                 let slots = site.topology.slots()[SlotKind::Map];
                 let work: f64 = jobs.iter().map(|job| self.map_work_s(job, site)).sum();
+                // The factor at which slots × load × span × factor is the work.
                 work / (f64::from(slots) * load.get() * span.as_secs_f64())
             }
         };
@@ -334,7 +347,7 @@ impl Swim {
     }
 }
 
-/// SWIM's replay shuffles and writes no less.
+/// SWIM's replay raises smaller shuffles and outputs to this, so each of its jobs has a reduce.
 const LEAST_REPLAYED: Bytes = Bytes::new(1_024);
 
 /// Returns how many bytes of records the file of a block holds that SWIM's replay reads: a header
