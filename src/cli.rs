@@ -1,8 +1,15 @@
 //! The command line: one file for each subcommand.
 //!
-//! [`run`] is all of it, for any registry: a binary with a policy or a format of its own has every
-//! subcommand by calling it. Results go to stdout and talk to stderr; what went wrong becomes a
-//! message and an exit code in one place, `failure`.
+//! ```text
+//! mumakil run quickstart --seed 7
+//!   renamed, help_in_front   old names of commands; `trace help convert`
+//!   clap                     -> run::RunArguments
+//!   run                      source: the scenario; progress: the bar; story, verdicts: the last lines
+//!   terminal                 results to stdout, warnings and errors to stderr
+//!   failure                  a message and an exit code, if something went wrong
+//! ```
+//! A binary with a policy or a format of its own calls [`run`] with its registry and has every
+//! subcommand.
 //!
 //! | code | means |
 //! |---|---|
@@ -119,9 +126,13 @@ enum Command {
 /// Does what the command line says, with what this registry knows.
 pub fn run(mut registry: Registry) -> ExitCode {
     registry.set_voice(Arc::new(terminal::pass_on));
+    // Before anything is written: a file that grows beyond `ulimit -f` must be an error, not the
+    // end.
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    // The parser consumes a command, and `help_in_front` has to look at one first.
     let first = command(&registry);
+    // Before `help_in_front`, which knows only the new names.
     renamed::in_new_words(&mut arguments);
     help_in_front(&mut arguments, &first);
     let parse = |command: clap::Command, arguments: Vec<OsString>| {
@@ -132,6 +143,7 @@ pub fn run(mut registry: Registry) -> ExitCode {
         Ok(arguments) => arguments,
         Err(mut message) => {
             suggest_command(&mut message, &command(&registry), &arguments);
+            // `--help` and `--version` come as errors, too, but go to stdout and are none.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             let again = |arguments| parse(command(&registry), arguments).err();
             terminal::print_usage(message, arguments, again);
@@ -147,8 +159,8 @@ pub fn run(mut registry: Registry) -> ExitCode {
     }
 }
 
-/// Adds the command that is meant to a complaint about one that there is not: the parser knows none for a word
-/// as short as `rnu`.
+/// Adds the nearest command to an error about an unknown one. The parser suggests none for short
+/// words such as `rnu`.
 fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[OsString]) {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -156,6 +168,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     let around = arguments
         .iter()
         .skip(1)
+        // Of `trace covnert` the neighbours are the commands of `trace`; options and files change
+        // nothing.
         .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
     let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
     if let Some(near) = near
@@ -166,8 +180,8 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     }
 }
 
-/// Makes `help trace convert` of `trace help convert`. There can be only one `help`, and that is ours,
-/// which knows the guide as well.
+/// Turns `trace help convert` into `help trace convert`. Our `help` knows the guide, too, so clap's
+/// own is switched off.
 fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
     if let [_, name, help, ..] = arguments
         && help == "help"
@@ -223,6 +237,7 @@ fn called() -> String {
 /// happened is kept for those that are faults of ours. With `RUST_BACKTRACE` it does print.
 fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let last = Arc::new(Mutex::new(None));
+    // The first panic hook is kept for RUST_BACKTRACE, whose output it makes.
     let (noted, print) = (last.clone(), panic::take_hook());
     panic::set_hook(Box::new(move |info| {
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -231,6 +246,7 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         *noted.lock() = info.location().map(ToString::to_string);
     }));
     match panic::catch_unwind(AssertUnwindSafe(work)) {
+        // The run has caught the panic itself and lost its place, which the hook has noted.
         Ok(Err(Failure::Bug { words, .. })) => {
             Err(Failure::Bug { words, place: last.lock().take() })
         }

@@ -1,8 +1,10 @@
-//! The guide: a chapter for each subject, written for whoever runs Mumakil. The last one,
-//! [`tour`], is for whoever changes it.
-//!
-//! The same text is read here, in the repository (`src/guide/*.md`) and in a terminal (`mumakil
-//! help TOPIC`). The tests type its transcripts again and check its scenarios.
+//! The guide: a chapter for each subject, for users of Mumakil. The last one, [`tour`], is for its
+//! developers.
+//! ```text
+//! src/guide/faults.md  ->  guide::faults, a module of these docs    `[policies]` links to guide::policies
+//!                      ->  CHAPTERS: `mumakil help faults`
+//!                      ->  tests: its transcripts are typed again, its scenarios are checked
+//! ```
 
 /// A chapter of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,7 @@ impl Chapter {
                 if let Some(new) = line.strip_prefix("## ") {
                     heading = new;
                 }
+                // Whole words only: `map` should not find `mapping`.
                 let mut words = line.split(|letter: char| !letter.is_alphanumeric());
                 words.any(|other| other.to_lowercase() == word).then_some((chapter, heading))
             })

@@ -1,10 +1,9 @@
 //! Mumakil: an actor-model, in-process emulator of a Hadoop MapReduce v1 cluster.
 //!
 //! Every TaskTracker, the JobTracker and the source of jobs are actors. They exchange the
-//! heartbeats and directives of the real protocol over links that take time, on a virtual clock: a
-//! night of a hundred machines passes in a second, and what a real cluster does for want of better
-//! knowledge (stale views, waits for the next heartbeat, slots counted twice) happens here for the
-//! same reasons. Nobody scripts it.
+//! heartbeats and directives of the real protocol over links that take time, on a virtual clock. A
+//! night of a hundred machines passes in a second. Stale views, waits for the next heartbeat and
+//! slots counted twice are not scripted: they arise here for the same reasons as on a real cluster.
 //!
 //! # A run in ten lines
 //! ```
@@ -29,7 +28,8 @@
 //! # The order of events
 //! Users of this crate build on the following, and so may you.
 //!
-//! - Time is whole microseconds ([`units::SimTime`]). Only the clock knows it; a core is told.
+//! - Time is whole microseconds ([`units::SimTime`]). Only the clock keeps it, and passes it to the
+//!   cores.
 //! - Messages that arrive at the same instant are handled in the order in which they were sent. One that takes
 //!   no time is still delivered after those that were sent before it for the same instant.
 //! - On the virtual clock time moves on only when no actor has anything left to do. A handler is
@@ -52,29 +52,29 @@
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
 //! | [`theory`] | closed forms: what a run should show |
-//! | [`dense`] | lists by dense numbers, which grow as these are heard of |
+//! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
-//! | [`files`] | what the files of a run are called |
-//! | [`disk`] | what changes the disk, in one place |
+//! | [`files`] | the names of a run's files |
+//! | [`disk`] | all operations that change the disk |
 //! | [`trace`] | files of records: read exactly, with a place for every mistake, nothing interpreted |
-//! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
+//! | [`cluster`] | the hardware: nodes, racks, disks, links, and the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
-//! | [`tables`] | the rows of a run's tables: each column told once |
+//! | [`tables`] | the rows of a run's tables: each column described once |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
-//! | [`workload`] | what arrives: the jobs and the core that submits them |
+//! | [`workload`] | the jobs, and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
 //! | [`external`] | a policy that is another process, and the lines of JSON between |
-//! | [`fault`] | what goes wrong in a run: its options, its check and its effects, one file each |
+//! | [`fault`] | the faults of a run: options, check and effects of each in one file |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies, workloads and formats |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
-//! | [`explain`] | a job's time, split into parts that add up, and who held what it waited for |
-//! | [`first_difference`] | where two runs of the same jobs part, and what came of it |
+//! | [`explain`] | a job's time, split into parts that add up, and the holders of the slots that it waited for |
+//! | [`first_difference`] | the first difference of two runs of the same jobs, and its consequences |
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
-//! | [`emulation`] | where these meet: a scenario in, a recording out |
-//! | [`study`] | many scenarios: what varies, the runs, what they come to; and random ones under the checker |
+//! | [`emulation`] | all of these together: a scenario in, a recording out |
+//! | [`study`] | many scenarios: axes, runs and results; and random scenarios under the checker |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`live`] | a run that people watch in a browser, hold up and meddle with |
 //! | [`cli`] | the command line, one file for each subcommand |

@@ -1,9 +1,15 @@
 //! A run that people watch while it goes on, and meddle with: `mumakil live`.
 //!
-//! The run is one like any other, on the virtual clock; a [`gate`](gate::Gate) holds it up between two
-//! instants. A [`picture`](picture::LivePicture) of it is made of its facts, a [`session`](session::Session)
-//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. An
-//! `outlook` shows the two futures of a deed.
+//! The run is one like any other, on the virtual clock.
+//! ```text
+//! the run's thread                    the server's thread             browser
+//!   message  ->  gate: go or wait?  <-  session  <-  POST /command  <-  pause, step, a deed
+//!   events   ->  picture           ->   session  ->  GET /pictures  ->  slots, jobs, decisions
+//! ```
+//! The [`gate`](gate::Gate) holds the run up between two instants; the
+//! [`picture`](picture::LivePicture) is made of its facts. A [`session`](session::Session) repeats
+//! the run with each [`user_action`] in it, the [`server`] serves the page, and a `what_if` shows the
+//! two futures of a deed.
 
 pub mod gate;
 mod holdings;

@@ -1,4 +1,9 @@
-//! `mumakil branch`: the same past and another future.
+//! `mumakil branch`: the same past, and another future.
+//! ```text
+//! run     fair ------ 2 min ------ fair ------> out/…/run
+//! branch  fair ------ 2 min ------ hfsp ------> out/…/branch     `later: [{at: 2min, scheduler: hfsp}]`
+//!         the same events, or refused            compare.html
+//! ```
 
 use std::path::PathBuf;
 
@@ -67,6 +72,7 @@ impl BranchArguments {
         let LoadedScenario { scenario, .. } = load(&[])?;
         let LoadedScenario { scenario: set, warnings, .. } = load(&self.sets)?;
         warnings.iter().for_each(|warning| terminal::warn(warning));
+        // Both are loaded in full, so that mistakes in the settings are found with their places.
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
@@ -83,6 +89,8 @@ impl BranchArguments {
         let parted = part(prepared, &folders, until, registry, progress);
         bar.clear();
         let (same, ends) = parted?;
+        // Both had ended before the instant, so nothing could part: a comparison would be of one
+        // run.
         if ends.iter().all(|end| end.summary.virtual_s < self.at.as_secs_f64()) {
             let end = ends.iter().map(|end| end.summary.virtual_s).fold(0.0, f64::max);
             return Err(Failure::input(format!(
@@ -91,6 +99,7 @@ impl BranchArguments {
                 self.at
             )));
         }
+        // Both at the end: one run without its branch would be of no use.
         for folder in folders {
             folder.commit()?;
         }
@@ -103,8 +112,8 @@ impl BranchArguments {
     }
 }
 
-/// Plays two scenarios into folders; returns how many events both had up to an instant, and how they
-/// ended. `progress` makes who is told how far each of them is.
+/// Runs two scenarios into folders; returns the number of events that both had up to an instant,
+/// and their ends. `progress` makes what each run calls with its progress.
 ///
 /// # Errors
 /// If one of them cannot be run, or if they part before.
@@ -118,6 +127,7 @@ pub(super) fn part(
     let mut ends = Vec::with_capacity(2);
     let mut pasts = Vec::with_capacity(2);
     for (number, (prepared, folder)) in prepared.into_iter().zip(folders).enumerate() {
+        // A hash of the events up to the instant is enough to compare, and takes no memory.
         let (past, watcher) = RunPast::until(until);
         let progress = progress(number);
         let options = Options { progress, watchers: vec![watcher], ..Options::default() };
@@ -135,7 +145,7 @@ pub(super) fn part(
     }
 }
 
-/// Returns the scenario that is as it was before an instant and as it is set from there on.
+/// Returns the scenario of the branch: the old one, with the settings from the instant on.
 fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scenario, Failure> {
     if set == *scenario {
         return Err(Failure::input("the settings change nothing, so there is no branch"));
@@ -144,12 +154,14 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         return Err(Failure::input("a past repeats itself on `clock: virtual` only"));
     }
     if set.scheduler != scenario.scheduler {
+        // The JobTracker settles at its start whether the policy orders the reading of splits.
         if scenario.hadoop.behaviour().policy_reads {
             return Err(Failure::input(
                 "in Mumak a policy says whose splits are read, so it cannot change; set another \
                  `hadoop.line`",
             ));
         }
+        // The policy changes in the run, by `later`, so that both runs begin under the same one.
         let policy = std::mem::replace(&mut set.scheduler, scenario.scheduler.clone());
         set.later.push(LaterChange::scheduler(at, policy));
     }

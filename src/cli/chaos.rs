@@ -14,7 +14,8 @@ use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::units::tell::{count, counted};
 
-/// How much real time is spent on making a scenario smaller.
+/// The most real time to make a scenario smaller.
+// Chosen: each try takes up to a second, and most mistakes are small after some dozens.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Run random scenarios under the checker of invariants
@@ -55,6 +56,7 @@ pub(super) struct ChaosArguments {
 
 impl ChaosArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        // Random options must not start a program, whichever policy is asked for.
         let known = without_programs(registry);
         if let Some(name) = &self.policy
             && known.get(name).is_none()
@@ -82,6 +84,7 @@ fn show(
     HuntCatch { seed, words, yaml, .. }: &HuntCatch,
     folder: Option<&Path>,
 ) -> Result<(), Failure> {
+    // Every line a comment, so that the output is a scenario that can be run.
     let words = words.replace('\n', "\n# ");
     terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
     match folder {

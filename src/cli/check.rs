@@ -35,6 +35,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let draft = source::open(path, "scenario")?.with(sets);
     if draft.is_study() {
         let study = Study::of(draft)?;
+        // Of a search, check its first value: the others differ only in a number.
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -68,6 +69,7 @@ impl CheckArguments {
                 }
             }
         }
+        // All files are checked, also after a wrong one; each has printed its own mistakes.
         if wrong == 0 { Ok(()) } else { Err(Failure::Told) }
     }
 }

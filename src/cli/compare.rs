@@ -1,6 +1,12 @@
 //! `mumakil compare`: runs, or studies, side by side.
 //!
-//! The first is what the others are measured by. Only what their folders hold is read.
+//! ```text
+//! compare out/fifo out/fair        two runs     runs: headline numbers;  pairs: job by job
+//! compare out/before out/after     two studies  studies: each metric in the cells of both
+//!   side   a column for each, and its change from the first
+//!   page   the same with charts, for --out;    first: where two runs first differ
+//! ```
+//! Only the folders are read; nothing is run again.
 
 mod first;
 mod page;
@@ -76,6 +82,7 @@ enum FolderKind {
 
 impl CompareArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        // Before reading: large runs take long, and the user should not wait for a refusal.
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
@@ -93,6 +100,7 @@ impl CompareArguments {
                     self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
                 let mut page = page.transpose()?;
                 if let (Some(first), Some(page)) = (&first, &mut page) {
+                    // Behind "In short".
                     page.sections.insert(1, first.section());
                 }
                 let told = match first {
@@ -186,7 +194,8 @@ pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure
     )))
 }
 
-/// More folders are not named in a hint.
+/// At most so many folders are named in a hint.
+// Chosen: `out` may hold hundreds of runs.
 const MOST_HINTS: usize = 5;
 
 fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
@@ -210,6 +219,7 @@ impl FolderKind {
     fn of(folder: &Path) -> Option<Self> {
         let has = |name: &str| folder.join(name).is_file();
         let is_run = || has(RESOLVED) && has(SUMMARY);
+        // First, as a study has a summary, too.
         if has(STUDY) { Some(Self::Study) } else { is_run().then_some(Self::Run) }
     }
 
@@ -234,7 +244,7 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     }
 }
 
-/// The user has named the folder, so a file in it that cannot be read is wrong input.
+/// Makes an unreadable file wrong input: the user has named its folder.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }

@@ -15,6 +15,7 @@ pub(super) struct DriveOption {
 fn transports() -> impl TypedValueParser<Value = Transport> {
     PossibleValuesParser::new(["actors", "bare"]).map(|name| match &*name {
         "bare" => Transport::Bare,
+        // The parser lets only the two names through.
         _ => Transport::Actors,
     })
 }

@@ -17,7 +17,7 @@ use crate::output::results::RunResults;
 use crate::tables::JobEnd;
 use crate::units::tell::{self, counted, span};
 
-/// So many jobs are shown of those that were slowed down most.
+/// So many of the most delayed jobs are shown; the help says "the ten".
 const WORST: usize = 10;
 
 /// Tell why a job took as long as it did
@@ -53,6 +53,7 @@ impl ExplainArguments {
         let folder = &folders.paths[0];
         let told = read(folder)?;
         let holders = told.holders();
+        // Finding the holders takes a walk over all slots, so only jobs that are shown get them.
         let in_short = |place| ExplainedJob::of(&told, place, &holders);
         let explain = |place| {
             let mut one = in_short(place);
@@ -93,6 +94,7 @@ fn find(told: &ToldRun, name: &str) -> Result<usize, Failure> {
     let has_number = |job: &ToldJob| Some(job.row.job) == number;
     let named = |job: &ToldJob| job.row.name == name;
     let jobs = &told.jobs;
+    // The number first: it is unique, and a job may be called `3`.
     if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
         return Ok(place);
     }
@@ -121,8 +123,8 @@ fn story_of(told: &ToldRun, one: &ExplainedJob) -> TerminalLines {
     lines
 }
 
-/// Tells of the worst jobs: by the time that each would have taken alone, if that is known of any, else by
-/// that without others and mishaps.
+/// Returns the most delayed jobs: compared with their time alone if the run recorded it, else with
+/// their time without other jobs and mishaps.
 fn worst_of(
     told: &ToldRun,
     all: &[ExplainedJob],
@@ -132,13 +134,15 @@ fn worst_of(
     let times = |one: &ExplainedJob| match alone.is_empty() {
         true => Some(one.times_undelayed()),
         false => {
+            // A job of which no time alone is known cannot be ranked beside those of which it is.
             let alone = *alone.get(&told.jobs[one.place].row.job)?;
+            // A job without tasks takes no time alone: count a millisecond, the unit of the tables.
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
     };
     let mut worst: Vec<(f64, &ExplainedJob)> =
         all.iter().filter_map(|one| Some((times(one)?, one))).collect();
-    // A stable sort: of equals the order of the numbers holds.
+    // The sort is stable: equally delayed jobs stay in the order of their numbers.
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut lines = TerminalLines::default();
     let by = if alone.is_empty() { "would have taken undelayed" } else { "take alone" };
@@ -224,7 +228,7 @@ struct OnePart<'a> {
     part: explain::SojournPart,
     ms: u64,
     rule: Option<explain::WaitRule>,
-    /// The ten jobs that held most slots, those first that held most, and then the ten pools.
+    /// The ten jobs that held most slots, the first most of all, and then the ten pools.
     held_by: Vec<OneHolder<'a>>,
     /// The slot time of other jobs.
     #[serde(skip_serializing_if = "is_nothing")]
@@ -281,7 +285,7 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("names and numbers are JSON")
 }
 
-/// Prints a list of values, one after the other: all of them at once may be large.
+/// Prints a list value by value, since all of them at once may not fit into memory.
 fn print_list<T: Serialize>(values: impl Iterator<Item = T>) -> Result<(), Failure> {
     let mut is_empty = true;
     for value in values {

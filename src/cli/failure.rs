@@ -15,10 +15,11 @@ use crate::trace::TraceError;
 use crate::yaml::Finding;
 
 /// The exit code of a run that failed, or an expectation of it.
+// The codes are listed in `cli` and in `mumakil help exits`; scripts rely on them.
 const RUN: u8 = 1;
 /// The exit code of bad input, and of a wrong command line.
 pub(super) const INPUT: u8 = 2;
-/// The exit code of what the user's files cannot help.
+/// The exit code of faults that no change of the user's files can mend.
 const ENVIRONMENT: u8 = 3;
 
 /// Why a command did not do what it was asked to.
@@ -39,7 +40,8 @@ pub(super) enum Failure {
     },
     /// The scenario's text is wrong, in one place or several.
     Findings(Vec<Finding>),
-    /// Said already, scenario by scenario: only the exit code of bad input is left.
+    /// Everything was printed already, scenario by scenario; only the exit code of bad input is
+    /// left.
     Told,
 }
 
@@ -49,7 +51,7 @@ impl Failure {
         Self::Run(anyhow::Error::msg(message))
     }
 
-    /// Returns the failure that wrong input is.
+    /// Returns the failure of wrong input.
     pub(super) fn input(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Input(anyhow::Error::msg(message))
     }
@@ -101,6 +103,7 @@ impl Failure {
                         line.into_iter().for_each(|(style, part)| lines.part(style, part));
                         lines.end();
                     }
+                    // An empty line between two findings, and none after the last.
                     if 0 < behind {
                         lines.end();
                     }
@@ -136,6 +139,8 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
+            // The user has named the folder: another name or `--force` helps. A full disk is no
+            // input.
             OutputError::Exists { .. } | OutputError::Foreign { .. } | OutputError::Busy { .. } => {
                 Self::Input(error.into())
             }
@@ -166,7 +171,7 @@ impl From<EmulationError> for Failure {
     }
 }
 
-/// Only printing fails with a bare `io::Error` here; files have errors with their paths.
+/// Here only printing fails with a bare `io::Error`; errors of files have their paths.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))

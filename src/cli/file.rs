@@ -1,4 +1,4 @@
-//! The file that a command was told to write.
+//! The file that a command writes for its `--out`.
 
 use std::io;
 use std::path::Path;
@@ -22,21 +22,22 @@ pub(super) fn write(
         OutputError::Write { source, .. } => cannot(target, source),
         error => error.into(),
     };
+    // Hidden until it is whole: an interrupted command leaves the old file as it was.
     let mut aside = AsideFile::create(target, over).map_err(failure)?;
     fill(aside.file()).map_err(|error| cannot(target, error))?;
     aside.put().map(drop).map_err(failure)
 }
 
-/// Returns the failure that a file is which is there already.
+/// Returns the failure of a file that exists already.
 pub(super) fn exists(target: &Path) -> Failure {
     Failure::input(format!("{} exists already (--force replaces it)", target.display()))
 }
 
-/// Returns the failure that a file is which cannot be written.
+/// Returns the failure of a file that cannot be written.
 pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
     let kind = error.kind();
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
-    // The disk is not to blame for what cannot be written at all.
+    // A folder's name or an impossible one is the user's mistake, not the disk's.
     match kind {
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => Failure::Input(error),
         _ => Failure::Environment(error),

@@ -1,4 +1,4 @@
-//! The commands in groups, as the help shows them: the parser itself knows but one list.
+//! The commands in groups, as the help shows them. Clap itself has only one list.
 
 use std::fmt::Write as _;
 
@@ -20,6 +20,8 @@ pub(super) fn template(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         let _ = writeln!(text, "{header}{title}:{header:#}");
         for name in names {
+            // The text of each command stays at the command; a test finds names that are missing
+            // here.
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");

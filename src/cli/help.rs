@@ -28,6 +28,7 @@ impl HelpArguments {
         registry: &Registry,
     ) -> Result<(), Failure> {
         command.build();
+        // A chapter goes before a command of the same name.
         if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
             return match self.topic.get(1) {
                 None => Ok(pager::print(&markdown::shown(chapter.text, terminal::width()))?),
@@ -38,7 +39,8 @@ impl HelpArguments {
             match command.find_subcommand(name).cloned() {
                 Some(found) => command = found,
                 None => match near(&command, name, depth) {
-                    // It may be the name of a key, a quantity or the like, or a word of the guide.
+                    // A single unknown word may be a key, a quantity or another name that `show`
+                    // knows.
                     None if self.topic.len() == 1 => {
                         return show::ShowArguments::of(self.topic.remove(0)).run(registry);
                     }
@@ -50,7 +52,7 @@ impl HelpArguments {
     }
 }
 
-/// Returns the failure that something stands behind the name of a topic.
+/// Returns the failure of a further word behind the name of a topic.
 fn too_much(chapter: &Chapter, more: &str) -> Failure {
     let name = chapter.name;
     Failure::input(format!(
@@ -61,11 +63,12 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
 /// Returns the command or, for the first name, the chapter that is probably meant by a name.
 fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
+    // Behind a command, as in `help trace convert`, no chapter can stand.
     let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
     nearest(name, commands.chain(chapters))
 }
 
-/// Returns the failure that there is neither a command nor a chapter of a name.
+/// Returns the failure of a name that neither a command nor a chapter has.
 fn unknown(name: &str, near: Option<&str>) -> Failure {
     let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),

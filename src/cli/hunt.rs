@@ -1,5 +1,5 @@
-//! The cases that `mumakil chaos` and `mumakil policy try` hunt through, and how a hunt goes on: the part that
-//! both share.
+//! The part that `mumakil chaos` and `mumakil policy try` share: the options of a hunt, and its
+//! progress.
 
 use std::num::NonZero;
 use std::thread;
@@ -26,8 +26,8 @@ pub(super) struct Cases {
 }
 
 impl Cases {
-    /// Hunts in no more than some time, and shows at once what is caught: a long hunt may be ended by its
-    /// owner's patience.
+    /// Hunts for at most `time`. Each mistake is shown at once, since the user may end a long hunt
+    /// at any moment.
     pub(super) fn hunt(
         self,
         subject: Subject,
@@ -46,6 +46,8 @@ impl Cases {
         let mut shown = Ok(());
         let tally = hunt(&wanted, registry, |caught| match caught {
             None => bar.tick(),
+            // The folder for scenarios cannot be written: let the hunt end, and report the first
+            // error.
             Some(_) if shown.is_err() => {}
             Some(catch) => shown = bar.beside(|| show(&catch)),
         });
@@ -54,7 +56,8 @@ impl Cases {
     }
 }
 
-/// Tells what has come of a hunt, in a line of JSON as well if that is wanted, and what was found.
+/// Prints the result of a hunt, with a line of JSON if wanted; returns a failure if something was
+/// found.
 pub(super) fn close(
     told: &TerminalLines,
     json: Option<String>,

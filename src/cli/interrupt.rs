@@ -1,11 +1,15 @@
 //! Signals. Ctrl-C, and being told to end: nothing half-written stays behind.
 //!
-//! A file is written hidden until it is whole, and is removed when its owner is dropped. A process that is
-//! interrupted drops nothing, so the thread that waits for signals removes hidden files. Only the renaming
-//! that puts a file in its place must not be interrupted, and is not.
+//! ```text
+//! out/.mumakil-…  is being written, hidden          Ctrl-C: the signal thread removes it
+//! rename          puts it in its place              the signal thread waits for it
+//! out/mine-42/    is there, as a whole              Ctrl-C: it stays
+//! ```
+//! A process that ends by a signal drops no values, so their destructors cannot remove hidden
+//! files.
 //!
-//! Ctrl-C comes from a person, SIGTERM from the program that runs us: Slurm sends it before a limit of time. The
-//! exit code tells them apart as shells do: 128 and the number of the signal, so 130 and 143.
+//! Ctrl-C comes from a person, SIGTERM from a program: Slurm sends it before the time limit. The
+//! exit codes differ as in shells, 128 and the number of the signal: 130 and 143.
 
 use std::io;
 
@@ -23,9 +27,9 @@ pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Se
     let bar = bar.clone();
     let end = move |signal: Signal| {
         last();
-        // Held to the end, so that nothing is put in place while it is being removed.
+        // Hold this guard until the exit: no thread may put a file in place meanwhile.
         let _removed = remove_unfinished();
-        // Otherwise the message would begin behind the `^C` that the terminal adds to the bar.
+        // Without this the message would begin behind the bar and the terminal's `^C`.
         bar.clear();
         terminal::error(&format!("{}{after}", signal.told()));
         std::process::exit(signal.exit_code());
@@ -57,8 +61,8 @@ impl Signal {
     }
 }
 
-/// Calls `end` when a signal comes. Of a process only the first call counts: what that one removes
-/// is everybody's.
+/// Calls `end` when a signal comes. Only the first call in a process counts: it removes all hidden
+/// files, of all threads.
 #[cfg(unix)]
 fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,9 +74,10 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     if WATCHED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
+    // Messages and exit codes are made from the number.
     assert_eq!(SIGINT, Signal::INTERRUPT.0, "the number is the same on every system");
     let mut wanted = vec![SIGINT, SIGTERM];
-    // A user who began us with `nohup` wants us to outlive the terminal.
+    // `nohup` makes a process ignore SIGHUP, to outlive its terminal: do not undo that.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
         wanted.push(SIGHUP);
@@ -90,29 +95,30 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     }
 }
 
-/// Returns whether a process ignores a signal, by what Linux says of the process.
+/// Returns whether a process ignores a signal, by its `/proc/self/status` on Linux.
 #[cfg(unix)]
 fn is_ignored(signal: i32, status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Bit 0 of the mask is signal 1.
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Leaves Ctrl-C to a program that has the terminal.
 pub(super) fn ignore_ctrl_c() {
     use signal_hook::{consts::SIGINT, flag};
-    // Without it we end with the other program, at worst before it.
+    // If this fails, Ctrl-C ends us together with the pager, or a moment before it.
     let _ = flag::register(SIGINT, std::sync::Arc::default());
 }
 
-/// Makes a file that would be larger than the system allows (`ulimit -f`) an error, as a full disk
-/// is. The signal would end us, and nobody would hear why.
+/// Makes a file that grows beyond the system's limit (`ulimit -f`) an error, as a full disk is. By
+/// default the signal would end the process without a message.
 pub(super) fn outlive_limits() {
     #[cfg(unix)]
     {
         use signal_hook::{consts::SIGXFSZ, flag};
-        // Whether it came does not matter: what was being written fails as well. Without it all is
-        // as the system wants it.
+        // The flag itself is never read: to have any handler makes the write fail with an error. If
+        // it cannot be registered, the signal ends us as usual.
         let _ = flag::register(SIGXFSZ, std::sync::Arc::default());
     }
 }

@@ -1,10 +1,13 @@
 //! Text for a terminal: lines, in which no name can do more than stand there.
 //!
-//! Names of jobs, files and all else that others have written may hold anything: sequences that
-//! colour, move the cursor or answer for the user, ends of lines that let a name look like a
-//! message of ours, marks that turn the direction of what follows. So all that is printed is
-//! [`TerminalLines`], and whatever comes into a line is shown instead of obeyed ([`plain`]): only here are
-//! lines ended and colours begun.
+//! Text from files may hold anything: a trace's job may be called
+//! ```text
+//! "a\u{1b}[2J"                clears the screen
+//! "a\nerror: disk full"       looks like a message of ours
+//! "a\u{202e}txt.sh"           turns the direction of what follows
+//! ```
+//! So everything that is printed is [`TerminalLines`], whose parts pass through [`plain`], which
+//! shows such characters as escapes. Only this file ends lines and begins colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,10 +17,10 @@ use anstyle::Style;
 /// The style of the one thing in a block that the eye should find first.
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Lines, as they are printed to somebody who sees colours.
+/// Lines with colours; `terminal` removes these where they would not be seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TerminalLines {
-    /// Nothing but what [`plain`] returned, our styles, and ends of lines.
+    /// Only texts that [`plain`] returned, our styles, and ends of lines.
     text: String,
 }
 
@@ -56,6 +59,7 @@ impl TerminalLines {
     pub(super) fn message(&mut self, text: &str) {
         for (number, line) in text.split('\n').enumerate() {
             let margin =
+                // Lines that are indented already, such as hints, keep their own margin.
                 if number == 0 || line.is_empty() || line.starts_with("  ") { "" } else { "  " };
             self.part(Style::new(), margin);
             self.line(line);
@@ -109,6 +113,7 @@ pub(super) fn plain_file(text: &str) -> Cow<'_, str> {
 }
 
 fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
+    // Nearly every text is harmless, and is not copied.
     if !text.contains(is_shown) {
         return Cow::Borrowed(text);
     }
@@ -123,11 +128,15 @@ fn shown(text: &str, is_shown: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a terminal does something for a letter instead of showing it: controls of both
-/// sets, ends of lines and paragraphs, and what turns the direction of other letters.
+/// Returns whether a terminal obeys a character instead of showing it: control characters, ends of
+/// lines and paragraphs, and marks that turn the direction of text.
 fn controls_terminal(c: char) -> bool {
+    // The separators of lines and of paragraphs, which Unicode does not count as control
+    // characters.
     const ENDS: std::ops::RangeInclusive<char> = '\u{2028}'..='\u{2029}';
+    // The marks of Arabic letters, of left-to-right and of right-to-left text.
     const MARKS: [char; 3] = ['\u{61c}', '\u{200e}', '\u{200f}'];
+    // With these and the isolates, "Trojan Source" attacks reorder what is shown (CVE-2021-42574).
     const EMBEDDINGS: std::ops::RangeInclusive<char> = '\u{202a}'..='\u{202e}';
     const ISOLATES: std::ops::RangeInclusive<char> = '\u{2066}'..='\u{2069}';
     c.is_control()

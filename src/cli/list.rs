@@ -1,4 +1,4 @@
-//! `mumakil list`: what has a name, kind by kind. `mumakil show` shows one of it.
+//! `mumakil list`: the names of each kind of thing. `mumakil show` shows one of them.
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
@@ -56,6 +56,7 @@ impl ListArguments {
 
 /// Returns a line for each name, with what it means.
 fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> TerminalLines {
+    // Names are ASCII, so bytes are columns.
     let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
     let mut lines = TerminalLines::default();
     for (name, about) in named {

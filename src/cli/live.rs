@@ -20,7 +20,8 @@ use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
-/// So long browsers have to take the last picture.
+/// The process stays for so long after the session, so that browsers get the last picture.
+// Chosen: some pictures long, and no delay that people notice.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 /// Watch a run in a browser, hold it up and meddle with it
@@ -74,9 +75,9 @@ struct LiveResult {
 }
 
 enum LiveOutput {
-    /// It leaves nothing.
+    /// It writes no files.
     Bare(Box<Emulated>),
-    /// It has a folder, which is hidden still.
+    /// It has a folder, which is still hidden.
     Kept(RunFolder, Box<KeptRun>),
 }
 
@@ -88,7 +89,7 @@ impl LiveResult {
         }
     }
 
-    /// Puts its folder in its place, and tells of it as `mumakil run` does.
+    /// Puts its folder in its place, and prints the same lines as `mumakil run`.
     fn close(self) -> Result<(), Failure> {
         let Self { prepared, ran } = self;
         let LiveOutput::Kept(folder, kept) = ran else { return Ok(()) };
@@ -117,16 +118,19 @@ impl Host for Owner {
 }
 
 impl Owner {
-    /// Plays two futures into folders that are gone afterwards; returns the page that compares them.
+    /// Runs two futures into folders that are removed afterwards; returns the page that compares
+    /// them.
     fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
         let TwoFutures { until, prepared, names, .. } = futures;
         let prepared = prepared.each_ref().map(|prepared| &**prepared);
+        // Hidden folders of this name, never put in place, are removed when dropped.
         let target = std::env::temp_dir().join("mumakil-what-if");
         let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
         let progress = |number: usize| -> Option<OnProgress> {
             let (scenario, jobs) = (&prepared[number].scenario, prepared[number].jobs());
             let (far, until) = (far.clone(), scenario.until);
             Some(Box::new(move |progress| {
+                // The two futures are played one after the other: each is half of the work.
                 far((number as f64 + share(progress, jobs, until)) / 2.0);
             }))
         };
@@ -164,17 +168,20 @@ impl LiveArguments {
                 self.host
             ));
         }
-        // Found out before anybody watches.
+        // See now whether the folder can be written, before the user works on a session for an
+        // hour.
         drop(self.folder()?);
         terminal::print(&TerminalLines::of(server.url()))?;
+        // From here on, Ctrl-C removes the hidden folder of the scene that is being played.
         interrupt::guard(&RunBar::new(), ": the session is over, no results were written");
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
+        // Also after an error: the page has to say that the session is over.
         session.finish();
         farewell();
-        // Futures that are still being played end with the process.
+        // Folders of futures that are still being played would stay behind when the process ends.
         let _removed = remove_unfinished();
         told
     }
@@ -184,12 +191,14 @@ impl LiveArguments {
         Ok(self.out.as_deref().map(create).transpose()?)
     }
 
-    /// Plays scene after scene, until nobody wants another; then tells of the last, if it came to an end.
+    /// Plays scene after scene until the session ends; then reports the last one, if it came to its
+    /// end.
     fn play(&self, session: &Arc<Session>, registry: &Registry) -> Result<(), Failure> {
         let mut scene = session.scene();
         loop {
             let played = self.scene(session, registry, &scene);
             let words = match &played {
+                // The user has turned to another scene, by a deed or back in time, or has left.
                 Ok(None) => match session.given_up() {
                     Some(next) => {
                         scene = next;
@@ -223,6 +232,7 @@ impl LiveArguments {
         let (pace, around) = (Some(session.begin(scene)), Some(session.around()));
         let options = Options { pace, around, ..Options::default() };
         let prepared = scene.prepared.clone();
+        // A new hidden folder for each scene: a given-up one is dropped with its files.
         let ran = match self.folder()? {
             Some(folder) => {
                 let kept = prepared.fill(&folder, registry, options);

@@ -1,7 +1,7 @@
 //! Markdown as a terminal shows it: what the guide and the reference are written in.
 //!
-//! Headings stand at the margin and all else is indented, so that the form can be seen without
-//! colours, too. Text is wrapped; code is not.
+//! Headings stand at the margin and all else is indented, so that the structure shows without
+//! colours. Text is wrapped; code is not.
 
 use anstyle::{AnsiColor, Effects, Style};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -10,13 +10,14 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::lines::TerminalLines;
 
 const CODE: Style = AnsiColor::Cyan.on_default();
-/// Long lines are hard to read, however wide the terminal is.
+/// The longest line: longer ones are hard to read, however wide the terminal is.
+// Chosen; also the width where no terminal says its own.
 const WIDEST: usize = 100;
-/// With less there is no room for a table.
+/// The narrowest layout: below this, tables have no room.
 const NARROWEST: usize = 40;
 const MARGIN: &str = "  ";
 
-/// Returns a text of Markdown as it is shown on so many columns.
+/// Returns a text of Markdown laid out for a terminal of so many columns.
 pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     let width = columns.map_or(WIDEST, usize::from).clamp(NARROWEST, WIDEST);
     let mut page = TerminalPage { width, ..TerminalPage::default() };
@@ -26,7 +27,7 @@ pub(super) fn shown(markdown: &str, columns: Option<u16>) -> TerminalLines {
     page.lines
 }
 
-/// The page as far as it is written, and the block that is being read.
+/// The part of the page that is written, and the block that is being read.
 #[derive(Default)]
 struct TerminalPage {
     width: usize,
@@ -81,14 +82,16 @@ impl TerminalPage {
         match event {
             Event::Text(text) if self.is_code => self.code(&text),
             Event::Text(_) | Event::Code(_)
+                // The command that shows the chapter stands instead of the link's text.
                 if matches!(self.link, Some(LinkTarget::Instead(_))) => {}
             Event::Text(text) => self.text.add(&text, self.text.style),
-            // Code keeps its marks: without colours nothing else would tell it from text.
+            // Keep the backticks: without colours nothing else tells code from text.
             Event::Code(code) => {
                 let style = CODE.effects(self.text.style.get_effects());
                 self.text.add(&format!("`{code}`"), style);
             }
             Event::InlineHtml(text) => self.text.add(&text, self.text.style),
+            // A line break in the source is only a space between two words.
             Event::SoftBreak => self.text.is_apart = true,
             Event::HardBreak => self.text.lines.push(Vec::new()),
             Event::Start(tag) => self.begin(tag),
@@ -232,7 +235,7 @@ impl TerminalPage {
 
     fn table(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
-        // A heading may be empty.
+        // A table may have an empty heading, since Markdown asks for one.
         if rows[0].iter().all(String::is_empty) {
             rows.remove(0);
         }
@@ -248,7 +251,7 @@ impl TerminalPage {
         let natural: usize = (0..columns).map(|column| widest(column).unwrap_or(0) + 2).sum();
         for row in rows {
             table.add_row(row);
-            // Rows of several lines would run into each other.
+            // Cells will be wrapped: an empty row keeps rows of several lines apart.
             if self.width < natural {
                 table.add_row([""]);
             }
@@ -274,6 +277,8 @@ impl StyledText {
                 self.lines.push(Vec::new());
             }
             let line = self.lines.last_mut().expect("there is a line");
+            // Without a space before it, this part belongs to the last word: `code`, then a full
+            // stop.
             if std::mem::take(&mut self.is_apart) || line.is_empty() {
                 line.push(StyledWord::default());
             }
@@ -292,6 +297,7 @@ impl StyledText {
 
 impl LinkTarget {
     fn of(link_type: LinkType, address: &str) -> Self {
+        // A link to `policies.md` is a chapter; one to `https://…/x.md` is not.
         let chapter = address.strip_suffix(".md").filter(|chapter| !chapter.contains(':'));
         let command = chapter.map(|chapter| match chapter {
             "reference" => "`mumakil show reference`".to_owned(),

@@ -1,7 +1,7 @@
-//! A line a minute for readers of a log: where stderr is no terminal, no bar is seen.
+//! A line a minute for readers of a log: where stderr is no terminal, there is no bar.
 //!
-//! The first comes after a minute, so short work stays silent. A line is made of numbers alone; others
-//! count and print.
+//! The first line comes after a minute, so short work stays silent. This file only makes the lines;
+//! `progress` counts and prints.
 
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use crate::study::{rate, remaining_s};
 use crate::units::SimSpan;
 use crate::units::tell::{self, count, counted};
 
-/// So often there is a line.
+/// The time between two lines.
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
-/// Of a smaller share nothing is concluded about the rest.
+/// Before this share is done, no time is estimated for the rest.
+// Chosen: an estimate from less would be off by many times.
 const LITTLE: f64 = 0.01;
 
 /// How far the work of many runs is.
@@ -49,7 +50,7 @@ pub(super) fn of_runs(
     line
 }
 
-/// Returns the line about a run of so many jobs that has taken this real time.
+/// Returns the line about a run: of how many jobs, and after which real time.
 pub(super) fn of_jobs(
     clock: &str,
     progress: &RunProgress,
@@ -80,10 +81,11 @@ pub(super) struct Minutes {
 }
 
 impl Minutes {
-    /// Returns whether a line is due so long after the beginning, and notes that it is told.
+    /// Returns whether a line is due at a time after the beginning, and notes that it was printed.
     pub(super) fn is_due(&mut self, after: Duration) -> bool {
         let minutes = after.as_secs() / MINUTE.as_secs();
         let is_due = self.told < minutes;
+        // Progress may come seldom: missed minutes get one line, not one each.
         self.told = minutes.max(self.told);
         is_due
     }

@@ -1,5 +1,5 @@
-//! A run that a user names by its folder, `out/study/runs/ID`, which may be in a pack there: it is
-//! unpacked beside nobody's files for as long as it is read.
+//! Runs that a user names by their folder, `out/study/runs/ID`, though they are in a pack there.
+//! They are unpacked into a temporary folder while they are read.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ impl Folders {
                 unpacked = Some(AsideFolder::create(&room, ReplacedFiles::Anything)?);
             }
             let room = unpacked.as_ref().expect("it was made above").path().join(place.to_string());
-            // The last part of the path is what the run is called.
+            // Keep the last part of the path, by which the output names the run.
             let folder = room.join(path.file_name().unwrap_or_default());
             run.copy_into(&folder)?;
             paths.push(folder);
@@ -43,6 +43,7 @@ impl Folders {
 /// Returns the run that would be in a folder, if a pack beside it has that.
 fn packed(folder: &Path) -> Result<Option<RunPlace>, OutputError> {
     let (Some(runs), Some(id)) = (folder.parent(), folder.file_name()) else { return Ok(None) };
+    // No such folder either: the caller reports the path that the user has typed.
     let Ok(entries) = std::fs::read_dir(runs) else { return Ok(None) };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut packs = Packs::default();

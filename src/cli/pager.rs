@@ -8,14 +8,14 @@ use super::interrupt;
 use super::lines::TerminalLines;
 use super::terminal;
 
-/// The pager unless `$PAGER` names one; it passes colours on. A machine without `less` is not worth a
-/// message.
+/// The pager unless `$PAGER` names one; `-R` passes colours on. Where `less` is missing, the text
+/// is printed without a message.
 const DEFAULT: &str = "command -v less > /dev/null || exit 127; exec less -R";
-/// A shell ends so if it cannot run a program, or cannot find it.
+/// The exit codes of a shell that cannot run a program, and that cannot find it.
 const NO_PROGRAM: [i32; 2] = [126, 127];
 
-/// Prints a text: through a pager if it is longer than the terminal that it goes to, and as it is
-/// elsewhere.
+/// Prints a text: through a pager if it is longer than the terminal, and directly if it is short or
+/// goes to a file.
 pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
     let height = terminal::height().map_or(usize::MAX, usize::from);
     if !io::stdout().is_terminal() || lines.as_str().lines().count() < height {
@@ -37,10 +37,10 @@ fn page(pager: &OsStr, text: &str) -> bool {
     let mut command = Command::new("sh");
     command.arg("-c").arg(pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // `PAGER=less` alone would show colours as letters.
+        // `PAGER=less` without `-R` would show colours as letters; a user's own LESS stays.
         command.env("LESS", "R");
     }
-    // Ctrl-C in a pager is for the pager; if we ended first, it would go on behind the shell.
+    // Ctrl-C is for the pager. If we ended first, the shell and the pager would both read the keys.
     interrupt::ignore_ctrl_c();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {

@@ -71,6 +71,7 @@ impl PapersArguments {
             experiments.extend(file.listed()?.map(|listed| (listed, file)));
         }
         let chosen = self.chosen(&experiments)?;
+        // Before any run: a folder with other content is refused, not mixed with results.
         papers::check(&self.out)?;
         let (bar, at_work) = (StudyBar::new("run", false), AtWork::default());
         at_work.guard(bar.bar());
@@ -86,6 +87,7 @@ impl PapersArguments {
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
                 self.repeat(file, &mut experiment, registry, &bar, &at_work)?;
             }
+            // It is on the list and has no file: say so rather than leave it out.
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
                 experiment.files.push(FileOutcome::Skipped(why));
@@ -143,6 +145,8 @@ impl PapersArguments {
         bar: &StudyBar,
         at_work: &AtWork,
     ) -> Result<(), Failure> {
+        // The file says itself which folder its traces are in, so it is read twice: here without
+        // them.
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
         experiment.published.clone_from(&about.published);
         let folder = match &about.needs {
@@ -167,6 +171,7 @@ impl PapersArguments {
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), BroughtFiles::Links);
         let sheet = session.run(&study, true)?;
+        // Beside the bar, or it would be drawn over.
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }
@@ -201,13 +206,13 @@ fn table(rows: &[VerdictRow], markdown: bool) -> TerminalLines {
     } else {
         *table.style_mut() = presets::UTF8_HORIZONTAL_ONLY;
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        // Wide enough for numbers where there is no terminal to ask.
+        // Without a terminal, 120 columns leave room for the numbers beside the texts.
         table.set_width(terminal::width().unwrap_or(120));
     }
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
         let cells = [&row.id, &row.expectation, &row.published, &row.ours(), &row.told()];
-        // A bar would end the cell in Markdown.
+        // In Markdown a bar would end the cell.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
         table.add_row(self::cells(&cells.map(cell)));
     }

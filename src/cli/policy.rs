@@ -1,4 +1,9 @@
 //! `mumakil policy`: begins a policy of one's own that is a program, and tries it.
+//! ```text
+//! policy new mine.py   -> mine.py: an adapter and a policy of twenty lines, to be changed
+//! policy try mine.py   -> random small clusters, each twice: mistakes, with a scenario that shows them
+//! run … --set 'scheduler={external: {command: [python3, mine.py]}}'
+//! ```
 
 use std::path::Path;
 
@@ -32,8 +37,7 @@ impl PolicyArguments {
     }
 }
 
-/// Returns how a file that is a program is called: a word without a folder is looked for among the system's
-/// programs.
+/// Returns the word that starts a program's file: without `./` the system would look in PATH.
 fn as_program(file: &Path) -> String {
     let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
     let file = file.display();

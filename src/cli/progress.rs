@@ -1,4 +1,4 @@
-//! The progress of a run, or of many: a bar for who waits at a terminal, lines for who reads a log.
+//! The progress of a run, or of many: a bar on a terminal, a line a minute in a log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +17,14 @@ use crate::scenario::Scenario;
 use crate::study::StudyPace;
 use crate::units::{SimSpan, tell};
 
-/// The bar's resolution.
+/// The steps of a run's bar.
+// Chosen: finer than its sixteen columns show, so that the estimated rest is smooth.
 const STEPS: u64 = 1_000;
 
 /// The bar's width, so small that the whole line fits into 80 columns.
 const WIDTH: usize = 16;
 
-/// A bar that appears when a run takes a while, and is not there where nobody looks.
+/// A bar that appears when a run takes a while; without a terminal there is none.
 #[derive(Debug, Clone)]
 pub(super) struct RunBar {
     bar: ProgressBar,
@@ -32,7 +33,7 @@ pub(super) struct RunBar {
 impl RunBar {
     /// Returns a bar that has not appeared yet.
     pub(super) fn new() -> Self {
-        // On stderr, and hidden unless that is a terminal.
+        // `ProgressBar` draws on stderr, and nothing at all unless that is a terminal.
         let bar = ProgressBar::new(STEPS);
         let style =
             ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}   {{eta}} left"))
@@ -117,6 +118,7 @@ impl StudyBar {
 
     /// Shows that a run has ended.
     pub(super) fn end(&self, run: usize) {
+        // `shift_remove` keeps the order of the others, so that names do not jump.
         self.in_flight.lock().shift_remove(&run);
         self.bar.bar.inc(1);
         self.show();
@@ -161,12 +163,14 @@ fn show(bar: &ProgressBar, words: &str) {
 /// Returns how much of a run is done: the share of its jobs, or of its time if that is more.
 pub(super) fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
+    // A run with `until` may end before its jobs do: the further of the two counts.
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
     of_jobs.max(of_time).clamp(0.0, 1.0)
 }
 
 fn message(progress: &RunProgress, jobs: u64, real: Duration) -> String {
     let cluster_time = progress.now.as_secs_f64();
+    // Not zero: the first call may come within the clock's resolution.
     let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
     format!(
         "{} of {jobs} jobs   {} passed at {}",

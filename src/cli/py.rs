@@ -11,7 +11,7 @@ use super::lines::TerminalLines;
 use super::{file, terminal};
 use crate::tables::{self, CellKind};
 
-/// The module, but for what the columns of a run's tables hold.
+/// The module, without the kinds of the tables' columns.
 const MODULE: &str = include_str!("py/mumakil.py");
 const COLUMNS: &str = "= {}  # made of Mumakil's own tables";
 
@@ -61,6 +61,7 @@ fn module() -> String {
         }
         columns += "    },\n";
     }
+    // The columns come from the tables themselves, so module and tables cannot disagree.
     MODULE.replacen(COLUMNS, &(columns + "}"), 1)
 }
 

@@ -1,7 +1,7 @@
-//! Names of commands that `list` and `show` have replaced. They still do what they did.
+//! Old names of commands, such as `schedulers` for `list schedulers`. They still work.
 //!
-//! Nothing shows them. So they are replaced before the parser sees them: a command that it hides would
-//! still be in the completions that are made from it.
+//! They are replaced before the parser sees them: a hidden command would still appear in
+//! completions.
 
 use std::ffi::OsString;
 
@@ -9,6 +9,7 @@ use std::ffi::OsString;
 pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
     let is_option = |argument: &OsString| argument.to_string_lossy().starts_with('-');
     let Some(at) = (1..arguments.len()).find(|at| !is_option(&arguments[*at])) else { return };
+    // `help schedulers` shows the help of `list`, without a further word.
     if arguments[at] == "help" {
         if let Some(topic) = arguments.get_mut(at + 1)
             && let Some([command, _]) = new(topic, false)
@@ -16,7 +17,7 @@ pub(super) fn in_new_words(arguments: &mut Vec<OsString>) {
             *topic = command.into();
         }
     } else if let Some(new) = new(&arguments[at], !arguments[at + 1..].iter().all(is_option)) {
-        // An option of before is a name now.
+        // `schema --protocol` is `show schema protocol` now.
         let protocol = arguments.iter_mut().filter(|argument| *argument == "--protocol");
         protocol.for_each(|argument| *argument = "protocol".into());
         arguments.splice(at..=at, new.map(OsString::from));

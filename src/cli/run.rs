@@ -96,6 +96,7 @@ impl RunArguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
+        // The folder is put in its place as a whole, and would take the trace's file away.
         if self.perfetto.as_ref().is_some_and(|file| file.starts_with(&target)) {
             return Err(Failure::input(
                 "--perfetto names a file in the folder of the results, which is replaced as a \
@@ -103,6 +104,7 @@ impl RunArguments {
             ));
         }
         let bar = RunBar::new();
+        // Before the run: an existing folder must not be found out after hours of work.
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
@@ -122,6 +124,8 @@ impl RunArguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let kept = kept?;
+        // The folder last: if the trace cannot be put in its place, there are no results without
+        // it.
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
@@ -134,7 +138,9 @@ impl RunArguments {
             });
             tell(&prepared, &kept, &target, traced)?;
         }
+        // After the lines: also a run that stalled has results to look at.
         verdict_of_kept(&prepared, &kept)?;
+        // Explanations are made of the table of attempts; without it there is nothing to check.
         if self.verify && prepared.scenario.record.tasks {
             check_explained(&target)?;
         }
@@ -155,7 +161,7 @@ pub(super) fn tell(
         summary: &emulated.summary,
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
-        // How far a run comes in real time is the machine's.
+        // On a clock of real time, or with a time limit, another machine gets other bytes.
         digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != StopReason::TimeLimit)
             .then(|| digest.to_string()),
         elsewhere: emulated.elsewhere,
@@ -168,7 +174,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Checks that what is told of the jobs' time adds up to it.
+/// Checks that the parts of each job's time add up to all of it.
 fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
     let told =
         RunResults::new(folder).told().map_err(|error| Failure::Environment(error.into()))?;
@@ -190,12 +196,13 @@ pub(super) fn real(limit: SimSpan) -> Duration {
     Duration::from_micros(limit.as_micros())
 }
 
-/// Returns what is wrong with a run that has results.
+/// Returns the failure of a run that has results, if it is one.
 pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {
         let found = verifier.violations().len() as u64 + verifier.more();
+        // The first ten: later ones mostly follow from them.
         let shown = verifier.violations().iter().take(10);
         let lines: String = shown.map(|violation| format!("\n  {violation}")).collect();
         return Err(Failure::run(format!(
@@ -226,8 +233,8 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
     }
 }
 
-/// Returns what is wrong with a run that has results in a folder: with itself, or with what is known of its
-/// jobs alone.
+/// Returns the failure of a run with results in a folder: its own, or that its jobs' times alone
+/// are missing.
 pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {

@@ -1,8 +1,7 @@
 //! `mumakil show`: one thing by its name, whatever kind of thing it is.
 //!
-//! A name that several things have is never guessed: the message says how each of them is called.
-//! Scenarios and schemas are printed exactly, since they are written into files; all else is told in
-//! lines that fit the terminal.
+//! If several things have the name, the message lists the command for each. Scenarios and schemas
+//! are printed exactly, for files; all else is wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Table};
 use super::failure::Failure;
@@ -17,7 +16,7 @@ use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
 use crate::study;
 use crate::tables::{self, CellKind, ColumnInfo, TableInfo};
 
-/// So many likely names are told at most: `w1` alone is an option of a dozen policies.
+/// At most so many likely names are suggested: `w1` alone is an option of a dozen policies.
 const FEW: usize = 3;
 
 /// Show a key, a scenario, a policy, a quantity or a table
@@ -60,7 +59,7 @@ enum NameKind {
 }
 
 impl NameKind {
-    /// Those whose names need no word before them.
+    /// The kinds whose names need no word before them.
     const PLAIN: [Self; 5] = [Scenario, Scheduler, Quantity, Table, Key];
     const ALL: [Self; 6] = [Scenario, Scheduler, Quantity, Table, Key, Schema];
 
@@ -99,6 +98,7 @@ impl ShowArguments {
         // The schema of studies has the keys of scenarios, too.
         let names = AllNames { registry, keys: Reference::of(&study::schema(registry)) };
         let printed = match (&*self.first, &self.second) {
+            // `show schema` is short for the schema of scenarios.
             ("schema", None) => names.one("scenario", &[Schema]),
             (name, None) => names.one(name, &NameKind::PLAIN),
             (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
@@ -118,7 +118,7 @@ struct AllNames<'a> {
 }
 
 impl AllNames<'_> {
-    /// Returns what a name is of, if only one thing of these kinds has it.
+    /// Returns the text for a name, if only one thing of these kinds has it.
     fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
         let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
         let mut found: Vec<_> = kinds.iter().filter_map(has_it).collect();
@@ -141,6 +141,7 @@ impl AllNames<'_> {
             Scenario => {
                 Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
             }
+            // First the registry: a key of this name below `scheduler` need not be a policy.
             Scheduler => {
                 self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
             }
@@ -174,6 +175,7 @@ impl AllNames<'_> {
             Some((last, [])) => format!("did you mean {last}?"),
             Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
             None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
+            // No name is near: perhaps it is a word of the guide.
             None => match places() {
                 none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
                 places => places,
@@ -183,7 +185,7 @@ impl AllNames<'_> {
         Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
     }
 
-    /// Returns the names of a kind that may be meant by one that there is not.
+    /// Returns the names of a kind that an unknown name may mean.
     fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
@@ -191,6 +193,7 @@ impl AllNames<'_> {
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "protocol"]),
             Table => {
+                // Compare without `.csv`, or all names would be near each other.
                 let stems = tables::all().into_iter().map(|table| stem(table.file));
                 return Vec::from_iter(
                     nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),

@@ -27,6 +27,7 @@ pub(super) fn load(
     registry: &Registry,
 ) -> Result<LoadedScenario, Failure> {
     let mut draft = open(scenario, "scenario")?;
+    // A study has no single scenario to run; the message names the right command.
     if draft.is_study() {
         return Err(Failure::input(format!(
             "{0} is a study, of many runs; run it with `mumakil study {0}`",
@@ -40,7 +41,8 @@ pub(super) fn load(
 /// Opens a study, with arguments of `--set` over it.
 pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
     let draft = open(study, "study")?.with(sets);
-    // A file with a base is meant as a study.
+    // A file with a `base` is meant as a study, though its `sweep` is missing: let that be
+    // reported.
     if !draft.is_study() && !draft.says("base") {
         return Err(Failure::input(format!(
             "{0} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {0}`",
@@ -56,6 +58,7 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     if let Some(starter) = Starter::find(name) {
         return Ok(Draft::of(starter.name, starter.text)?);
     }
+    // A word without a dot or a slash is a name; for anything else the error is about a file.
     if !name.is_empty() && !name.contains(['/', '\\', '.']) && !path.exists() {
         let is_study = kind == "study";
         let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
@@ -77,6 +80,7 @@ impl Overrides {
     pub(super) fn put_over(&self, draft: &mut Draft) {
         self.sets.iter().for_each(|set| draft.set(&format!("--set {set}"), set));
         if let Some(seed) = self.seed {
+            // After `--set`: the option of its own name wins over `--set seed=…`.
             draft.set(&format!("--seed {seed}"), &format!("seed={seed}"));
         }
         if let Some(clock) = self.clock {

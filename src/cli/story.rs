@@ -1,4 +1,4 @@
-//! The few lines that a run ends with: what people ask first, in words and units.
+//! The last lines of a run: what people ask first, in words and units.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) struct RunStory<'a> {
     pub(super) real: Duration,
     /// The 99th percentile of how late timers fired, in virtual seconds; on the scaled clock only.
     pub(super) lag: Option<f64>,
-    /// The name of its outputs' bytes; where another run could have the same.
+    /// The digest of its outputs, where the same run again would have the same.
     pub(super) digest: Option<String>,
     /// The work of the policy, if it is another program.
     pub(super) elsewhere: Option<ExternalWork>,
@@ -38,6 +38,7 @@ impl RunStory<'_> {
         lines.bold(&summary.run.scenario, about);
         let mut line = |word: &str, parts: &[Option<String>]| {
             let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+            // A run without reduces, faults or a checker has no line about them.
             if !parts.is_empty() {
                 lines.line(format!("  {word:<9}{}", parts.join("   ")));
             }
@@ -81,7 +82,7 @@ impl RunStory<'_> {
             });
             line("faults", &[Some(counted(incidents, "incident")), lost]);
         }
-        // The emulator's own share may be a few milliseconds.
+        // The real time may be a few milliseconds: show it as fine as that.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
@@ -95,7 +96,7 @@ impl RunStory<'_> {
         lines
     }
 
-    /// Returns how the jobs ended; that none succeeded is told, too.
+    /// Returns the outcomes of the jobs. `0 succeeded` is shown, other zeros are not.
     fn outcomes(&self) -> [Option<String>; 4] {
         let [succeeded, others @ ..] = self.summary.outcomes();
         let [failed, killed, left] = others.map(some);
@@ -103,7 +104,7 @@ impl RunStory<'_> {
     }
 }
 
-/// Tells how many questions another program has answered, and what share of the time it had.
+/// Returns how many questions the policy's program has answered, and its share of the time.
 fn external_lines(elsewhere: ExternalWork, real: Duration) -> [Option<String>; 2] {
     let speed = tell::count(elsewhere.per_second() as u64);
     let share = percent(elsewhere.share_of(real));

@@ -1,4 +1,10 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
+//! ```text
+//! folder    STUDY is a file, a name, or the folder of results
+//! Plan      which runs; a StudySession claims the folder and does the missing ones
+//! at_work   signs of life beside the work, for `status`
+//! outcome   the last lines;   merge: parts from several machines;   on: tasks for Slurm, Kubernetes
+//! ```
 
 mod at_work;
 mod cancel;
@@ -146,6 +152,7 @@ impl StudyRunArguments {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
+        // A process that joins has the whole study as its part: other processes may be there, too.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
         if study.search.is_some() && shard.is_some() {
             return Err(Failure::input(
@@ -155,7 +162,8 @@ impl StudyRunArguments {
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
             (true, _) => BroughtFiles::All,
-            // Tasks find files beside the folder, too, but perhaps no others.
+            // Tasks run elsewhere: there, only files on the study's own file system are sure to be
+            // found.
             (false, Some(_)) => BroughtFiles::FromElsewhere,
             (false, None) => BroughtFiles::Links,
         };
@@ -165,6 +173,7 @@ impl StudyRunArguments {
             return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
+        // Before the first write: from here on, Ctrl-C removes what is half written.
         at_work.guard(bar.bar());
         let mut session = StudySession::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
@@ -180,10 +189,12 @@ impl StudyRunArguments {
             real: session.began.elapsed(),
             workers: session.workers,
         };
+        // A part has no results of its own; the process that ends last writes those of all.
         if let Some(shard) = shard {
             return session.leave(shard, &sheet, &done, self.quiet);
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
+        // After `conclude`: until then this process is at work, and its report may fail.
         session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
@@ -198,20 +209,20 @@ impl StudyRunArguments {
 /// A study on its way, or several with the same bar.
 pub(super) struct StudySession<'r> {
     pub(super) store: Store,
-    /// The right to write, from its first run on.
+    /// The claim of the folder, from its first run on.
     claim: Option<FolderClaim>,
     pub(super) out: PathBuf,
-    /// The study that the folder says that it has, until it says so.
+    /// The study to be written into the folder, until that is done.
     kept: Option<(Study, BroughtFiles)>,
-    /// Its part, if other processes may work in the folder, too.
+    /// Its part; `None` for a process that is alone in the folder.
     shard: Option<Shard>,
-    /// How runs are kept, if somebody says.
+    /// How runs are kept, if the user says.
     form: Option<StoreForm>,
     pace: PaceOptions,
     registry: &'r Registry,
     bar: &'r StudyBar,
     at_work: &'r AtWork,
-    /// Says that it works, from its first run on.
+    /// The signs of life, from its first run on.
     signs: Option<SignsOfLife>,
     /// How many runs its part has, and how many were missing.
     mine: usize,
@@ -256,22 +267,22 @@ impl<'r> StudySession<'r> {
         })
     }
 
-    /// Lets the folder say what its study is, and have the files that it names.
+    /// Sets the study that is written into the folder, with the files that it names.
     pub(super) fn keep(&mut self, study: Study, which: BroughtFiles) {
         self.kept = Some((study, which));
     }
 
-    /// Tells what its runs have warned of.
+    /// Prints the warnings of its runs.
     pub(super) fn warn(&self) {
         self.doubts().for_each(|doubt| terminal::warn(&doubt));
     }
 
-    /// Returns what its runs have warned of.
+    /// Returns the warnings of its runs.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
         self.doubts.told()
     }
 
-    /// Says that all is done.
+    /// Gives the last sign of life: all is done.
     pub(super) fn ends(&self) -> Result<(), Failure> {
         Ok(self.at_work.ends(End::Done, None)?)
     }
@@ -280,7 +291,7 @@ impl<'r> StudySession<'r> {
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.run_missing(study, quiet);
         if let (Err(failure), Some(_)) = (&done, &self.signs) {
-            // That it failed is told anyway.
+            // The failure itself is reported; that its sign cannot be written is nothing beside it.
             let _ = self.at_work.ends(End::Failed, Some(failure.words()));
         }
         done
@@ -300,7 +311,7 @@ impl<'r> StudySession<'r> {
         if self.claim.is_none() {
             self.claim = Some(self.claim(&sheet, quiet)?);
         }
-        // Runs that others have done may have come since this one was begun.
+        // Other processes may have finished runs since the store was opened.
         self.store.refresh()?;
         if self.signs.is_none() {
             self.signs = Some(self.at_work.begin(self.out.clone(), self.share())?);
@@ -312,7 +323,7 @@ impl<'r> StudySession<'r> {
         Ok(sheet)
     }
 
-    /// Says in the folder what the study is.
+    /// Writes into the folder what the study is.
     fn say_study(&mut self, plan: &Plan, sheet: &StudyManifest) -> Result<(), Failure> {
         write_sheet(sheet, &self.out)?;
         if let Some((study, which)) = self.kept.take() {
@@ -335,12 +346,15 @@ impl<'r> StudySession<'r> {
         self.mine = plan.part(Shard::WHOLE).count();
         let left = missing.len();
         self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
+        // Notes of runs that succeed now, or of an earlier form of the study, would mislead
+        // `status`.
         failed::keep_only(&self.store, &self.failed)?;
         if self.failed.is_empty() {
             return Ok(());
         }
         self.bar.clear();
         let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
+        // A search has one cell at a time: without a failed one nothing is left to report.
         let rest = sheet.without(&failed).filter(|_| study.search.is_none());
         if let Some(rest) = &rest {
             conclude(rest, &self.store, &self.out)?;
@@ -362,19 +376,20 @@ impl<'r> StudySession<'r> {
         let sign = self.signs.as_ref().expect("it has begun").name.clone();
         self.mine = plan.part(part).count();
         if part != Shard::WHOLE {
-            // Failed runs of this part are tried again: no other process does it.
+            // A part of its own folder: no other process would try its failed runs again.
             let own: FxHashSet<&str> = plan.part(part).map(|run| &*plan.runs[run].id).collect();
             let noted = failed::noted(&self.store)?.into_iter();
             noted.filter(|id| own.contains(&**id)).for_each(|id| failed::forget(&self.store, &id));
         }
         let shared = SharedRuns::new(plan, part, &self.store, &sign)?;
         let left = shared.left();
+        // All is done and reported already: leave the folder as it is.
         if left == 0 && self.has_results_of(sheet) {
             return Ok(());
         }
         self.say_study(plan, sheet)?;
         if 0 < left {
-            // It will not be of all runs any more.
+            // A summary says "complete", which this study will not be until these runs are done.
             let _ = fs::remove_file(self.out.join(SUMMARY));
         }
         self.work(plan, shared, left)
@@ -387,6 +402,8 @@ impl<'r> StudySession<'r> {
             self.form.unwrap_or_else(|| StoreForm::usual(self.share(), sheet.runs().count()));
         let claim = || self.store.claim(&sheet.study, self.share(), form);
         let mut claimed = claim();
+        // A process that is alone ends some time, and the claim is tried again; a second lone one
+        // gives up.
         while self.shard.is_some() && matches!(claimed, Err(OutputError::Busy { .. })) {
             if !quiet {
                 let out = self.out.display();
@@ -407,7 +424,7 @@ impl<'r> StudySession<'r> {
         self.out.join(SUMMARY).is_file() && read_sheet(&self.out).is_ok_and(|kept| kept == *sheet)
     }
 
-    /// Does runs as they come, of which so many are left, and shows how far they are.
+    /// Does the runs of an iterator, `left` of them as far as is known, and shows the progress.
     fn work(
         &mut self,
         plan: &Plan,
@@ -419,6 +436,7 @@ impl<'r> StudySession<'r> {
         let workers = workers(plan, self.pace.jobs, left);
         self.workers = self.workers.max(workers);
         let claim = self.claim.as_ref().expect("a process that works has claimed the folder");
+        // Numbers of runs, to be sorted below; names of runs have no order.
         let mut failed = Vec::new();
         let PaceOptions { time_limit, drive: DriveOption { transport }, .. } = self.pace;
         let effort = RunEffort { workers, time_limit: time_limit.map(real), transport };
@@ -444,6 +462,7 @@ impl<'r> StudySession<'r> {
                 (0..runs).for_each(|_| self.bar.tick());
             }
         });
+        // The pack gets its index also after an error: runs that were kept must be found again.
         let closed = claim.close();
         if let Err(error) = worked {
             self.bar.clear();
@@ -451,6 +470,7 @@ impl<'r> StudySession<'r> {
         }
         closed?;
         self.store.refresh()?;
+        // Workers end in any order, but messages follow the study's.
         failed.sort_unstable();
         self.failed.extend(failed.into_iter().map(|run| plan.runs[run].id.clone()));
         Ok(())
@@ -465,16 +485,21 @@ impl<'r> StudySession<'r> {
         quiet: bool,
     ) -> Result<(), Failure> {
         self.ends()?;
+        // Give the shared lock back: the lock for one process alone waits for all others, also for
+        // ours.
         self.claim = None;
         self.store.refresh()?;
         let noted = failed::noted(&self.store)?;
         let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
         let missing = missing.collect::<FxHashSet<_>>().len();
+        // The process that gets this lock is alone: all others have ended. It writes no runs, so
+        // the form does not matter.
         match self.store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
                 return merge::conclude_all(&claim, quiet);
             }
-            // If another process is at work, that one will be the last.
+            // Another process is still at work and will be the last, or there is nothing to
+            // conclude.
             Ok(_) | Err(OutputError::Busy { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -515,16 +540,19 @@ impl<'r> StudySession<'r> {
     ) -> Result<(StudyManifest, TerminalLines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
+            // Warnings are about the base, so the first value shows them for all.
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
             let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
             hunt.note(value, found.state == VerdictState::Holds);
             measured.insert(value, found.measured);
         }
+        // Its runs are all there: this only writes the sheet of all values that were tried.
         let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
         let found = match hunt.answer() {
             Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
+        // If no value will do, the largest was tried.
         let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
         let mut lines = TerminalLines::of(format!("  search   {found}"));
         lines.line(format!("           {numbers}"));
@@ -532,14 +560,15 @@ impl<'r> StudySession<'r> {
     }
 }
 
-/// Returns how many of so many runs go on at a time; without `jobs` one for each core.
+/// Returns how many of `runs` go on at a time; without `jobs` one for each core.
 fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    // On a clock of real time, runs side by side would make each other late.
     let most = if plan.is_repeatable() { jobs.map_or_else(cores, NonZero::get) } else { 1 };
     most.min(runs)
 }
 
-/// Says what is hardly meant as it stands.
+/// Prints the warnings of a plan.
 fn warn(plan: &Plan) {
     plan.warnings.iter().for_each(|warning| terminal::warn(warning));
     if !plan.is_repeatable() {

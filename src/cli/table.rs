@@ -33,7 +33,8 @@ pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
     lines(&table)
 }
 
-/// Returns the cells of a row: what ends a line would let a cell look like a row of its own.
+/// Returns the cells of a row with control characters escaped: an end of a line in a name would
+/// make it look like another row.
 pub(super) fn cells(row: &[String]) -> Vec<String> {
     row.iter().map(|cell| plain(cell).into_owned()).collect()
 }

@@ -1,9 +1,8 @@
 //! Printing: results to stdout, talk to stderr, bold and colour only for people.
 //!
-//! Here alone something is written to stdout and stderr: [`TerminalLines`], which hold nothing that a name
-//! could steer a terminal with, and files, which are exact but where a terminal shows them.
-//! `anstream` knows whether somebody sees colours (a terminal, `NO_COLOR`, `CLICOLOR`) and takes
-//! them out where nobody does.
+//! Only this file writes to stdout and stderr: [`TerminalLines`], in which no name can steer a
+//! terminal, and files, which are exact unless a terminal shows them. `anstream` removes colours
+//! where they would not be seen (no terminal, `NO_COLOR`, `CLICOLOR`).
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -86,13 +85,13 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
-/// Passes on a line to those who look: what another program says, or how far the work is.
+/// Prints a line to stderr: of a policy's program, or about the progress.
 pub(super) fn pass_on(line: &str) {
-    // Without stderr there is nobody left to tell.
+    // If stderr is closed, there is no other place to report that.
     let _ = anstream::stderr().write_all(TerminalLines::of(line).as_str().as_bytes());
 }
 
-/// Returns whether somebody sees what is said while it goes on.
+/// Returns whether a person sees stderr while the command runs.
 pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
@@ -105,6 +104,7 @@ pub(super) fn print_usage(
     arguments: Vec<OsString>,
     of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,
 ) {
+    // The parser repeats wrong arguments in its message, so they need the same care as names.
     let is_harmless =
         |argument: &OsString| plain(&argument.to_string_lossy()) == *argument.to_string_lossy();
     let error = if arguments.iter().all(is_harmless) {
@@ -113,6 +113,8 @@ pub(super) fn print_usage(
         let shown = |argument: OsString| plain(&argument.to_string_lossy()).into_owned().into();
         match of(arguments.into_iter().map(shown).collect()) {
             Some(error) => error,
+            // With escapes in place of the characters the arguments are right, so only the kind is
+            // left.
             None => return self::error(&error.kind().to_string()),
         }
     };
@@ -125,6 +127,6 @@ fn say(style: Style, word: &str, message: TerminalLines) {
     lines.part(style, word);
     lines.part(Style::new(), ": ");
     lines += message;
-    // Without stderr there is nobody left to tell.
+    // If stderr is closed, there is no other place to report that.
     let _ = anstream::stderr().write_all(lines.as_str().as_bytes());
 }

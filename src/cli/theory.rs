@@ -11,7 +11,8 @@ use crate::nearest::nearest;
 use crate::theory::{DelayedJob, DomainError};
 use crate::units::tell::significant;
 
-/// The cluster of the paper's experiments (Zaharia et al., EuroSys 2010), and its example of section 3.5.
+/// The cluster of the delay scheduling paper's experiments (Zaharia et al., EuroSys 2010), with the
+/// jobs of the example in its section 3.5.
 const PAPER: [(&str, f64); 6] = [
     ("nodes", 100.0),
     ("slots", 4.0),
@@ -20,9 +21,10 @@ const PAPER: [(&str, f64); 6] = [
     ("tasks", 20.0),
     ("locality", 0.95),
 ];
-/// As many as the locality takes, unless they are given.
+/// The number that is computed from `locality`, unless the user gives it.
 const SKIPS: &str = "skips";
-/// Nobody compares more.
+/// At most so many columns.
+// Chosen: more do not fit on a wide terminal.
 const MOST_COLUMNS: usize = 20;
 
 /// Print what theory expects of delay scheduling
@@ -47,6 +49,7 @@ impl TheoryArguments {
             let (name, numbers) = assignment(text)?;
             asked.insert(name, numbers);
         }
+        // Before the combinations are made: five lists of ten numbers are a hundred thousand.
         if MOST_COLUMNS < asked.values().map(Vec::len).product() {
             return Err(Failure::input(format!("there are more than {MOST_COLUMNS} combinations")));
         }
@@ -89,6 +92,7 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainEr
         if !column.contains_key(SKIPS) {
             let [nodes, replicas, tasks] = ["nodes", "replicas", "tasks"].map(|name| column[name]);
             let skips = DelayedJob { nodes, replicas, tasks }.skips_for(column["locality"])?;
+            // A count of skipped offers is whole; rounding down would miss the wanted locality.
             column.insert(SKIPS, skips.ceil());
         }
     }
@@ -104,6 +108,7 @@ fn told(mut columns: Vec<IndexMap<&str, f64>>) -> Result<TerminalLines, DomainEr
             rows.push(row(name, numbers.collect(), ""));
         }
     }
+    // Functions of a plain `x`, such as a logarithm, are no closed forms of scheduling.
     for form in FUNCTIONS.iter().filter(|form| form.parameters != ["x"]) {
         let answer = |column: &IndexMap<&str, f64>| {
             let numbers: Vec<f64> = form.parameters.iter().map(|name| column[name]).collect();

@@ -1,11 +1,11 @@
-//! Something that is done again and again beside the work.
+//! A thread that calls a function again and again beside the work.
 
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 
-/// Does it until this is dropped, and not a moment longer.
+/// Calls until this is dropped; dropping waits for a call that is going on.
 #[derive(Debug)]
 pub(super) struct Ticker {
     stop: Option<Sender<()>>,
@@ -15,6 +15,7 @@ pub(super) struct Ticker {
 impl Ticker {
     /// Begins; the first time is after this span, and then after the other one again and again.
     pub(super) fn new(spans: [Duration; 2], mut tick: impl FnMut() + Send + 'static) -> Self {
+        // Nothing is ever sent: dropping `stop` wakes the thread at once, whatever it waits for.
         let (stop, stopped) = bounded(0);
         let thread = thread::spawn(move || {
             let [mut span, next] = spans;
@@ -31,7 +32,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic in it has been told.
+            // A panic in the thread has been printed by the hook.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,10 @@
 //! `mumakil trace`: looks into traces, converts them, makes smaller ones of them.
+//! ```text
+//! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV, YAML, by what is in the file -> Trace
+//!   inspect             a screenful about it
+//!   convert             its jobs in another format
+//!   sample, scale, fold another trace of the same format            -> TraceOutput: file, .gz, stdout
+//! ```
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -80,6 +86,7 @@ struct TraceInput {
 /// Reads the size of a block.
 fn block(text: &str) -> Result<Bytes, String> {
     match text.parse()? {
+        // A map reads one block: with none, a job would have endless maps.
         Bytes::ZERO => Err("a block has at least one byte".to_owned()),
         size => Ok(size),
     }
@@ -122,10 +129,13 @@ impl TraceOutput {
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
+            // In memory first, as the terminal shows control characters in names instead of obeying
+            // them.
             trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
             return Ok(terminal::print_file(&String::from_utf8_lossy(&text))?);
         }
-        // A device or a pipe is written to as it stands; a file would be replaced.
+        // A device or a pipe is written to directly; only a file is written hidden and then put in
+        // place.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);
@@ -142,6 +152,7 @@ impl TraceOutput {
         if self.out.extension().is_some_and(|ending| ending == "gz") {
             let mut gzip = GzEncoder::new(&mut to, Compression::default());
             trace.write_to(&mut gzip)?;
+            // Dropping would swallow an error of the last bytes.
             gzip.finish()?;
         } else {
             trace.write_to(&mut to)?;

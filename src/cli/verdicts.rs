@@ -14,6 +14,7 @@ fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
     let mut lines = TerminalLines::of(format!("  {:<9}{what}", word(found.state)));
     let mut more = |words: &str| lines.line(format!("           {words}"));
+    // With a title the expression itself stands beneath; without one it is the title.
     if expected.what.is_some() {
         more(&expected.that);
     }
@@ -58,12 +59,12 @@ pub(super) fn word(state: VerdictState) -> &'static str {
     }
 }
 
-/// Returns the failure that failed expectations are.
+/// Returns a failure if expectations have failed.
 pub(super) fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
     fail_if_any(found.iter().filter(|found| found.state == VerdictState::Fails).count())
 }
 
-/// Returns the failure that so many failed expectations are.
+/// Returns the failure of so many expectations, if any.
 pub(super) fn fail_if_any(failed: usize) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),

@@ -1,8 +1,13 @@
-//! When a run that somebody watches may move on.
+//! Decides when a watched run may go on.
 //!
-//! A state machine: it is asked before each message, told what was seen, and told what people want. It
-//! holds a run up between two instants only, never among the messages of one, so that what is done at a
-//! pause comes after all that has happened. It is told what the wall clock says and reads none.
+//! A state machine without a clock of its own:
+//! ```text
+//! user    want(Run)            want(Step(Heartbeat))
+//! run     ask(2.0 s, wall)     ask(2.1 s, wall)    see(heartbeat)    ask(2.1 s)    ask(2.4 s)
+//! answer  Wait(30 ms), Go      Go                  -> wish: Pause    Go            Stand
+//! ```
+//! It holds a run up between two instants only, never among the messages of one instant, so that a
+//! deed at a pause comes after all that has happened.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +16,8 @@ use std::time::Duration;
 use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 use crate::units::{SimSpan, SimTime};
 
-/// How far the picture may fall behind the wall before the gate no longer tries to make up for it.
+/// A run that is later than this gives its delay up, rather than hurry to make up for it.
+// Chosen: a delay that people see; a shorter one, of a busy machine, is made up for unseen.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// How many seconds of the run pass in a second; none for as many as the machine can.
@@ -21,10 +27,12 @@ pub struct Speed(Option<f64>);
 impl Speed {
     /// As fast as the machine.
     pub const MOST: Self = Self(None);
+    // Chosen: at this speed a heartbeat interval of 3 s takes eight hours.
     const SLOWEST: f64 = 1e-4;
+    // Chosen: no machine emulates a cluster faster; `max` is for that.
     const FASTEST: f64 = 1e6;
 
-    /// Returns this many seconds a second, if it is neither next to none nor beyond all machines.
+    /// Returns the speed of a factor, if it is from a ten-thousandth to a million.
     pub fn new(factor: f64) -> Option<Self> {
         (Self::SLOWEST..=Self::FASTEST).contains(&factor).then_some(Self(Some(factor)))
     }
@@ -113,7 +121,7 @@ pub enum GateTurn {
     Go,
     /// It is delivered after this long.
     Wait(Duration),
-    /// It is held back until somebody wants something else.
+    /// It is held back until the user wants something else.
     Stand,
     /// The run is given up.
     Leave,
@@ -126,9 +134,10 @@ pub struct Gate {
     speed: Speed,
     /// The instant of the last message, if there was one.
     at: Option<SimTime>,
-    /// How far time has come: at or behind that, and before the next message.
+    /// The present instant: not before the last message, and before the next one.
     now: SimTime,
-    /// From which real and which virtual instant on the speed holds.
+    /// The wall time and the virtual instant from which the speed is counted; `None` until the next
+    /// `ask`.
     since: Option<(Duration, SimTime)>,
 }
 
@@ -155,6 +164,7 @@ impl Gate {
 
     /// Sets what is wanted.
     pub fn want(&mut self, wish: LiveRequest) {
+        // Count the speed anew: the time of a pause must not be made up for.
         self.wish = wish;
         self.since = None;
     }
@@ -165,7 +175,7 @@ impl Gate {
         self.since = None;
     }
 
-    /// Returns whether it holds the run up until somebody wants something else.
+    /// Returns whether it holds the run up until the user wants something else.
     pub fn stands(&self) -> bool {
         self.wish == LiveRequest::Pause
     }
@@ -175,7 +185,7 @@ impl Gate {
         self.want(LiveRequest::Pause);
     }
 
-    /// Something was seen.
+    /// Takes an event of the run: it may be the one up to which the user wanted to step.
     pub fn see(&mut self, event: &Event) {
         if let LiveRequest::Step(step) = self.wish
             && step.is(&event.fact)
@@ -188,8 +198,10 @@ impl Gate {
     pub fn ask(&mut self, next: SimTime, wall: Duration) -> GateTurn {
         match self.wish {
             LiveRequest::Leave => return GateTurn::Leave,
-            // The rest of an instant belongs to it.
+            // The rest of an instant is delivered, also after a wish to pause.
             _ if self.at.is_some_and(|at| next <= at) => {}
+            // Time comes up to the wanted instant even where nothing happens, so that a deed can be
+            // done there.
             LiveRequest::To(to) if to < next => {
                 self.now = self.now.max(to);
                 self.want(LiveRequest::Pause);
@@ -215,14 +227,16 @@ impl Gate {
         let (from, began) = *self.since.get_or_insert((wall, self.now));
         let left = next.saturating_since(began).as_secs_f64() / factor;
         let past = wall.saturating_sub(from);
-        // A century at a ten-thousandth of the speed would overflow: wait for a day, and ask again.
+        // A far message at a low speed is centuries away, which would overflow: wait a day and ask
+        // again.
         let left = Duration::from_secs_f64(left.min(past.as_secs_f64() + 86_400.0));
         if past < left {
             let come = began + SimSpan::from_micros((past.as_secs_f64() * factor * 1e6) as u64);
+            // Stay before the next message: `now` may reach its instant only when it is delivered.
             let before = SimTime::from_micros(next.as_micros().saturating_sub(1));
             self.now = self.now.max(come.min(before));
         } else if left + PATIENCE < past {
-            // The machine is too slow, or the run was held up: what is lost is lost.
+            // The machine is too slow, or the run was held up: count from here instead of hurrying.
             self.since = Some((wall, next));
         }
         left.saturating_sub(past)

@@ -1,11 +1,12 @@
-//! How pools and queues stand, for the picture: the policy is asked whenever a new picture was made.
+//! The shares of pools and queues, for the picture. After each new picture the policy is asked
+//! again.
 
 use std::sync::Arc;
 
 use super::session::Session;
 use crate::mapred::{Offer, Scheduler, SlotKind, Wrapper};
 
-/// A policy that is asked now and then how its pools stand.
+/// A policy that also reports its pools to the session.
 pub(super) struct AskedPolicy {
     pub(super) policy: Box<dyn Scheduler>,
     pub(super) session: Arc<Session>,
@@ -22,6 +23,8 @@ impl Wrapper for AskedPolicy {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.policy.offer(offer);
+        // After the offer, and without changing anything: a watched run is the same as an unwatched
+        // one.
         self.session.weigh(|picture| {
             let view = offer.view();
             for kind in SlotKind::BOTH {

@@ -1,8 +1,13 @@
-//! The picture of a run on a page: the holder of each slot, how far jobs are, pools' shares, and why.
+//! The picture of a run on a page: the holder of each slot, the progress of jobs, shares, and
+//! reasons.
 //!
-//! It is made from the facts alone, as tables are, and knows neither page nor clock. A [`Frame`] is all
-//! of it that moves; what stands still is in the [`PageLayout`]. Slots are numbers, so that thousands of
-//! nodes are small: that of the job that holds it, [`FREE`] or [`DOWN`].
+//! It is made from the facts alone, as tables are, and knows neither page nor clock.
+//! ```text
+//! PageLayout (once)    node-1: 2 map slots, 1 reduce slot      node-2: 2 map slots, 1 reduce slot
+//! Frame.slots (often)  [  0,  0,            -1,                  0, -1,             -1 ]
+//!                       job 0 holds both   free
+//! ```
+//! Slots are numbers, so that a frame of thousands of nodes stays small.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -18,17 +23,21 @@ use crate::mapred::{
 use crate::record::{BookedJob, RunBooks};
 use crate::units::{SimSpan, SimTime};
 
-/// A slot that nobody holds.
+/// A free slot.
 pub const FREE: i64 = -1;
 /// A slot of a machine or a tracker that does not run.
 pub const DOWN: i64 = -2;
 
-/// So many decisions and incidents are shown.
+/// The page shows this many decisions and incidents.
+// Chosen: more lines than a screen shows beside the slots.
 const SAID: usize = 40;
-/// Latencies are those of so many heartbeats and launches.
+/// Latencies are those of the last so many heartbeats and launches.
+// Enough for ten values above the 99th percentile; sorted anew for each frame.
 const WINDOW: usize = 1_000;
-/// So many jobs are listed, and of these so many that have ended.
+/// The page lists at most so many jobs.
+// A frame is sent thirty times a second: thousands of rows would fill the connection.
 const JOBS: usize = 200;
+// So many of the listed jobs may have ended.
 const ENDED: usize = 20;
 
 /// The picture, made from the run's facts.
@@ -66,7 +75,7 @@ struct JobTally {
     done: PerSlot<u32>,
 }
 
-/// Something that is told.
+/// A line on the page: a decision or an incident.
 struct PictureRemark {
     at: SimTime,
     what: RemarkKind,
@@ -80,7 +89,7 @@ enum RemarkKind {
     Policy(String),
 }
 
-/// The last numbers of a kind.
+/// The last [`WINDOW`] latencies of a kind.
 #[derive(Default)]
 struct Window(VecDeque<u64>);
 
@@ -113,11 +122,11 @@ pub struct PageLayout {
     /// The nodes: name, number of the rack, map slots, reduce slots. Slots in a [`Frame`] come in this
     /// order, maps first.
     pub nodes: Vec<(String, u32, u32, u32)>,
-    /// The policies that there are.
+    /// The names of all policies.
     pub policies: Vec<String>,
 }
 
-/// What moves.
+/// The part of the page that moves.
 #[derive(Debug, Serialize)]
 pub struct Frame {
     /// The job that holds each slot.
@@ -231,7 +240,7 @@ pub struct HoldReason {
     pub reason: Option<String>,
 }
 
-/// A job, when somebody asks.
+/// The details of a job, which the page asks for.
 #[derive(Debug, Serialize)]
 pub struct JobStory {
     /// As in the list.
@@ -298,8 +307,9 @@ impl LivePicture {
         self.policies.front().cloned().unwrap_or_default()
     }
 
-    /// Something has happened.
+    /// Takes an event of the run into the picture.
     pub fn see(&mut self, event: &Event) {
+        // Most facts are heartbeats and no book has an entry for them: be done with them first.
         if let Fact::Tracker(_, TrackerFact::Heartbeat { rtt, queued }) = event.fact {
             self.beats += 1;
             self.round_trips.add(rtt);
@@ -308,12 +318,16 @@ impl LivePicture {
         }
         self.books.enter(event);
         self.move_slots(event);
+        // The output of a finished map went down with its tracker: the map counts as not done
+        // again.
         if let Some((lost, _)) = self.books.lost() {
             self.count_done(lost, -1);
         }
         let at = event.at;
         match event.fact {
             Fact::Job(job, JobFact::Submitted(_)) => {
+                // Job numbers are dense but need not arrive in order: jobs of a trace and later
+                // ones mix.
                 if self.jobs.len() <= job.index() {
                     self.jobs.resize(job.index() + 1, JobTally::default());
                 }
@@ -328,6 +342,8 @@ impl LivePicture {
                 self.say(at, RemarkKind::Ended { job, outcome });
             }
             Fact::Ledger(attempt, tracker, LedgerFact::Assigned { role, reason, waited, .. }) => {
+                // Setup, cleanup and task-cleanup attempts do not wait for the policy: they are no
+                // part of the delay.
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
                 }
@@ -357,6 +373,8 @@ impl LivePicture {
             }
             Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
+                // The next policy has pools of its own, or none: shares of the last one would be
+                // wrong.
                 self.weighed.clear();
                 self.say(at, RemarkKind::Policy(self.policy()));
             }
@@ -381,9 +399,10 @@ impl LivePicture {
         }
     }
 
-    /// Notes how a pool stands.
+    /// Notes how many slots a pool holds and what its share is.
     pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: SlotStanding) {
         match self.weighed.get_mut(pool) {
+            // Look first: `entry` would copy the name for each picture.
             Some(weighed) => weighed[kind] = Some(holding),
             None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
         }
@@ -400,7 +419,7 @@ impl LivePicture {
         }
     }
 
-    /// Gives an attempt the first free slots of its tracker, or takes them from it.
+    /// Gives an attempt the first free slots of its tracker, or takes its slots back.
     fn move_slots(&mut self, event: &Event) {
         let Some(shift) = self.books.shift() else { return };
         let Fact::Attempt(attempt, ..) = event.fact else {
@@ -410,6 +429,8 @@ impl LivePicture {
         let slots = &mut node.slots[attempt.slot()];
         let (from, to) =
             if 0 < shift.slots { (None, Some(attempt)) } else { (Some(attempt), None) };
+        // A tracker has slots in numbers only. The picture gives them places, which an attempt
+        // keeps.
         let places = slots.iter_mut().filter(|slot| **slot == from);
         let mut moved = 0;
         for place in places.take(shift.slots.unsigned_abs() as usize) {
@@ -419,14 +440,17 @@ impl LivePicture {
         let work = attempt.task.is_work();
         if let Some(tally) = self.jobs.get_mut(attempt.job().index()).filter(|_| work) {
             let change = if 0 < shift.slots { moved } else { -moved };
+            // `moved` counts places that were found: more slots than the node has are not shown as
+            // held.
             tally.held[attempt.slot()] = tally.held[attempt.slot()].saturating_add_signed(change);
         }
     }
 
-    /// Returns what is to be seen.
+    /// Returns the present frame.
     pub fn frame(&self) -> Frame {
         let [pools, users] = self.groups();
         let hidden = self.live.len().saturating_sub(JOBS - ENDED);
+        // The newest first, as jobs that go on follow their arrival and ended ones their end.
         let ended = self.over.iter().rev();
         let listed = self.live.iter().take(JOBS - ENDED).chain(ended);
         Frame {
@@ -445,8 +469,11 @@ impl LivePicture {
     }
 
     fn slots(&self) -> Vec<i64> {
+        // Hadoop's default is two map and two reduce slots a node; the capacity is only a guess.
         let mut all = Vec::with_capacity(self.nodes.len() * 4);
         for node in &self.nodes {
+            // An attempt may still hold a slot of a stopped machine, until its tracker's end is
+            // noted.
             let empty = if node.is_up { FREE } else { DOWN };
             let holder =
                 |slot: &Option<AttemptId>| slot.map_or(empty, |attempt| i64::from(attempt.job().0));
@@ -499,6 +526,7 @@ impl LivePicture {
         for (name, row) in &mut groups[0] {
             if let Some(weighed) = self.weighed.get(&***name) {
                 let share = |kind| weighed[kind]?.share.map(SlotShare::slots);
+                // No minimum is the usual case: the page shows nothing rather than a row of zeros.
                 let min_share = |kind| Some(weighed[kind]?.min_share).filter(|slots| 0 < *slots);
                 row.share = SlotKind::BOTH.map(share);
                 row.min_share = SlotKind::BOTH.map(min_share);
@@ -542,6 +570,8 @@ impl LivePicture {
         let (job, task) = (self.job_called(attempt.job()), attempt.task);
         let again = match attempt.number {
             0 => String::new(),
+            // People count from one, and a first attempt needs no number. Wide, as the number may
+            // be the largest.
             number => format!(", attempt {}", u64::from(number) + 1),
         };
         format!("{job} {} {}{again}", task.kind.word(), task.index)
@@ -550,6 +580,8 @@ impl LivePicture {
     /// Returns why a slot is held: the slot of this number of a node, maps first.
     pub fn why(&self, node: u32, slot: u32) -> Option<HoldReason> {
         let at = self.nodes.get(node as usize)?;
+        // The numbers come from a browser: a node or slot that there is not has no answer, and no
+        // panic.
         let attempt = (*at.slots.map.iter().chain(&at.slots.reduce).nth(slot as usize)?)?;
         let spec = &self.books.job(attempt.job())?.spec;
         let known = self.books.attempt(attempt);

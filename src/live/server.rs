@@ -1,13 +1,17 @@
 //! The page of a session, over HTTP, for browsers on the same machine.
 //!
-//! A user who knows the token may look and act; it is in the address that the console shows. A browser that
-//! was lured here by another page does not know it, and is recognised besides: by the `Host` that it asks
-//! for, which must be an address and no name but `localhost`, and by the `Origin` that it comes from. No
-//! answer can be taken for a page of another kind, and the page itself may load and run nothing but its own
-//! text.
+//! Anybody who knows the token may look and act; the console shows it in the address of the page.
+//! Each request passes three checks:
+//! ```text
+//! GET /picture?token=5f3a…          wrong token                  -> 403
+//! Host: 127.0.0.1:4040              a name but `localhost`       -> 403 (DNS may point any name here)
+//! Origin: http://127.0.0.1:4040     another site's page asks     -> 403
+//! ```
+//! Headers keep an answer from being read as another kind of page, and the page from loading
+//! anything.
 //!
-//! Pictures are server-sent events, the newest at a time: a browser that is slow misses those between,
-//! one that is gone is forgotten, and the run hears of neither.
+//! Pictures are server-sent events, each the newest: a slow browser misses those between, and the
+//! run never waits for a browser.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -40,15 +44,20 @@ use super::user_action::UserAction;
 use crate::units::{SimSpan, SimTime};
 
 /// The largest body of a command, in bytes.
+// Chosen: the largest command is a job or a policy with its options, some hundred bytes.
 const LARGEST: usize = 64 << 10;
-/// So many connections are served at a time.
+/// So many connections are served at once; further ones wait.
+// Chosen below the usual limit of 256 to 1024 open files; a browser opens six at most.
 const CONNECTIONS: usize = 128;
-/// So long a request may take to arrive.
+/// A request must arrive within this time.
+// Chosen: a connection that sends nothing would keep its place for ever otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So often a browser that hears nothing is told that this is all: so one that is gone is found out.
+/// After so long without a picture a browser gets a comment: if it is gone, sending fails.
+// The standard of server-sent events suggests a comment every 15 seconds, for proxies that give up.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 /// The rights of the page that compares two futures.
+// `sandbox` without `allow-same-origin`: its scripts run, but cannot call this server's commands.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                            img-src data:; sandbox allow-scripts allow-downloads; base-uri 'none'; \
                            form-action 'none'; frame-ancestors 'none'";
@@ -65,7 +74,7 @@ pub struct Server {
     token: String,
 }
 
-/// Why there is none.
+/// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address is taken, or not this machine's.
@@ -86,15 +95,15 @@ pub enum ServerError {
 
 /// The command that has opened the session.
 pub trait Host: Send + Sync + 'static {
-    /// Somebody ends the session.
+    /// The user ends the session in the browser.
     fn finish(&self, session: &Session);
 
-    /// Plays two futures, tells how far it is, and returns the page that compares them, or why there is
-    /// none. This may take long.
+    /// Runs two futures, reports its progress to `far`, and returns the page that compares them, or
+    /// why there is none. This may take long.
     fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String>;
 }
 
-/// Is told how much is done, from 0 to 1.
+/// Takes the share that is done, from 0 to 1.
 pub type ReportProgress = Arc<dyn Fn(f64) + Send + Sync>;
 
 /// The state that all requests share.
@@ -116,7 +125,9 @@ impl Server {
         let address = SocketAddr::new(host, port);
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(listen)?;
+        // The runtime requires it of a listener that it takes over.
         listener.set_nonblocking(true).map_err(listen)?;
+        // Port 0 has become a real one now.
         let address = listener.local_addr().map_err(listen)?;
         Ok(Self { listener, address, token: token().map_err(ServerError::Token)? })
     }
@@ -124,7 +135,8 @@ impl Server {
     /// Returns the address of the page.
     pub fn url(&self) -> String {
         let mut address = self.address;
-        // Nobody is at the address of all addresses.
+        // `0.0.0.0` is an address to listen at, not to open in a browser: show the loopback
+        // address.
         match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip([127, 0, 0, 1].into()),
             IpAddr::V6(ip) if ip.is_unspecified() => {
@@ -144,11 +156,12 @@ impl Server {
         let (page, policy) = page();
         let host = Arc::new(host);
         let site = Arc::new(RequestContext { session, host, address, token, page, policy });
+        // One thread is enough for a few browsers; the run has the other cores.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ServerError::Start)?;
         let work = move || {
             runtime.block_on(async {
-                // If not, nobody is served, and the console's user sees it at once.
+                // If it fails, the page does not open, which the user sees at once.
                 if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
                     accept(listener, site).await;
                 }
@@ -159,7 +172,7 @@ impl Server {
     }
 }
 
-/// Returns 128 random bits of the system's.
+/// Returns 128 random bits of the system, as hexadecimal digits.
 fn token() -> Result<String, getrandom::Error> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)?;
@@ -171,6 +184,8 @@ fn token() -> Result<String, getrandom::Error> {
 
 /// Returns the page, and the policy that lets it run its own script and no other.
 fn page() -> (Bytes, HeaderValue) {
+    // Browsers compare the hash with the text between the tags, so the page must hold it byte for
+    // byte.
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
@@ -187,7 +202,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many open files, say: others may end.
+            // Too many open files, perhaps: wait until other connections end, rather than spin.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -197,7 +212,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
                 let site = site.clone();
                 async move { Ok::<_, Infallible>(site.answer(request).await) }
             });
-            // A connection that breaks is the browser's affair.
+            // An error here is a broken connection: a browser was closed. Nothing is lost.
             let _ = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
@@ -236,7 +251,7 @@ enum NextStep {
 }
 
 impl PageCommand {
-    /// Does what is wanted. This may take long.
+    /// Carries out the command. This may take long.
     fn act(self, session: &Arc<Session>, host: &Arc<dyn Host>) -> Result<(), SessionRefusal> {
         match self {
             Self::Pause {} => session.pause(),
@@ -262,11 +277,12 @@ impl PageCommand {
                 host.finish(session);
                 Ok(())
             }
+            // The other commands have arms of their own above, so `action` refuses nothing here.
             deed => session.act(deed.action()?),
         }
     }
 
-    /// Returns what is done to the cluster.
+    /// Returns the deed, if the command does something to the cluster.
     fn action(self) -> Result<UserAction, SessionRefusal> {
         Ok(match self {
             Self::Stop { node } => UserAction::Stop(node),
@@ -290,7 +306,7 @@ impl PageCommand {
     }
 }
 
-/// Lets two futures be played, on a thread of their own.
+/// Plays two futures on a thread of their own.
 fn foresee(
     session: &Arc<Session>,
     host: &Arc<dyn Host>,
@@ -307,6 +323,7 @@ fn foresee(
     };
     thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
         let words = "the system gives no thread";
+        // Otherwise the outlook would be `Playing` for ever, and no other could begin.
         session.set_what_if_page(&futures, Err(words.to_owned()));
         SessionRefusal::Untimely(words)
     })
@@ -314,8 +331,8 @@ fn foresee(
 
 impl RequestContext {
     async fn answer(&self, request: Request<Incoming>) -> Response<HttpAnswer> {
-        // A page of results has scripts of its own. It runs as if it came from nowhere: it knows the token,
-        // if it looks, and can send nothing with it.
+        // A comparison has scripts of its own. The browser gives it an origin of its own: its
+        // scripts can read the token in the address, but can send nothing to this server.
         let policy = match request.uri().path() {
             "/outlook" => HeaderValue::from_static(PAGE_POLICY),
             _ => self.policy.clone(),
@@ -326,7 +343,7 @@ impl RequestContext {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
-                // A stranger keeps no connection.
+                // Close it, or strangers could hold all 128 places.
                 if status == StatusCode::FORBIDDEN {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
@@ -354,6 +371,7 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let no = |status: StatusCode, words: &str| Err((status, words.to_owned()));
         let query = Query(request.uri().query().unwrap_or_default().to_owned());
+        // Before the token: a lured browser must not find out by trying whether a token is right.
         if !self.is_meant(request.headers()) {
             return no(StatusCode::FORBIDDEN, "this is no address of this server");
         }
@@ -363,6 +381,8 @@ impl RequestContext {
             return no(StatusCode::FORBIDDEN, words);
         }
         let path = request.uri().path().to_owned();
+        // Only `/command` changes anything. A `GET` must not, since pages and images can cause one
+        // anywhere.
         let is_post = path == "/command";
         if *request.method() != if is_post { Method::POST } else { Method::GET } {
             return no(StatusCode::METHOD_NOT_ALLOWED, "this is asked for in another way");
@@ -397,7 +417,8 @@ impl RequestContext {
             "/scenario" => {
                 let (name, yaml) = session.scenario();
                 let mut response = whole("text/yaml; charset=utf-8", yaml);
-                // A scenario's name has nothing but letters, digits and the like.
+                // A scenario's name has only characters that need no quoting in a header; if not,
+                // the browser names it.
                 let named = format!("attachment; filename=\"{name}-live.yaml\"");
                 if let Ok(named) = HeaderValue::try_from(named) {
                     response.headers_mut().insert(header::CONTENT_DISPOSITION, named);
@@ -419,6 +440,8 @@ impl RequestContext {
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        // A form of another site cannot send this type; a script must ask first, and gets no
+        // permission.
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
             let words = "a command is `application/json`".to_owned();
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
@@ -435,7 +458,7 @@ impl RequestContext {
         };
         let command: PageCommand = serde_json::from_slice(&body)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
-        // A deed takes long where jobs are many, and others want pictures meanwhile.
+        // A deed on a large workload takes seconds; on this thread it would hold up all pictures.
         let (session, host) = (self.session.clone(), self.host.clone());
         let done = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
         let done = done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -449,7 +472,7 @@ impl RequestContext {
     /// Returns whether a request is meant for this server, and comes from its own page if from any.
     fn is_meant(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        // A second one would be for somebody else on the way.
+        // With two `Host` headers a proxy might look at the one and we at the other.
         if headers.get_all(header::HOST).iter().count() != 1 {
             return false;
         }
@@ -459,13 +482,14 @@ impl RequestContext {
     }
 }
 
-/// Returns whether a `Host` is this server. A name could be made to mean any address, by whoever owns it.
+/// Returns whether a `Host` is this server. A name is refused: its owner can make it mean this
+/// address.
 fn is_ours(host: &str, address: SocketAddr) -> bool {
     let own = address.ip();
     if host == format!("localhost:{}", address.port()) {
         return own.is_loopback() || own.is_unspecified();
     }
-    // Port 80 need not be said.
+    // Browsers leave port 80 out of `Host`.
     let asked = host.parse::<SocketAddr>().ok();
     let asked = asked.or_else(|| {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -477,14 +501,16 @@ fn is_ours(host: &str, address: SocketAddr) -> bool {
     })
 }
 
-/// Compares in a time that does not tell how much is the same.
+/// Compares in a time that does not depend on where the texts differ.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let pairs = given.iter().zip(token);
+    // Look at all bytes, even after a difference; `black_box` keeps the compiler from leaving
+    // early.
     let differs = pairs.fold(0, |differs, (given, own)| differs | (given ^ own));
     given.len() == token.len() && std::hint::black_box(differs) == 0
 }
 
-/// Makes a tree of YAML of what a browser sends: a text is YAML itself, as in a scenario.
+/// Makes a YAML tree of the value that a browser sends; a text is read as YAML, as in a scenario.
 fn tree(value: serde_json::Value) -> Result<Value, SessionRefusal> {
     let tree = match value {
         serde_json::Value::String(text) => serde_yaml::from_str(&text),
@@ -539,17 +565,19 @@ fn whole(kind: &'static str, text: impl Into<Bytes>) -> Response<HttpAnswer> {
 /// Sends the newest picture whenever the browser has taken the one before.
 fn pictures(session: &Session) -> Response<HttpAnswer> {
     let mut newest = session.pictures();
+    // A new browser gets the present picture at once, even if the run is paused.
     newest.mark_changed();
     let (to, from) = mpsc::channel(1);
     tokio::spawn(async move {
         loop {
             let is_new = match timeout(SIGN_OF_LIFE, newest.changed()).await {
                 Ok(Ok(())) => true,
+                // The session is gone: the process ends.
                 Ok(Err(_)) => return,
                 Err(_) => false,
             };
-            // Waits until there is room; if nobody takes it, the browser is gone. Look for the newest picture only
-            // then.
+            // Waits until the browser has taken the picture before; fails if it is gone. Only then
+            // take the newest picture, or it would be old when it is sent.
             let Ok(room) = to.reserve().await else { return };
             room.send(match is_new {
                 true => {

@@ -1,12 +1,18 @@
 //! A session: a run that people watch, hold up and meddle with, and the scenario that it comes to.
 //!
-//! A session *is* a scenario. A user's deed at a pause is written into it, a microsecond behind the
-//! pause; the run is given up, and the new scenario runs as fast as the machine to where one was. Nothing
-//! of what has happened can have changed then, and it is compared: if one event is another, what was
-//! done is taken back. To go back in time is to run the same again, and not as far.
+//! A session *is* a scenario. A deed at a pause becomes an entry of it, and the run is repeated:
+//! ```text
+//! paused at 10 s; the user stops node-2
+//!   -> the first scenario, with {at: 10000001us, stop: node-2}
+//!   -> the old run is given up (`LiveRequest::Leave`), a new one runs to 10 s (`LiveRequest::To`)
+//!   -> its events up to 10 s are compared with the old ones
+//!        the same: paused at 10 s again    other ones: the deed is taken back
+//! ```
+//! To go back in time, the session repeats the same scenario up to an earlier instant.
 //!
-//! The run has a thread, its sink and pace are told of it there (`SceneWatcher`); everybody else holds the
-//! [`Session`]. The newest picture is in a channel that holds one: who is slow misses some.
+//! The run has a thread of its own, which calls the session by a `SceneWatcher`; the web server and the
+//! console hold the [`Session`]. A channel of one place holds the newest picture: a slow browser
+//! misses some.
 
 use std::mem;
 use std::sync::Arc;
@@ -29,10 +35,10 @@ use crate::runtime::ClockPace;
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
-/// Pictures come no faster than this: thirty a second.
+/// The least time between two pictures: thirty a second, which looks smooth.
 const PICTURE: Duration = Duration::from_micros(33_333);
 
-/// So many lines of the session's log are shown.
+/// The page shows this many lines of the session's log.
 const LOG: usize = 30;
 
 /// Why something cannot be done.
@@ -67,7 +73,7 @@ pub enum SessionPhase {
     Finished,
 }
 
-/// A picture with what the session is at.
+/// A picture of the run and the state of the session, as the browser gets them.
 #[derive(Serialize)]
 struct SentPicture<'a> {
     number: u64,
@@ -96,7 +102,7 @@ struct LogLine {
 pub struct LiveScene {
     /// The scenario.
     pub prepared: Arc<Prepared>,
-    /// How far it is to run as fast as it can, if it is to begin.
+    /// The instant up to which it runs as fast as it can; `None` for a run that begins paused.
     to: Option<SimTime>,
     /// The past that the run must repeat up to there.
     same: Option<Box<RunBefore>>,
@@ -113,7 +119,7 @@ struct RunBefore {
     words: String,
 }
 
-/// Other deeds, and the scenario with them; nobody else has the session meanwhile.
+/// A changed list of deeds, and the scenario with them. It holds the lock of the session.
 struct DeedsMade<'s> {
     state: MutexGuard<'s, SessionState>,
     done: Vec<TimedDeed>,
@@ -126,9 +132,9 @@ struct DeedsMade<'s> {
 /// How the session is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionEnd {
-    /// Nobody has said so.
+    /// The session goes on.
     Open,
-    /// When the run has.
+    /// It ends when the run does.
     AtEnd,
     /// At once.
     Now,
@@ -150,7 +156,7 @@ struct SessionState {
     wants_holdings: bool,
     log: Vec<LogLine>,
     outlooks: WhatIfs,
-    /// The warnings that were told.
+    /// The warnings that the user has read.
     warned: Vec<Warning>,
     last: SessionEnd,
 }
@@ -158,7 +164,7 @@ struct SessionState {
 /// Two futures with the same past, to be played and compared.
 pub struct TwoFutures {
     number: u64,
-    /// Up to where they are the same.
+    /// The instant up to which both must be the same.
     pub until: SimTime,
     /// The scenario without the deed, and with it.
     pub prepared: [Arc<Prepared>; 2],
@@ -169,7 +175,7 @@ pub struct TwoFutures {
 /// A session.
 pub struct Session {
     registry: Registry,
-    /// The scenario before anybody did anything.
+    /// The scenario before the first deed.
     first: Scenario,
     state: Mutex<SessionState>,
     turned: Condvar,
@@ -179,7 +185,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session, paused at the beginning of a run; these warnings of it were told.
+    /// Begins a session, paused at the beginning of a run. The user has read `warnings` already.
     pub fn new(
         prepared: Prepared,
         warnings: Vec<Warning>,
@@ -219,12 +225,12 @@ impl Session {
         LiveScene { prepared: self.state.lock().prepared.clone(), to: None, same: None }
     }
 
-    /// Begins a scene; returns who holds its run up.
+    /// Begins a scene; returns the pace that holds its run up.
     pub fn begin(self: &Arc<Self>, scene: &LiveScene) -> Box<dyn ClockPace> {
         let mut state = self.state.lock();
         let speed = state.gate.speed();
         let wish = match (state.last, scene.to) {
-            // Somebody has left since the last run was given up.
+            // The user has left since the last run was given up.
             (SessionEnd::Now, _) => LiveRequest::Leave,
             (_, Some(to)) => LiveRequest::To(to),
             (SessionEnd::AtEnd, None) => LiveRequest::End,
@@ -247,7 +253,7 @@ impl Session {
         Box::new(move |policy| Box::new(AskedPolicy { policy, session: session.clone() }))
     }
 
-    /// Lets the picture be told how pools stand, if that was shown since it was told last.
+    /// Lets a policy tell the picture how its pools stand, once for each picture that is made.
     pub(super) fn weigh(&self, tell: impl FnOnce(&mut LivePicture)) {
         let mut state = self.state.lock();
         if mem::take(&mut state.wants_holdings) {
@@ -255,22 +261,25 @@ impl Session {
         }
     }
 
-    /// The run has ended by itself: returns the next scene when somebody wants one, or
-    /// nothing when nobody does any more.
+    /// The run has ended by itself. Waits until the user goes back in time or does something, and
+    /// returns that scene; returns `None` when the session is to end.
     pub fn end(&self, words: &str) -> Option<LiveScene> {
         let mut state = self.state.lock();
         if state.next.is_some() {
-            // Somebody turned away from it before.
+            // The user turned to another scene while this run came to its end: do not log an end.
             return state.next.take();
         }
         state.gate.end();
         state.log(words.to_owned());
+        // The run may end before the pause up to which it had to repeat: compare what there is.
         if !state.takes_back() {
             state.phase = SessionPhase::Ended;
             self.show(&mut state);
         }
         // A deed that is being prepared is waited for.
         while state.next.is_none()
+            // While `prepare` works on a deed the phase is `Repeating`: it leaves a next scene or
+            // settles.
             && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
             self.turned.wait(&mut state);
@@ -292,7 +301,7 @@ impl Session {
 
     // ---- what people ask ----
 
-    /// Returns what does not move, as JSON.
+    /// Returns the layout of the page, which does not change, as JSON.
     pub fn layout(&self) -> Bytes {
         self.layout.clone()
     }
@@ -362,12 +371,14 @@ impl Session {
                     "the run is over: go back to an earlier instant",
                 ));
             }
+            // A pause after the end asks for nothing: the page may send one just as the run ends.
             SessionPhase::Ended | SessionPhase::Finished => return Ok(()),
             SessionPhase::Paused | SessionPhase::Running | SessionPhase::Going => {}
         }
         state.phase = match wish {
             LiveRequest::Run => SessionPhase::Running,
-            // It may be within an instant, whose rest is still to come: it says itself when it stands.
+            // The run may be within an instant. The gate lets the rest of it through, and
+            // `SceneWatcher::wait` sets the phase when the run really stands.
             LiveRequest::Pause => state.phase,
             LiveRequest::To(_) | LiveRequest::Step(_) | LiveRequest::End | LiveRequest::Leave => {
                 SessionPhase::Going
@@ -387,6 +398,8 @@ impl Session {
         {
             let mut state = self.state.lock();
             state.must_be_open()?;
+            // Actors cannot run backwards, so an earlier instant is reached by running all of it
+            // again.
             let is_back = state.gate.position().is_some_and(|now| to < now);
             if is_back
                 && matches!(
@@ -409,10 +422,12 @@ impl Session {
     /// Goes to the end, and ends the session there.
     pub fn close(&self) {
         let mut state = self.state.lock();
+        // A user who has left at once must not be made to wait for the end.
         if state.last == SessionEnd::Open {
             state.last = SessionEnd::AtEnd;
         }
         let phase = state.phase;
+        // A repetition comes to rest by `settle`, which looks at `last`: do not disturb it here.
         if phase != SessionPhase::Repeating {
             self.settle(&mut state, phase);
         }
@@ -433,6 +448,7 @@ impl Session {
     /// If the session does not stand still, or if it does not go with the scenario.
     pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
+        // One microsecond, the smallest step of the clock: nothing of the past can see the deed.
         let mut made = self.prepare(|state, done| {
             done.push((state.gate.now() + SimSpan::from_micros(1), deed));
             Ok(())
@@ -441,9 +457,10 @@ impl Session {
         state.log(words.clone());
         state.warn(made.warnings);
         state.done = made.done;
-        // Of a run that has not begun nothing can have changed.
+        // A run that has not begun has no past that a deed could change, and no instant to go to.
         let to = state.gate.position();
         let same = to.map(|_| {
+            // `begin` opens another past for the new run, so the old one need not be copied.
             let past = mem::replace(&mut state.past, RunPast::open(None));
             let is_over = made.stood == SessionPhase::Ended;
             Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
@@ -468,6 +485,7 @@ impl Session {
         let state = &mut *made.state;
         state.log("the last deed is taken back".to_owned());
         state.done = made.done;
+        // The user may stand before the deed after going back: stay there, and never go forward.
         let to = state.gate.position().map(|now| now.min(before(last)));
         self.switch_to(state, LiveScene { prepared: made.prepared, to, same: None });
         Ok(())
@@ -490,10 +508,12 @@ impl Session {
         let began = state.outlooks.begin(now, words.clone());
         let told =
             began.ok_or(SessionRefusal::Untimely("another deed is looked into: wait for it"));
+        // A look that is refused leaves nothing in the log.
         if told.is_ok() {
             state.warn(warnings);
         }
-        // A run that is over may have been cut short within its last instant.
+        // A run that is over may have been cut short within its last instant, so compare only up to
+        // there.
         let until =
             if stood == SessionPhase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
         let futures = told.map(|number| TwoFutures {
@@ -525,8 +545,8 @@ impl Session {
         self.state.lock().outlooks.page(number)
     }
 
-    /// Prepares the first scenario with other deeds in it. Meanwhile the session can be looked at and
-    /// nothing else.
+    /// Prepares the first scenario with other deeds in it. Meanwhile pictures are still served, but
+    /// deeds, steps and runs are refused.
     fn prepare(
         &self,
         change: impl FnOnce(&SessionState, &mut Vec<TimedDeed>) -> Result<(), SessionRefusal>,
@@ -536,12 +556,16 @@ impl Session {
             state.must_stand()?;
             let mut done = state.done.clone();
             change(&state, &mut done)?;
+            // The lock is open below: in this phase other deeds and steps are refused meanwhile.
             let stood = mem::replace(&mut state.phase, SessionPhase::Repeating);
             self.show(&mut state);
             (done, stood)
         };
+        // Without the lock: to read and draw a large workload takes seconds, and the page stays
+        // alive.
         let made = with(&self.first, &done, &self.registry);
         let mut state = self.state.lock();
+        // The user left in the meantime: the run's thread ends and would not play another scene.
         if state.last == SessionEnd::Now {
             return Err(SessionRefusal::Untimely("the session is over"));
         }
@@ -556,7 +580,7 @@ impl Session {
         }
     }
 
-    /// Is in a phase again, unless the session is to go to its end.
+    /// Returns to a phase, unless the session is to go to its end.
     fn settle(&self, state: &mut SessionState, phase: SessionPhase) {
         state.phase = match (state.last, phase) {
             (
@@ -579,9 +603,10 @@ impl Session {
         self.turned.notify_all();
     }
 
-    /// Makes a picture of what is.
+    /// Makes a picture of the present state and gives it to all browsers.
     fn show(&self, state: &mut SessionState) {
         state.number += 1;
+        // The policy may answer with its shares at its next offer; the next picture shows them.
         state.wants_holdings = true;
         let sent = SentPicture {
             number: state.number,
@@ -602,12 +627,13 @@ impl SessionState {
     fn log(&mut self, text: String) {
         let at_us = self.gate.now().as_micros();
         self.log.push(LogLine { at_us, text });
+        // Cut seldom and by many lines: to remove the first line each time would move all others.
         if 2 * LOG < self.log.len() {
             self.log.drain(..LOG);
         }
     }
 
-    /// Tells warnings that were not told before.
+    /// Logs warnings that are new to the user.
     fn warn(&mut self, warnings: Vec<Warning>) {
         for warning in warnings {
             if !self.warned.contains(&warning) {
@@ -623,11 +649,13 @@ impl SessionState {
         self.gate.want(LiveRequest::Leave);
     }
 
-    /// Looks whether what was done last would have changed what had happened, once that is repeated; if
-    /// so, says it and plans the run without it.
+    /// Compares the repeated past with the first one. If the last deed has changed it, logs that,
+    /// takes the deed back and plans the run without it.
     fn takes_back(&mut self) -> bool {
         let Some(same) = self.same.take() else { return false };
         let RunBefore { past, is_over, prepared, words } = *same;
+        // A run that was over may have stopped within an instant. Its events need only be the
+        // beginning of the new ones.
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -637,6 +665,8 @@ impl SessionState {
             "{words}: this would have changed what had happened by {parted} already, so it is taken \
              back"
         ));
+        // The deed to take back is the last of the list: no other could be added while this was
+        // repeated.
         let to = self.done.pop().map(|(at, _)| before(at));
         self.switch_to(LiveScene { prepared, to, same: None });
         true
@@ -675,14 +705,15 @@ impl SceneWatcher {
     /// Makes a picture if the last one is old.
     fn show(&mut self, state: &mut SessionState, wall: Instant) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
-            // In step with the wall, unless too far behind.
+            // Add a whole period, so that pictures keep their rate; but after a long hold-up make
+            // one picture and not all the missed ones.
             let missed = wall.checked_sub(PICTURE).unwrap_or(wall);
             self.shown = missed.max(self.shown + PICTURE);
             self.session.show(state);
         }
     }
 
-    /// Returns how long it is to the next picture.
+    /// Returns the time to the next picture.
     fn rest(&self, wall: Instant) -> Duration {
         PICTURE.saturating_sub(wall.saturating_duration_since(self.shown))
     }
@@ -700,6 +731,7 @@ impl ClockPace for SceneWatcher {
     }
 
     fn wait(&mut self, at: SimTime) -> bool {
+        // `self.show` borrows all of `self` below, so the guard must borrow another handle.
         let session = self.session.clone();
         let mut state = session.state.lock();
         loop {
@@ -712,14 +744,17 @@ impl ClockPace for SceneWatcher {
                 GateTurn::Leave => return false,
                 GateTurn::Wait(wait) => {
                     self.show(&mut state, wall);
+                    // Wake for the next picture at the latest: time goes on between two distant
+                    // messages.
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
                 }
                 GateTurn::Stand => {
+                    // The next turn of the loop answers `Leave`, since another scene is wanted now.
                     if state.takes_back() {
                         continue;
                     }
                     session.settle(&mut state, SessionPhase::Paused);
-                    // In the meantime somebody may have a deed prepared: the phase is his then.
+                    // Set no phase in this loop: a deed that is being prepared has set its own.
                     while state.gate.stands() {
                         session.turned.wait(&mut state);
                     }

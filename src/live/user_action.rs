@@ -1,5 +1,8 @@
-//! A user's deed at a pause, and the scenario that it comes to: each deed is an entry
-//! of its `faults` or of its `later`.
+//! A user's deed at a pause becomes an entry of the scenario, in `faults` or `later`:
+//! ```text
+//! stop, start a node; kill a job          faults: [{at: 10000001us, stop: node-2}]
+//! submit a job; another policy            later:  [{at: 10000001us, submit: {name: c, maps: 1}}]
+//! ```
 
 use serde_yaml::Value;
 
@@ -35,12 +38,13 @@ impl UserAction {
             Self::Submit(job) => ("later", "submit", job.clone()),
             Self::Scheduler(choice) => ("later", "scheduler", choice.clone()),
         };
+        // Microseconds, the unit of the clock: seconds as a fraction would be rounded.
         let at = Value::from(format!("{}us", at.as_micros()));
         let entry = [("at", at), (key, value)].map(|(key, value)| (Value::from(key), value));
         (list, Value::Mapping(entry.into_iter().collect()))
     }
 
-    /// Returns what it is, for people.
+    /// Returns the deed in words, for the log.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Stop(number) => format!("{} is stopped", TrackerId(*number)),
@@ -62,18 +66,20 @@ impl UserAction {
 /// A deed, and when it happens.
 pub(super) type TimedDeed = (SimTime, UserAction);
 
-/// Returns the instant before that of a deed: the pause at which it was done.
+/// Returns the pause at which a deed was done: a microsecond before it takes effect.
 pub(super) fn before(deed: SimTime) -> SimTime {
     SimTime::from_micros(deed.as_micros().saturating_sub(1))
 }
 
-/// Returns a scenario with deeds in it, and what is to be thought of.
+/// Returns a scenario with deeds in it, and its warnings.
 pub(super) fn with(
     scenario: &Scenario,
     done: &[TimedDeed],
     registry: &Registry,
 ) -> Result<(Prepared, Vec<Warning>), SessionRefusal> {
     let wrong = |error: &dyn std::fmt::Display| SessionRefusal::Wrong(error.to_string());
+    // By way of its text, so that the same checks with the same messages meet a deed as a written
+    // entry.
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
     for (at, deed) in done {
@@ -86,7 +92,7 @@ pub(super) fn with(
         }
     }
     let text = serde_yaml::to_string(&tree).map_err(|error| wrong(&error))?;
-    // Named as if it lay beside the scenario, for what that names relative to itself.
+    // As if this file lay beside the scenario: relative paths of traces start from there.
     let file = scenario.folder.join("session.yaml").display().to_string();
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;

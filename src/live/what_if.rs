@@ -1,6 +1,6 @@
 //! The outlook of a deed: two futures from one instant, each to its end, side by side on a page.
 //!
-//! The session only keeps what is told of them; the command plays them.
+//! The session keeps their progress and pages; the command runs them.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::units::SimTime;
 
-/// So many are kept, the newest; a page has some hundred kilobytes.
+/// The newest so many are kept; a page has some hundred kilobytes.
 const KEPT: usize = 8;
 
 /// The outlooks of a session.
@@ -23,7 +23,7 @@ pub(super) struct WhatIfs {
 struct WhatIf {
     number: u64,
     at: SimTime,
-    /// The deed in words, or that there is none.
+    /// The deed in words.
     words: String,
     come: FutureState,
 }
@@ -54,9 +54,11 @@ pub(super) struct WhatIfRow<'o> {
 impl WhatIfs {
     /// Begins one; returns its number, or nothing while another is being played.
     pub(super) fn begin(&mut self, at: SimTime, words: String) -> Option<u64> {
+        // Two runs at once slow the session down, and four would be worse.
         if self.all.iter().any(|one| matches!(one.come, FutureState::Playing(_))) {
             return None;
         }
+        // The first is no longer being played: only one is at a time.
         if self.all.len() == KEPT {
             self.all.pop_front();
         }
@@ -80,6 +82,7 @@ impl WhatIfs {
     }
 
     fn set(&mut self, number: u64, come: FutureState) {
+        // Progress that comes late, for an outlook that was dropped, changes nothing.
         if let Some(one) = self.all.iter_mut().find(|one| one.number == number) {
             one.come = come;
         }

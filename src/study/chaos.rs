@@ -1,9 +1,11 @@
 //! Random scenarios under the invariant checker: cases that no test thought of.
 //!
-//! A [`Hunt`] is so many *cases*. A case is a number: it decides a scenario (`draw`), which is run
-//! under the checker (`trial`). A list of judges looks for mistakes in it (`judge`), another one for each
-//! [`Subject`]. A case that breaks is made as small as it can be while it still breaks in the same way
-//! (`shrink`), and then told as a scenario that can be run.
+//! ```text
+//! case 4711 -> draw: a random scenario -> trial: run it under the checker
+//!                                         judge: did it panic, break an invariant, never end?
+//!   a mistake -> shrink: try smaller scenarios while the same mistake shows -> a catch, as YAML
+//! ```
+//! Each [`Subject`] of a [`Hunt`] has its own list of judges.
 //!
 //! The settings to draw from are not listed here: they are read from the JSON Schema, so that an option, a policy
 //! or a kind of fault that is new is drawn from its first day on.
@@ -46,10 +48,10 @@ pub struct Hunt {
     pub runs: u64,
     /// How many cases are run at a time.
     pub workers: NonZero<usize>,
-    /// When no new case is begun any more.
+    /// After this time no new case is begun.
     pub time: Option<Duration>,
-    /// How much real time is spent on making the scenario of a mistake smaller. If each mistake is told
-    /// once, also on further cases after the first that shows one.
+    /// The real time to make a scenario smaller. In a hunt that reports each mistake once, also the
+    /// time to try further cases after the first that shows one.
     pub patience: Duration,
 }
 
@@ -62,11 +64,11 @@ pub struct HuntTally {
     pub violations: u64,
     /// How many of them had no end, though nothing in them goes wrong for ever.
     pub endless: u64,
-    /// How many of them came to a stall that was none.
+    /// How many were said to have stalled, but could go on.
     pub stalled: u64,
-    /// How many stalled and could not have gone on: a result like others.
+    /// How many really stalled: a result like any other, and no mistake.
     pub deadlocks: u64,
-    /// How many of them had no end, and something in them goes wrong for ever, or nobody can tell.
+    /// How many had no end, where faults that recur may be the cause.
     pub unended: u64,
     /// How many were to be run a second time, and compared.
     pub repeated: u64,
@@ -97,12 +99,12 @@ impl HuntTally {
     }
 }
 
-/// Something that should not be.
+/// A mistake that the hunt has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HuntCatch {
     /// The number of the first case that shows it.
     pub seed: u64,
-    /// How many cases show it, if each mistake is told once.
+    /// How many cases show it, in a hunt that reports each mistake once.
     pub cases: u64,
     /// The mistake, in a line or several.
     pub words: String,
@@ -112,16 +114,17 @@ pub struct HuntCatch {
     pub yaml: String,
 }
 
-/// Returns a registry without the policies that are programs: a command that is drawn could be anybody's.
+/// Returns a registry without policies that are programs: a drawn command could start any program.
 pub fn without_programs(registry: &Registry) -> Registry {
     let mut registry = registry.clone();
     registry.remove(External::NAME);
     registry
 }
 
-/// Hunts; calls `tell` with `None` for each case that is done, and with each catch. Mumakil is tried
-/// [without programs](without_programs), and each case that is wrong is told at once. A program has few
-/// mistakes and shows them in many cases: each is told once, in the order of the first cases that show it.
+/// Hunts; calls `tell` with `None` for each case that is done, and with each catch. Mumakil is
+/// tried [without programs](without_programs), and each wrong case is reported at once. A program
+/// shows few mistakes in many cases: each mistake is reported once, at the end, in the order of the
+/// first cases that show it.
 pub fn hunt(
     hunt: &Hunt,
     registry: &Registry,
@@ -136,7 +139,8 @@ pub fn hunt(
     // Makes the scenario of a mistake as small as it can be while it still shows the mistake.
     let catch = |seed, cases, wrong: CaseFlaw| {
         let shows = |tree: &serde_yaml::Value| {
-            // Without a size it would be the preset's: larger, though it says less.
+            // A text without `nodes` is shorter, but the preset's cluster behind it is larger:
+            // refuse it.
             let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
             let shown = is_sized.then(|| trial(seed).of(tree).1).flatten();
             shown.filter(|other| wrong.is_in(other))
@@ -144,6 +148,8 @@ pub fn hunt(
         let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
         // The smallest one says it best.
         let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
+        // The scenario with the subject in its place, so that `mumakil run` shows the mistake as it
+        // is.
         HuntCatch {
             seed,
             cases,
@@ -173,14 +179,17 @@ pub fn hunt(
         tally.add(&one);
         wrong.extend(left);
         tell(None);
+        // `tell(None)` counts the case first; `tell(caught)` then reports the mistake.
         if caught.is_some() {
             tell(caught);
         }
     });
     let (tally, mut wrong, mut tell) = so_far.into_inner();
+    // Threads finish in any order, but the report must be the same each time.
     wrong.sort_by_key(|(seed, _)| *seed);
     let mut kinds = IndexMap::<String, (u64, u64, CaseFlaw)>::new();
     for (seed, wrong) in wrong {
+        // Cases are in order here, so each kind keeps its first case.
         kinds.entry(wrong.sign().to_owned()).or_insert((seed, 0, wrong)).1 += 1;
     }
     kinds.into_values().for_each(|(seed, cases, wrong)| tell(Some(catch(seed, cases, wrong))));
@@ -192,9 +201,11 @@ fn each_case(hunt: &Hunt, is_over: impl Fn() -> bool + Sync, run: impl Fn(u64) +
     let begun = AtomicU64::new(0);
     let next = || {
         let case = begun.fetch_add(1, Ordering::Relaxed);
+        // Numbers wrap, so that a hunt may begin near the largest seed.
         (case < hunt.runs && !is_over()).then(|| hunt.seed.wrapping_add(case))
     };
     thread::scope(|scope| {
+        // Workers take the next number when they are free: cases take from milliseconds to 20 s.
         for _ in 0..hunt.workers.get() {
             scope.spawn(|| std::iter::from_fn(next).for_each(&run));
         }

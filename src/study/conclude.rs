@@ -1,8 +1,12 @@
 //! From the runs of a study to its results.
 //!
-//! Runs are read as they are asked for (`study_runs`). From them come the numbers of each cell (`findings`),
-//! the comparisons (`comparisons`, of pairs by seed: `paired`), the histograms (`merged`), the tables
-//! (`tables`) and the report (`report`), with the charts that a study has if it names none (`usual`).
+//! ```text
+//! study_runs   reads a run's tables when an expression asks for them
+//!   findings   for each metric and cell: a number for each seed, their mean and interval
+//!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
+//!   merged     latency histograms of all seeds, added up
+//! tables, report (with the charts of the study, or the usual ones)
+//! ```
 
 pub(crate) mod comparisons;
 pub(crate) mod findings;

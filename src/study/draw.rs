@@ -1,8 +1,11 @@
 //! `charts:`: what a study draws.
 //!
-//! A chart has one kind, which names what it shows: `line: mean(sojourn)`. `over` is the axis that
-//! lies on the page, `by` the axis that makes several lines. Axes that are neither, nor fixed by
-//! `where`, make a chart for each of their combinations.
+//! ```text
+//! sweep:  {cluster.nodes: [10, 20, 40], scheduler: [fair, hfsp], hadoop.slow_start: [0, 1]}
+//! charts: [{line: mean(sojourn), over: cluster.nodes, by: scheduler}]
+//!   -> kind `line`; nodes lie under it, one line for each scheduler,
+//!      and a chart for each slow start, unless `where: {hadoop.slow_start: 1}` chooses one
+//! ```
 //!
 //! To add a kind is to write a file here, which has its options, what it makes of the keys that all
 //! charts have, and its drawing (`ChartKind`); and to put it into the list of `kinds!`. Code that all kinds
@@ -50,7 +53,8 @@ pub(crate) use canvas::ChartMaterial;
 pub use expressions::OneOrMore;
 pub use stack::StackedSlots;
 
-/// So many charts come of one entry at most.
+/// One entry makes at most so many charts.
+// Chosen: a page of more charts is hardly read; one axis too many is the usual cause.
 pub(crate) const MOST_CHARTS: usize = 12;
 
 /// Makes [`ChartSpec`] of the list of kinds: of each what it is for, its key, the options that stand
@@ -161,8 +165,8 @@ pub(crate) fn draw(
 ) -> Result<Vec<Picture>, ReadError> {
     let mut pictures = Vec::new();
     for spec in specs {
-        // All of it was looked at when the study was read. But the folder of a study may have been
-        // changed since: what is no chart any more is left out.
+        // The study was checked when it was read, but its folder may have been edited since: leave
+        // out a chart that cannot be drawn any more, rather than lose the whole report.
         let Ok((_, kind)) = spec.kind() else { continue };
         let Ok(layout) = spec.layout(&*kind, &material.space) else { continue };
         let Some(asked) = ask(&*kind, &material.space) else { continue };
@@ -172,6 +176,7 @@ pub(crate) fn draw(
         for cell in &layout.charts {
             let canvas = Canvas {
                 material,
+                // The count of charts before this one makes its id unique on the page.
                 caption: spec.caption(&*kind, &layout, cell, material, pictures.len()),
                 over: layout.over,
                 by: layout.by,
@@ -190,6 +195,7 @@ pub(crate) fn draw(
 fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let Some(asked) = ask(kind, space) else { return Vec::new() };
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
+    // If only some expressions choose their values, the others still differ along the axis.
     let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
     (0..space.axes.len()).filter(by_all).collect()
 }
@@ -209,6 +215,7 @@ fn itself_chosen(name: &str, at: Path) -> YamlProblem {
 
 /// Returns what the expressions of a kind mean; `None` unless all mean something.
 fn ask<'c>(kind: &'c dyn ChartKind, space: &Space) -> Option<Vec<AskedExpression<'c>>> {
+    // A stack of slots has no expression: it reads the run's timeline itself.
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
     let expressions = kind.expressions().into_iter();
     let asked = expressions.map(|(name, text)| {
@@ -236,7 +243,8 @@ impl ChartSpec {
         };
         let (mut over, mut by) = (axis("over", &self.over)?, axis("by", &self.by)?);
         if over.is_none() && kind.stands_over_labels() {
-            // One group of many in the middle of the page would have nothing under it.
+            // Without this, all bars would stand in one group without a label: spread them over the
+            // axis.
             (over, by) = (by, None);
         }
         if over.is_some() && over == by {
@@ -257,11 +265,15 @@ impl ChartSpec {
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
             let is_one = laid_out(place) || chosen.contains(&place);
+            // An axis on the page has all its values on each chart; its place in `charts` is only a
+            // start.
             choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
         }
         for (key, axis) in [("over", over), ("by", by)] {
             let Some(axis) = axis else { continue };
             let name = space.axes[axis].name();
+            // After `choices`: these refusals need the name of the axis, and their order decides
+            // the message.
             if compared == Some(axis) {
                 let message = format!("the values of `{name}` are what this chart compares");
                 return Err(YamlProblem::value(Path::of(key), message));
@@ -289,7 +301,7 @@ impl ChartSpec {
         Ok(Layout { over, by, compared, chosen, charts })
     }
 
-    /// Returns the caption of its chart of a cell; so many charts of the study stand before it.
+    /// Returns the caption of its chart of a cell; `before` is the number of charts before it.
     fn caption(
         &self,
         kind: &dyn ChartKind,
@@ -304,6 +316,7 @@ impl ChartSpec {
             [layout.over, layout.by, layout.compared].contains(&Some(axis))
                 || layout.chosen.contains(&axis)
         };
+        // An axis of one value tells nothing about this chart beside others.
         let told = (0..space.axes.len())
             .filter(|axis| !laid_out(*axis) && 1 < space.axes[*axis].values.len());
         let place = space.describe(cell, &told.collect::<Vec<_>>());
@@ -320,7 +333,7 @@ impl ChartSpec {
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         let id = format!("{study}-{}", before + 1);
-        // A title in words already has nothing beneath.
+        // Beneath the title stands the expression, unless the title is the expression itself.
         let beneath = if what == title || kind.expressions().is_empty() {
             String::new()
         } else {

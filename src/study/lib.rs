@@ -1,13 +1,18 @@
 //! Many runs: studies that vary a scenario and say what came of it, and the hunt for scenarios that break.
 //!
-//! The topmost library. A study makes scenarios, lets `mumakil-run` run them and reads what they leave;
-//! how people call it, and on which machines it runs, is told by the command `mumakil` above.
+//! The topmost library: it makes scenarios, has `mumakil-run` run them, and reads their results.
+//! ```text
+//! sweep: {cluster.nodes: [10, 20], scheduler: [fair, hfsp], seeds: 3}
+//!   plan      4 cells, 12 runs, each named by a hash:  3f9a…, 81c2…, …
+//!   run       runs/3f9a…/  runs/81c2…/                 (by several processes, in any order)
+//!   conclude  cells.csv, comparisons.csv, report.html  (from the runs alone)
+//! ```
 //!
 //! - `plan`: a file becomes a [`Study`], and a study a [`Plan`] of runs, each known by a hash of all that
 //!   decides its results. A [`StudyManifest`] says in the study's folder which run is which.
 //! - `run`: workers do the runs that are missing, and leave each whole or not at all; several processes may
 //!   share them.
-//! - `watch`: processes give signs of life, and from these and from the runs follows how far a study is.
+//! - `watch`: processes give signs of life; these and the runs show the progress of a study.
 //! - `conclude`: from the sheet and the runs alone come the numbers, the tables, the charts (`draw`) and the
 //!   report.
 //! - [`papers`]: the published experiments, each of which is a study; [`chaos`]: random scenarios.

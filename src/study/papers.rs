@@ -1,8 +1,12 @@
 //! The published experiments, and the files that repeat them.
 //!
-//! An experiment is a study or a scenario under `scenarios/papers/` that names its id; some have
-//! several files. The list here is the whole list of what is to be repeated, so that one without a
-//! file yet is missed. The verdicts on them are told by `report`.
+//! ```text
+//! LIST   DS-F5-7  "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
+//! FILES  delay-scheduling/DS-F5-7.yaml          experiment: {id: DS-F5-7, …}
+//!        delay-scheduling/DS-F5-7-fabric.yaml   experiment: {id: DS-F5-7, …}
+//! report a row for each expectation of both files
+//! ```
+//! The list names every experiment, also one without a file, so that a missing file is noticed.
 
 mod report;
 mod tally;
@@ -81,6 +85,7 @@ pub const LIST: &[ListedExperiment] = listed!(
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
 );
 
+// The text is in the binary, so that `mumakil papers` runs anywhere, without the repository.
 macro_rules! files {
     ($($paper:literal / $name:literal)*) => {
         &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
@@ -167,6 +172,7 @@ pub fn files(folder: Option<&Path>) -> io::Result<Vec<ExperimentFile>> {
     };
     let mut paths = Vec::new();
     list(folder, &mut paths)?;
+    // `read_dir` has no order; the report and its numbers must not depend on the file system.
     paths.sort();
     let read = |path: PathBuf| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path });
     paths.into_iter().map(read).collect()

@@ -1,8 +1,10 @@
 //! The file of a study becomes the runs that it wants.
 //!
-//! `spec` reads the file, with what varies (`axes`), what is compared (`compared`) and what is searched for
-//! (`search`). `runs` makes the runs of it, and finds the files that they name (`named`). The study's folder
-//! says what it is by `sheet` and `resolved`, and has the files (`bring`).
+//! ```text
+//! study.yaml -> spec (axes, compared, search) -> runs: cells and runs, each with its hash
+//!                                                  named_files: those that the scenarios name
+//! the folder <- manifest: which run is which; resolved: the whole study; brought_files: copies
+//! ```
 
 pub(crate) mod axes;
 pub(crate) mod brought_files;

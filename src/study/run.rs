@@ -1,8 +1,11 @@
-//! The runs of a study are done.
-//!
-//! Workers (`work`) do the missing runs and keep them in the `store`; workers beside others take runs that
-//! nobody else has (`shared_runs`). Failures are noted (`failed`), and so are warnings (`doubts`). A few
-//! runs tell how long all will take (`forecast`).
+//! Does the runs of a study.
+//! ```text
+//! shared_runs  claims/3f9a… -> ours      (only if several processes share the folder)
+//! work         a thread does the run, in a hidden folder
+//! store        runs/3f9a…/ appears as a whole, or the run goes into a pack
+//! failed       or a note tells why there is no such run;   run_warnings: those of runs that are there
+//! ```
+//! `forecast` tries a few runs and estimates the time of all.
 
 pub mod failed;
 pub(crate) mod forecast;

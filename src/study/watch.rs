@@ -1,7 +1,9 @@
-//! How far a study is, whoever works on it and wherever.
-//!
-//! Each process says what it does (`life`) in a file of its own (`at_work`), with its `pace`; `status` puts
-//! that together with the runs that are there.
+//! The progress of a study, by whichever processes and machines.
+//! ```text
+//! process on node a -> at-work/a-4711-….json   {done: 40, running: [...], runs_a_minute: 12}
+//! process on node b -> at-work/b-1234-….json   (sign_files; the content is a life_sign, with its pace)
+//! status  = these signs + the runs in the store + the notes of failed runs
+//! ```
 
 pub(crate) mod life_sign;
 pub(crate) mod pace;

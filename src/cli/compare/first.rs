@@ -1,4 +1,5 @@
-//! `mumakil compare A B --first`: where two runs of the same jobs part, printed.
+//! `mumakil compare A B --first`: the first slot that two runs of the same jobs give to different
+//! jobs.
 
 use std::path::PathBuf;
 
@@ -39,6 +40,7 @@ impl<'a> FirstParting<'a> {
             expect_tasks(&run.folder, "--first reads there which job got which slot")?;
         }
         let jobs = [one.jobs.all.as_slice(), other.jobs.all.as_slice()];
+        // With other jobs a different slot says nothing about the policies.
         if let Some(how) = other_jobs([&one.name, &other.name], jobs) {
             return Err(Failure::input(format!(
                 "the runs have other jobs: {how}\n   = --first compares runs of the same jobs"
@@ -105,7 +107,7 @@ impl<'a> FirstParting<'a> {
         Section::new("Where they part", vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)])
     }
 
-    /// Returns the instant at which they part, in seconds, and what it is, to be marked in timelines.
+    /// Returns the instant of the first difference, in seconds, with its label in timelines.
     pub(super) fn mark(&self) -> Option<(f64, String)> {
         let at = self.parting.as_ref()?.at();
         Some((at as f64 / 1e3, format!("they part at {}", instant(at))))
@@ -183,6 +185,8 @@ impl<'a> FirstParting<'a> {
 
     /// Names the commands that tell why.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
+        // Called only if jobs have changed; the first of them ended first, so it is nearest to the
+        // cause.
         let job = self.changed[0].job.job;
         let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", folder.display());
         let commands: Vec<String> = folders.iter().map(explain).collect();

@@ -14,7 +14,8 @@ use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section}
 use crate::scenario::Registry;
 use crate::tables::JobRow;
 
-/// A table of changes has so many rows.
+/// A table of changes has at most so many rows.
+// Chosen: a browser sorts a thousand rows at once, and not a million.
 const MOST_CHANGES: usize = 1_000;
 
 /// Returns the page about runs; an instant may be marked in their timelines, in seconds and with what it
@@ -28,6 +29,7 @@ pub(super) fn of_runs(
     mark: Option<&(f64, String)>,
 ) -> Result<HtmlPage, Failure> {
     let mut parties = JobGroups::of(runs.iter().map(|run| &run.jobs.all[..]));
+    // Runs get their looks after the pools, which keep theirs.
     parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&ComparedRun, Pairs<'_>)> =
@@ -53,8 +55,8 @@ pub(super) fn of_runs(
     })
 }
 
-/// Returns who held the slots of each run over the same time, kind by kind: those of the first run
-/// beside those of the others. Of a run that has no timeline there is nothing.
+/// Returns the holders of the slots over time: map slots of each run, then reduce slots. Runs
+/// without a timeline are left out.
 fn slots(
     registry: &Registry,
     runs: &[ComparedRun],
@@ -64,6 +66,7 @@ fn slots(
     let runs: Vec<&ComparedRun> =
         runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
+    // One time axis for all runs, as long as the longest, so that they can be compared by eye.
     let until = ends.fold(0.0, f64::max);
     let mut drawings = Vec::new();
     for kind in SlotKind::BOTH {

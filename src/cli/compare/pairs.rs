@@ -1,4 +1,4 @@
-//! Job by job: how long each took in one run and in another.
+//! Job by job: the time that each took in one run and in another.
 
 use indexmap::IndexMap;
 
@@ -36,8 +36,8 @@ impl JobPair<'_> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Pairs jobs by their names; where names repeat, by their numbers, as expressions do. A job of
-    /// a warm-up has no part in it.
+    /// Pairs jobs by their names, or by their numbers where names repeat, as expressions do. Jobs
+    /// of the warm-up are left out.
     pub(super) fn new(first: &'a RunJobs, other: &'a RunJobs) -> Self {
         let sojourns = |jobs: &'a RunJobs| {
             jobs.counted().filter_map(|job| Some((job, job.sojourn_s()?))).collect::<Vec<_>>()
@@ -46,6 +46,7 @@ impl<'a> Pairs<'a> {
             jobs.all.iter().map(|job| (job.name.as_str(), job.job)).collect()
         };
         let are_unique = |jobs: &'a RunJobs| by_name(jobs).len() == jobs.all.len();
+        // In both or in neither: a name of one run must mean the same kind of key in the other.
         let unique = are_unique(first) && are_unique(other);
         let key = |job: &'a JobRow| if unique { (job.name.as_str(), 0) } else { ("", job.job) };
         let others: IndexMap<(&str, u32), f64> =
@@ -80,7 +81,7 @@ impl<'a> Pairs<'a> {
     pub(super) fn changes(&self) -> Vec<&JobPair<'a>> {
         let mut changed: Vec<&JobPair<'a>> =
             self.0.iter().filter(|pair| pair.difference() != 0.0).collect();
-        // A stable sort: of equal differences the order of the jobs holds.
+        // The sort is stable: equal differences stay in the order of the jobs.
         changed.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         changed
     }

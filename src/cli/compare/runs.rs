@@ -21,7 +21,7 @@ use crate::scenario::Registry;
 use crate::tables::{ReadError, RunJobs};
 use crate::units::tell::counted;
 
-/// So many of the largest changes are printed.
+/// So many of the largest changes are printed; the page of `--out` has more.
 const SHOWN: usize = 10;
 
 /// The numbers of a summary that are compared: their names, their paths and units.
@@ -86,6 +86,8 @@ impl ComparedRun {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         };
         let about: RunDescription = serde_json::from_str(&text).map_err(broken)?;
+        // Read twice: words that must be there, and numbers of which an older version may lack
+        // some.
         let summary = serde_json::from_str(&text).map_err(broken)?;
         let results = RunResults::new(folder);
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
@@ -107,7 +109,7 @@ impl ComparedRun {
             let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
             Some(registry.promised(&choice, slots))
         };
-        // Those of a policy that gives way hold only for a while.
+        // After a change of policy the first one's promises hold only for a part of the run.
         if self.keeps_policy { read().unwrap_or_default() } else { PromisedSlots::new() }
     }
 
@@ -136,6 +138,7 @@ pub(super) fn locality(runs: &[ComparedRun]) -> Side {
         values: shares.iter().map(|of_run| of_run[size].map(|[node, ..]| node)).collect(),
     };
     let rows = SIZES.iter().enumerate().map(row);
+    // Sizes that no run has jobs of would be empty rows.
     let rows = rows.filter(|row| row.values.iter().any(Option::is_some)).collect();
     side(runs, "Node-local maps by size of job", "maps of the job", rows)
 }
@@ -203,7 +206,7 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     lines + table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
 }
 
-/// Tells how many jobs were faster and slower.
+/// Returns how many jobs were faster and slower, in words.
 pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
     let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
     let same = all - faster - slower;

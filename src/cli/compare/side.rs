@@ -1,5 +1,5 @@
-//! Numbers side by side: a column for each run or study, and beside all but the first how much it
-//! differs from the first.
+//! Numbers side by side: a column for each run or study, and for all but the first its change from
+//! the first.
 
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
@@ -83,6 +83,7 @@ impl SideRow {
     }
 
     fn shown(&self, value: f64) -> String {
+        // A whole number without a unit is a count, and gets its thousands apart: `1,234`.
         let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
         if is_count { tell::count(value as u64) } else { self.unit.show(value) }
     }
@@ -90,10 +91,12 @@ impl SideRow {
     /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.
     fn change(&self, value: Option<f64>) -> Option<Difference> {
         let (first, value) = (self.values[0]?, value?);
+        // From 2 % to 4 % is "+2 points": "2.00×" of a share would mislead.
         if self.unit.share {
             return Some(Difference::Points(value - first));
         }
         let times = if first == value { 1.0 } else { value / first };
+        // Anything over zero has no ratio.
         times.is_finite().then_some(Difference::Times(times))
     }
 }

@@ -17,7 +17,7 @@ use crate::study::{StudyManifest, read_sheet};
 use crate::tables::ReadError;
 use crate::units::tell;
 
-/// More cells than that are not printed.
+/// At most so many cells are printed; `--out` writes all.
 const MOST_CELLS: usize = 40;
 
 /// A study to compare.
@@ -25,7 +25,7 @@ const MOST_CELLS: usize = 40;
 pub(super) struct ComparedStudy {
     name: String,
     sheet: StudyManifest,
-    /// The labels of the cells that there are results of, axis by axis.
+    /// The labels of the cells that have results, axis by axis.
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
 }
@@ -103,9 +103,12 @@ pub(super) fn side_by_side(studies: &[ComparedStudy]) -> Result<Vec<Side>, Failu
         let row = |cell: &Vec<String>| {
             let values = first.values(cell);
             let means = studies.iter().zip(&places).map(|(study, places)| {
+                // By fields and labels: the axes may stand in another order there.
                 let place = places.get(&values)?;
                 study.mean(&metric.metric, *place)
             });
+            // A cell that one of the studies lacks has no row; a mean that is no number is shown as
+            // such.
             Some(SideRow { keys: cell.clone(), unit, values: means.collect::<Option<_>>()? })
         };
         Side {
@@ -158,7 +161,7 @@ pub(super) fn tell(tables: &[Side]) -> TerminalLines {
 /// Returns the page about studies.
 pub(super) fn page(studies: &[ComparedStudy], tables: &[Side]) -> HtmlPage {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    // In words, and beneath as it is written.
+    // The heading is in words; the expression stands beneath it.
     let section = |table: &Side| {
         Section::new(in_words(&table.caption), vec![PageBlock::Table(table.table())])
     };

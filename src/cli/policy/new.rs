@@ -36,6 +36,7 @@ impl PolicyNewArguments {
         let text = self.path.to_string_lossy();
         let extension = self.path.extension().map(|extension| extension.to_string_lossy());
         match extension.as_deref() {
+            // Also for `mine.py --rust`, whose package is called `mine`.
             _ if self.rust => package(&self.path.with_extension("")),
             Some("py") => python(&self.path),
             Some("cpp") => cpp(&self.path),
@@ -77,6 +78,7 @@ fn package(path: &Path) -> Result<(), Failure> {
             "no package in Rust can be called `{name}`\n   = letters, digits, `-` and `_` make a name"
         )));
     }
+    // The package appears as a whole, or not at all.
     let aside = AsideFolder::create(path, ReplacedFiles::Nothing)?;
     let sources = aside.path().join("src");
     disk::create_dir_all(&sources).map_err(|error| file::cannot(path, error))?;
@@ -91,8 +93,9 @@ fn package(path: &Path) -> Result<(), Failure> {
     next(&[at("src/main.rs")], &[build], &[program])
 }
 
-/// Refuses what would be lost.
+/// Refuses a path that exists: the user's own policy would be lost.
 fn refuse(path: &Path) -> Result<(), Failure> {
+    // Also a link that leads nowhere counts: writing through it would make a file elsewhere.
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }

@@ -63,6 +63,7 @@ pub(super) struct PolicyRehearseArguments {
 
 impl PolicyRehearseArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        // Before anything else: `--no-external` must hold for every way to start a program.
         if !registry.may_start() {
             let words = "`policy try` starts a program, and --no-external forbids to start one";
             return Err(Failure::input(words));
@@ -71,6 +72,7 @@ impl PolicyRehearseArguments {
             Some(file) => command_of(file)?,
             None => self.command.clone(),
         };
+        // A missing program would look like a policy that dies in all cases.
         find(&command[0])?;
         if self.timeout.is_zero() {
             return Err(Failure::input(
@@ -124,7 +126,7 @@ fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Fail
     Ok(terminal::print(&lines)?)
 }
 
-/// Returns how a file is run.
+/// Returns the command that runs a file.
 fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
     let text = file.to_string_lossy().into_owned();
     if file.is_dir() {
@@ -138,6 +140,7 @@ fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
             "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
         )));
     }
+    // By its ending, even if it may not be executed: a new script seldom has that right.
     let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
         Some("py") => "python3",
         Some("jl") => "julia",

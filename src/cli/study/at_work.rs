@@ -1,8 +1,11 @@
 //! This process's signs of life, while it works on a study.
 //!
-//! The first says that it has begun, the last how it has ended; between them there is one soon, for
-//! who looks at once, and then one every ten seconds. The first and the last must be written as all
-//! else; if one between them cannot be, the study has other worries.
+//! ```text
+//! 0 s     the first: which runs it has to do          an error ends the study
+//! 2 s     soon, for a user who looks at once          errors are ignored
+//! 12 s …  every ten seconds                           errors are ignored
+//! end     how it has ended                            an error ends the study
+//! ```
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -19,7 +22,8 @@ use crate::study::{
     ALONE, EVERY, End, FolderAccess, Life, LifeSign, WallInstant, take_over, write_sign,
 };
 
-/// When the second sign is given.
+/// The time from the first sign to the second.
+// Chosen: by then the first runs have begun, and short ones have ended.
 const SOON: Duration = Duration::from_secs(2);
 
 /// The signs of life of this process, shared by the workers, the thread that writes them, and the signal
@@ -40,7 +44,7 @@ struct LifeSigns {
 }
 
 impl AtWork {
-    /// Watches for signals that end us, from here on: then the last sign says so.
+    /// Watches for signals that end the process, and then gives a last sign that says so.
     pub(in crate::cli) fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
@@ -61,30 +65,31 @@ impl AtWork {
             }
             FolderAccess::Together => life.name(),
         };
+        // No sign yet: the first one is given by `has`, which knows the number of runs.
         *self.0.lock() = Some(LifeSigns { folder, name: name.clone(), life, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
         Ok(SignsOfLife { at_work: self.clone(), name, _ticker })
     }
 
-    /// Has so many runs to see to, of which some are there.
+    /// Sets the number of runs to do and how many are done, and gives a sign.
     pub(super) fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
         self.change(|voice| voice.life.has(runs as u64, done as u64));
         self.sign()
     }
 
-    /// Knows what took long where others were at work.
+    /// Adds the slow runs of other processes.
     pub(super) fn knows_slow(&self, signs: Vec<LifeSign>) {
         let slow = signs.into_iter().flat_map(|sign| sign.life.slowest);
         self.change(|voice| voice.life.knows_slow(slow));
     }
 
-    /// Begins with a run.
+    /// Notes that a run begins.
     pub(super) fn begins(&self, run: &str, what: String) {
         self.change(|voice| voice.life.begins(run, what, WallInstant::now()));
     }
 
-    /// Has done a run.
+    /// Notes that a run is done.
     pub(super) fn has_done(&self, run: &str) {
         self.change(|voice| {
             voice.ended += 1;
@@ -92,7 +97,7 @@ impl AtWork {
         });
     }
 
-    /// Has seen a run fail.
+    /// Notes that a run has failed.
     pub(super) fn has_failed(&self, run: &str) {
         self.change(|voice| {
             voice.ended += 1;
@@ -100,12 +105,12 @@ impl AtWork {
         });
     }
 
-    /// Leaves so many runs to other processes.
+    /// Takes runs off the number that other processes do.
     pub(super) fn leaves(&self, runs: usize) {
         self.change(|voice| voice.life.leaves(runs as u64));
     }
 
-    /// Ends, and says how; only the first end counts.
+    /// Gives the last sign, which says how it ended; only the first end counts.
     pub(super) fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
         let mut voice = self.0.lock();
         let Some(voice) = voice.as_mut().filter(|voice| voice.life.ended.is_none()) else {
@@ -115,7 +120,7 @@ impl AtWork {
         voice.sign()
     }
 
-    /// Changes what will be said, unless all is said.
+    /// Changes the next sign, unless the last one was given.
     fn change(&self, how: impl FnOnce(&mut LifeSigns)) {
         if let Some(voice) = self.0.lock().as_mut().filter(|voice| voice.life.ended.is_none()) {
             how(voice);
@@ -133,7 +138,8 @@ impl AtWork {
 impl LifeSigns {
     fn sign(&mut self) -> Result<(), OutputError> {
         self.life.record_sign(self.ended, WallInstant::now());
-        // The old lock goes when the new one is there.
+        // Assigning drops the old lock only after the new one is held: no reader finds the process
+        // gone.
         self.lock = write_sign(&self.folder, &self.name, &self.life)?;
         Ok(())
     }

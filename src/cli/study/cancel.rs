@@ -1,4 +1,4 @@
-//! `mumakil study cancel`: whoever works on a study is told to end.
+//! `mumakil study cancel`: tells all processes that work on a study to end.
 
 use std::path::PathBuf;
 
@@ -44,6 +44,7 @@ impl StudyCancelArguments {
             is_queued = true;
             lines.line(format!("cancelled {}", submitted.told()));
         }
+        // The queue first, or a process that ends would be begun again by it.
         let status = Status::read(&self.folder, WallInstant::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
         for life in status
@@ -55,6 +56,7 @@ impl StudyCancelArguments {
             if life.machine == own && end(life.pid) {
                 ended += 1;
             } else if !is_queued {
+                // With a queue, processes elsewhere are its tasks, and it ends them.
                 let machine = life.machine.as_deref().unwrap_or("an unknown machine");
                 elsewhere.push(format!("process {} on {machine}", life.pid));
             }

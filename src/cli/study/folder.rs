@@ -1,4 +1,4 @@
-//! `STUDY` on the command line: a file, a name, or the folder of a study, which says itself what it is.
+//! `STUDY` on the command line: a file, a name, or the folder of a study's results.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,8 @@ pub(super) fn find(
     if file.is_file() {
         return Ok((file, out.or(Some(study))));
     }
-    // A folder may be called like a study that Mumakil brings.
+    // A folder may bear the name of a study that Mumakil brings: the study is meant, as no results
+    // are there.
     let is_name = study.to_str().is_some_and(|name| crate::scenario::Starter::find(name).is_some());
     if is_name || !study.is_dir() {
         return Ok((study, out));

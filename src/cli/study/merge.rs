@@ -41,6 +41,8 @@ impl StudyMergeArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
+            // The whole sheet: parts planned by other versions, or with other files, have other
+            // runs.
             if sheet_of(part)? != sheet {
                 return Err(Failure::input(format!(
                     "{} and {} are parts of different studies",
@@ -61,7 +63,8 @@ impl StudyMergeArguments {
     fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::new());
-        // First, so that the copied runs are known to be of this study, even if not all of them arrive.
+        // First, so that an interrupted merge leaves a folder that says which study its runs are
+        // of.
         write_sheet(sheet, &self.out)?;
         let _signs = at_work.begin(self.out.clone(), FolderAccess::Alone)?;
         for part in &self.parts {
@@ -70,7 +73,7 @@ impl StudyMergeArguments {
         }
         let merged = self.merge(sheet, claim, &at_work);
         if let Err(failure) = &merged {
-            // That it failed is told anyway.
+            // The failure itself is reported; that its sign cannot be written is nothing beside it.
             let _ = at_work.ends(End::Failed, Some(failure.words()));
         }
         merged
@@ -98,6 +101,8 @@ impl StudyMergeArguments {
                 claim.take(id, &run)?;
                 failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
+                // No part has done the run, and one says why it failed.
+                // The folder for the results may be one of the parts.
                 if part.folder() != store.folder() {
                     failed::copy(part, store, id)?;
                 }
@@ -106,6 +111,7 @@ impl StudyMergeArguments {
                 missing += 1;
             }
         }
+        // Before `conclude`, which reads the packs by their index.
         claim.close()?;
         store.refresh()?;
         failed::keep_only(store, &failed)?;

@@ -1,9 +1,13 @@
-//! `mumakil study STUDY --on ENGINE`: the runs are done elsewhere, by somebody else's engine.
+//! `mumakil study STUDY --on ENGINE`: Slurm or Kubernetes does the runs, on other machines.
 //!
-//! The study's folder is made ready here: it says what the study is, and has the binary and the files. The
-//! engine is asked for some tasks, each of which is nothing but `mumakil study DIR --join`: it takes runs
-//! until none is left, and the last one writes the results. So a task may end in any way and be begun again,
-//! and what is missing at the end is done by the same command as the first time.
+//! ```text
+//! here     study.json, study.resolved.yaml, files/…, bin/mumakil    the folder, ready for tasks
+//! engine   sbatch array.sh   or   kubectl apply -f job.yaml         200 tasks
+//! task     bin/mumakil study . --join --jobs 1                      takes runs until none is left
+//! last     the task that ends last writes the report
+//! ```
+//! A task may be killed at any moment and begun again. If runs are missing at the end, the same
+//! command submits them.
 
 mod kubernetes;
 mod slurm;
@@ -40,13 +44,15 @@ use crate::units::tell::counted;
 /// The folder of a study's binary, and its name there.
 const BINARY: [&str; 2] = ["bin", "mumakil"];
 
-/// So many tasks there are unless somebody says.
+/// The number of tasks, unless the user says.
+// Chosen: enough to fill what a user gets of a shared cluster, and a small part of Slurm's 1000.
 const TASKS: u32 = 200;
 
-/// A queue is asked no more often; it has others to serve.
+/// The time between two questions to a queue, which has other users to serve.
+// Chosen; Slurm's administrators ask for seconds, not milliseconds, between calls of `squeue`.
 const ASK: Duration = Duration::from_secs(2);
 
-/// An engine that does tasks: the whole of what Mumakil has to know of one.
+/// An engine that runs tasks on other machines: all that Mumakil has to know of one.
 trait Engine: Sync {
     /// Its word on the command line, which its folder in the study's folder is called, too.
     fn word(&self) -> &'static str;
@@ -79,7 +85,7 @@ trait Engine: Sync {
     fn cancel(&self, job: &str) -> Vec<String>;
 }
 
-/// The engines that there are.
+/// All engines.
 const ENGINES: [&dyn Engine; 2] = [&Slurm, &Kubernetes];
 
 /// The tasks that an engine is to do.
@@ -172,6 +178,7 @@ impl ElsewhereArguments {
             ));
         }
         self.check(engine, pace)?;
+        // Hundreds of tasks that make folders on one shared disk would slow each other down.
         if form == Some(StoreForm::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
@@ -182,6 +189,7 @@ impl ElsewhereArguments {
             warn(&plan);
         }
         let earlier = SubmittedArray::read(out)?;
+        // Two submissions at once would share the runs, but the note of the first would be lost.
         let in_queue = earlier.as_ref().filter(|_| !self.dry_run).and_then(SubmittedArray::state);
         if let Some(state) = in_queue {
             return Err(Failure::input(format!(
@@ -198,17 +206,18 @@ impl ElsewhereArguments {
         let tasks = EngineTasks {
             study: study.name.as_str(),
             folder: &fs::canonicalize(&folder).unwrap_or(folder),
-            // Those that have nothing to take would end at once.
+            // No more tasks than runs: the rest would start only to end. At least one, to show an
+            // order.
             count: most.min(missing).max(1),
             number: 1 + earlier.as_ref().map_or(0, SubmittedArray::number),
             words: task_words(pace),
         };
-        // Wrong options are told before anything is written.
+        // Refuse wrong options before anything is written.
         let order = engine.order(&tasks, &self)?;
         if self.dry_run {
             return Ok(terminal::print_file(&order.shown(engine, out))?);
         }
-        // Nobody works here while the folder is made ready.
+        // No other process may work in the folder while it is made ready.
         let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
         let sheet = StudyManifest::new(study, &plan);
         write_sheet(&sheet, out)?;
@@ -217,8 +226,9 @@ impl ElsewhereArguments {
             return merge::conclude_all(&claim, quiet);
         }
         copy_binary(out)?;
-        // EngineTasks do not try again what others of them have seen fail, but a new submission does.
+        // Tasks do not repeat runs that another task has seen fail; a new submission does.
         failed::keep_only(&store, &[] as &[&str])?;
+        // Before the order: a task could start at once, and would have to wait for this lock.
         drop(claim);
         let job = order.submit(engine, out)?;
         let submitted = SubmittedArray::new(engine.word(), job, &tasks);
@@ -238,7 +248,8 @@ impl ElsewhereArguments {
         if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
     }
 
-    /// Checks that the engine heeds what is said: what nobody heeds must not pass.
+    /// Refuses options that the engine does not know: to ignore them silently would mislead the
+    /// user.
     fn check(&self, engine: &dyn Engine, pace: PaceOptions) -> Result<(), Failure> {
         for (option, is_said) in [
             ("--time", self.time.is_some()),
@@ -247,7 +258,7 @@ impl ElsewhereArguments {
             ("--volume", self.volume.is_some()),
             ("--image", self.image.is_some()),
             ("--parallelism", self.parallelism.is_some()),
-            // A task has one core.
+            // A task has one core, so it does one run at a time.
             ("--jobs", pace.jobs.is_some()),
         ] {
             if is_said && !engine.supported_options().contains(&option) {
@@ -285,7 +296,7 @@ impl EngineOrder {
 /// The folder of the tasks' logs, in an engine's folder.
 const LOGS: &str = "logs";
 
-/// Waits until nothing of it is in the queue any more, and ends as the study does.
+/// Waits until no task is in the queue any more, and ends as the study does.
 #[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
 fn wait(
     submitted: &SubmittedArray,
@@ -310,13 +321,14 @@ fn wait(
     }
     bar.clear();
     let claim = store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed)?;
-    // The last task leaves out what has failed, and here it is to be told.
+    // The last task may have written results without failed runs: conclude again, to report them.
     write_sheet(sheet, store.folder())?;
     merge::conclude_all(&claim, quiet)
 }
 
-/// Copies this program into a study's folder, so that a newer one in its place, or none where tasks
-/// run, changes nothing. One that is the same stays, as tasks may be running it.
+/// Copies this program into a study's folder: tasks may run where Mumakil is not installed, and a
+/// later update here must not change them. If the same program is there, it stays, as tasks may be
+/// running it.
 fn copy_binary(out: &Path) -> Result<(), Failure> {
     let target = out.join(BINARY[0]).join(BINARY[1]);
     let own = std::env::current_exe().map_err(|source| {
@@ -329,10 +341,11 @@ fn copy_binary(out: &Path) -> Result<(), Failure> {
     Ok(copy_file(&own, &target)?)
 }
 
-/// Returns what a program of an engine prints that is called in a folder, or why it does not do it.
+/// Calls a program of an engine in a folder; returns what it prints, or why it failed.
 fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, String> {
     let program = words[0].as_ref();
     let mut command = Command::new(program);
+    // Without stdin: a program that asks for a password must fail rather than wait.
     command.args(&words[1..]).current_dir(folder).stdin(Stdio::null());
     let asked = command.output();
     let asked =

@@ -18,12 +18,13 @@ use crate::study::{
 use crate::tables::ReadError;
 use crate::units::tell::{self, counted};
 
-/// More cells than that are not printed.
+/// At most so many cells are printed.
+// These three are chosen for a screen; the report and the tables have all.
 const MOST_CELLS: usize = 40;
 
-/// More comparisons are not printed.
+/// At most so many comparisons are printed.
 const MOST_SENTENCES: usize = 12;
-/// More seeds that stand apart are not printed.
+/// At most so many outlying seeds are printed.
 const MOST_ODDITIES: usize = 3;
 
 /// The work of this call.
@@ -99,6 +100,7 @@ fn compared(findings: &StudyFindings) -> TerminalLines {
 
 /// Tells a number with its interval, and of how many seeds it is if not of all.
 fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
+    // The interval's ends with the digits of the mean: `3.42 ± 0.08`.
     let parts = band.map_or([0.0; 2], |Band { low, high }| [high - mean, mean - low]);
     let [shown, up, down] = unit.show_together([mean, parts[0], parts[1]]);
     let band = band.map(|_| match up == down {
@@ -134,7 +136,7 @@ pub(super) fn failed(
     Ok(Failure::run(text))
 }
 
-/// Returns the failure that a run is whose results cannot be read, as after a loss of power.
+/// Returns the failure of a run whose results cannot be read, for example after a loss of power.
 pub(super) fn unreadable(error: ReadError) -> Failure {
     let folder = error.path().parent().unwrap_or(Path::new("")).display().to_string();
     let words = format!("a run cannot be read; remove {folder} and start the study again");

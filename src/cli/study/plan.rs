@@ -1,4 +1,4 @@
-//! `mumakil study plan`: what a study will take, by a few of its runs.
+//! `mumakil study plan`: estimates the time and space of a study from a few of its runs.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -16,7 +16,8 @@ use crate::scenario::Registry;
 use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 use crate::units::tell::{self, counted};
 
-/// No run but the first is tried later.
+/// After this time no further run is tried.
+// Chosen; the help text and the guide say "a minute".
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Say how many runs a study has, and what they will take
@@ -43,7 +44,7 @@ impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // Of a search, the first value stands for all of them.
+        // The values of a search are not known before it is done: the first stands for all.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
@@ -76,6 +77,7 @@ impl StudyPlanArguments {
             let Forecast { samples, seconds, longest_s, bytes } =
                 forecast(&plan, &missing, registry)?;
             let runs = missing.len() as f64;
+            // However many workers there are, a study takes at least as long as its longest run.
             let time = (seconds * runs / workers as f64).max(longest_s) * probes as f64;
             let (time, workers) = (lasted(Duration::from_secs_f64(time)), workers as u64);
             let workers = counted(workers, "worker");

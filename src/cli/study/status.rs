@@ -1,4 +1,4 @@
-//! `mumakil study status`: how far a study is, wherever it is worked on.
+//! `mumakil study status`: the progress of a study, wherever processes work on it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use crate::files::{REPORT, RESOLVED, STUDY};
 use crate::study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};
 use crate::units::tell::{count, counted, percent, span};
 
-/// No more running runs, failed runs or processes are printed.
+/// At most so many running runs, failed runs and processes are printed.
 const SHOWN: usize = 10;
-/// No more of the slowest runs are printed.
+/// At most so many of the slowest runs are printed.
 const SLOWEST: usize = 5;
 
 /// Say how far a study is
@@ -159,13 +159,14 @@ fn slowest(status: &Status) -> TerminalLines {
     TerminalLines::of("") + table(&rows, &[Align::Left, Align::Right])
 }
 
-/// Tells of those who are not at work any more, though they had something left to do.
+/// Returns lines about processes that ended before their work was done.
 fn ended(status: &Status) -> TerminalLines {
     let is_missed = |fate| match fate {
         WriterState::AtWork | WriterState::Ended(End::Done) => false,
         WriterState::Gone | WriterState::Silent | WriterState::Ended(_) => true,
     };
     let mut lines = TerminalLines::default();
+    // Others have done the rest since, so an early end needs no care any more.
     if status.left == 0 {
         return lines;
     }

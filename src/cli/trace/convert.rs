@@ -45,6 +45,7 @@ impl TraceConvertArguments {
                 self.input.read(found)?
             }
         };
+        // Written as it was read: to go through a list of jobs would lose fields of the format.
         if trace.format == format {
             return self.output.write(&trace);
         }

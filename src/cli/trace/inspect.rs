@@ -1,4 +1,4 @@
-//! `mumakil trace inspect`: what is in a trace, in a screenful.
+//! `mumakil trace inspect`: the contents of a trace, in a screenful.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,6 +66,7 @@ struct Measure {
 type PrintNumber = fn(f64) -> String;
 
 /// A terminal's columns.
+// The classic terminal; longer remarks are cut.
 const WIDTH: usize = 80;
 
 /// The quantiles of a distribution that are shown, in per cent.
@@ -89,8 +90,9 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> TerminalLines {
     lines.bold(path.display().to_string(), about);
     let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
+    // Jobs that all come at once have no rate.
     if 0.0 < length {
-        // Both count gaps: so many an hour are so far apart.
+        // The rate counts gaps, too, so that `60 an hour` and `mean gap 1 min` agree.
         let gaps = (jobs.max(2) - 1) as f64;
         let (an_hour, gap) = (gaps * 3_600.0 / length, span(length / gaps));
         let length = span(length);
@@ -146,6 +148,7 @@ fn outcomes(trace: &Trace, lines: &mut TerminalLines) {
 
 /// Adds what is odd about a trace.
 fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
+    // An entry may stand for several copies, so there may be more jobs than records.
     let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
@@ -196,13 +199,15 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
     all.into_iter().filter(is_known).collect()
 }
 
-/// Returns the smallest value that is not below so many per cent of all.
+/// Returns the smallest value that is at least as large as so many per cent of all values.
 fn at(values: &[f64], per_cent: u8) -> f64 {
     let rank = (values.len() * usize::from(per_cent)).div_ceil(100);
+    // Measures without a value were left out, so the list is not empty.
     values[rank.saturating_sub(1)]
 }
 
-/// The longest bar of a histogram.
+/// The longest bar of a histogram, in columns.
+// Chosen: with a label and a count a line has less than 80 columns.
 const BAR: usize = 44;
 
 /// Adds a histogram whose bins are powers of ten.
@@ -232,6 +237,7 @@ fn histogram(measure: &Measure, lines: &mut TerminalLines) {
 
 /// Returns a bar of so many columns, to an eighth.
 fn bar(columns: f64) -> String {
+    // Round up: a bin with one job among millions still shows a sliver.
     let eighths = (columns * 8.0).ceil() as usize;
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     "█".repeat(eighths / 8) + rest

@@ -110,7 +110,7 @@ impl FoldArguments {
     }
 }
 
-/// Writes a trace, and tells how a run of it need not wait for its first job.
+/// Writes a trace. If its first job comes late, warns how a run can skip the idle beginning.
 fn finish(trace: &Trace, output: &TraceOutput) -> Result<(), Failure> {
     if let Some(idle) = trace.idle_start() {
         terminal::warn(&format!(

@@ -1,12 +1,12 @@
 //! A scenario out of a number: which features it has, and what it says of each.
 //!
-//! Not every case draws from everything: a case that uses all options at once shows little, since one
-//! hides what another breaks. Each case first decides how many options it uses, and then, by the name
-//! of an option alone, which ones: these it uses wherever they may stand. A *theme* sets some more,
-//! which are known to be hard together.
-//!
-//! A draw may contradict itself. The check of scenarios names settings as wrong, and these are taken out until
-//! it finds nothing.
+//! ```text
+//! seed 4711 -> appetite: 15 % of all options   -> `uses("slow_start")` is the same wherever it stands
+//!           -> hadoop, cluster, scheduler, workload, faults, later: values drawn by the JSON Schema
+//!           -> sometimes a theme: settings that are hard together
+//!           -> wrong? take out the settings that the check refuses, and check again
+//! ```
+//! A case with all options at once would show little, since one option hides what another breaks.
 
 use std::hash::Hasher;
 
@@ -22,7 +22,8 @@ use mumakil_scenario::fault::Fault;
 use mumakil_scenario::{Registry, Scenario, ScenarioError, parse, shape};
 use mumakil_yaml::Path;
 
-/// How often a drawing is mended before another one is begun.
+/// After so many corrections a drawing is dropped for another.
+// Chosen: each takes out one wrong setting or more, and a drawing seldom has forty.
 const MENDINGS: u32 = 40;
 
 /// Settings that are hard together, each laid over what is drawn. Most are about getting stuck, which no
@@ -45,7 +46,7 @@ pub(super) const THEMES: [&str; 11] = [
     "{scheduler: {capacity: {allocations: {max_system_jobs: 2, \
       queues: {default: {supports_priority: true, max_initialised_per_user: 1}}}}}, \
       workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
-    // Nobody lets the reduces of jobs go that were killed.
+    // Reduces of killed jobs are not killed, and keep their slots.
     "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
       faults: [{at: 3min, kill: job-0}]}",
     // The same, where all else is as usual and maps are slow.
@@ -77,7 +78,9 @@ pub(super) struct CaseDrawer<'s> {
 impl<'s> CaseDrawer<'s> {
     pub(super) fn new(seed: u64, schema: &'s Json, policy: Option<&'s str>) -> Self {
         let mut rng = stream(seed, Purpose::Chaos, 0);
+        // Chosen: from a case of few options, easy to understand, to one where many meet.
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
+        // Small clusters show the same mistakes as large ones, and run in milliseconds.
         let nodes = rng.random_range(1..=10);
         Self { rng, seed, schema, policy, appetite, nodes, distributed: None }
     }
@@ -90,7 +93,8 @@ impl<'s> CaseDrawer<'s> {
                 match wrong(&tree, registry) {
                     Ok(None) => return tree,
                     Ok(Some(paths)) => {
-                        // A setting may be wrong because of its neighbours, so that all would go one after the other.
+                        // All named settings at once. If none of them is there to be removed, the
+                        // mistake lies elsewhere: draw anew.
                         let gone = paths.iter().filter(|path| remove(&mut tree, path)).count();
                         if gone == 0 {
                             break;
@@ -106,6 +110,7 @@ impl<'s> CaseDrawer<'s> {
         let mut tree = Mapping::new();
         tree.insert("name".into(), "chaos".into());
         tree.insert("seed".into(), self.seed.into());
+        // A case without an end must stop some time; `has_no_end` judges it.
         tree.insert("until".into(), "30d".into());
         let schema = self.schema;
         let of = |key: &str| &schema["properties"][key];
@@ -131,6 +136,8 @@ impl<'s> CaseDrawer<'s> {
         if let Some(policy) = self.policy {
             let options =
                 tree.get("scheduler").and_then(|scheduler| scheduler.get(policy)).cloned();
+            // A theme may have put another policy in: the hunted program comes back, with its
+            // options.
             let named = |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)]));
             tree["scheduler"] = options.map_or_else(|| policy.into(), named);
         }
@@ -155,6 +162,8 @@ impl<'s> CaseDrawer<'s> {
         let alternatives = schema["anyOf"].as_array()?;
         let options = alternatives.iter().find_map(|one| one.get("properties")?.as_object())?;
         let mut names: Vec<&String> = options.keys().collect();
+        // Sorted: the order of a JSON object may depend on features of the library, and a seed must
+        // not.
         names.sort();
         let drawn = names.choose(&mut self.rng).map(|name| name.as_str());
         let name = self.policy.filter(|name| options.contains_key(*name)).or(drawn)?;
@@ -179,6 +188,7 @@ impl<'s> CaseDrawer<'s> {
             if !job.contains_key("submit") {
                 job.insert("submit".into(), format!("{}s", self.rng.random_range(0..300)).into());
             }
+            // A drawn name would be that of no job. Below, a few jobs follow an earlier one.
             job.remove("after");
             if 0 < number && self.rng.random_bool(0.15) {
                 let before = format!("job-{}", self.rng.random_range(0..number));
@@ -211,7 +221,8 @@ impl<'s> CaseDrawer<'s> {
                 _ => self.value(&options[kind], kind),
             };
             let Some(what) = drawn else { continue };
-            // Some kinds have a moment, some last; which is for their own check to say.
+            // Some kinds of fault need a moment (`at`), some a duration (`for`), some neither: try
+            // the four ways and keep the first that the fault's own check accepts.
             let mut fault = Mapping::from_iter([(kind.into(), what)]);
             for field in ["at", "for"] {
                 let time = options.get(field).and_then(|one| self.value(one, field));
@@ -229,8 +240,8 @@ impl<'s> CaseDrawer<'s> {
         Value::Sequence(faults)
     }
 
-    /// Draws what else happens: jobs that are submitted, policies that take over. Its luck is its own, so
-    /// that what a case was before there was this stays.
+    /// Draws `later`: jobs that are submitted, policies that take over. It has a random stream of
+    /// its own, so that old seeds still draw the same cases as before `later` existed.
     fn later(&mut self, schema: &Json) -> Option<Value> {
         let own = stream(self.seed, Purpose::Chaos, 1);
         let rng = std::mem::replace(&mut self.rng, own);
@@ -260,17 +271,18 @@ impl<'s> CaseDrawer<'s> {
         let mut hasher = FxHasher::default();
         hasher.write_u64(self.seed);
         hasher.write(field.as_bytes());
-        // The high bits are the good ones.
+        // FxHash mixes the high bits best: take 24 of them as a number from 0 to 1.
         ((hasher.finish() >> 40) as f64) / ((1u64 << 24) as f64) < self.appetite
     }
 
-    /// Draws a value of a schema; none for what is better left out.
+    /// Draws a value of a schema; `None` to leave the field out.
     fn value(&mut self, schema: &Json, field: &str) -> Option<Value> {
         if let Some(Json::String(title)) = schema.get("title")
             && schema.get("anyOf").is_none()
             && schema.get("properties").is_none()
             && schema.get("additionalProperties").is_none()
         {
+            // The `mean` of a latency's distribution is drawn as a latency, not as any number.
             let of = self.distributed.as_deref().unwrap_or(field);
             return values::titled(title, field, of, self.nodes, &mut self.rng);
         }
@@ -304,6 +316,8 @@ impl<'s> CaseDrawer<'s> {
         match kind {
             "boolean" => Some(self.rng.random::<bool>().into()),
             "integer" => Some(values::whole(schema, field, &mut self.rng)),
+            // Chosen: plain numbers are factors, weights and counts, all of which take small whole
+            // values.
             "number" => Some(self.rng.random_range(1..=8).into()),
             "string" => Some(values::name(field, &mut self.rng)),
             "array" => {
@@ -335,6 +349,7 @@ impl<'s> CaseDrawer<'s> {
                 }
             }
         } else if let Some(any @ Json::Object(_)) = schema.get("additionalProperties") {
+            // Two pools or queues, the names that jobs draw, too.
             for name in ["p0", "p1"] {
                 if self.rng.random_bool(0.5)
                     && let Some(value) = self.value(any, name)
@@ -389,7 +404,7 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
         Err(ScenarioError::Invalid { findings }) => {
             let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
             let mut paths: Vec<Path> = paths.map(|path| shape().named(&path)).collect();
-            // The last entries of a list first, or the others move.
+            // Remove the last entries of a list first: to remove an earlier one would move them.
             paths.sort();
             paths.dedup();
             paths.reverse();
@@ -405,7 +420,7 @@ pub(super) fn lay(under: &mut Value, over: Value) {
         (Value::Mapping(under), Value::Mapping(over)) => {
             for (key, value) in over {
                 match under.get_mut(&key) {
-                    // One policy at a time.
+                    // `scheduler` is replaced: a mapping of two policies would be no choice.
                     Some(there) if key != "scheduler" => lay(there, value),
                     _ => _ = under.insert(key, value),
                 }

@@ -1,4 +1,12 @@
-//! Judges: each looks for one kind of mistake in a case, and may have the case run again.
+//! Judges: each looks for one kind of mistake in a case, and may run it again.
+//! ```text
+//! breaks_down             a policy or an actor panicked
+//! breaks_invariants       the checker has found an event that must not be
+//! could_go_on             the run was said to have stalled, but run on it moves again
+//! has_no_end              30 days are over, without a fault that recurs
+//! differs_without_actors  the same case on bare queues has other events
+//! ```
+//! A program as policy has two judges of its own: [`starves`] and `answers_differently`.
 
 use serde_yaml::Value;
 use sha2::{Digest as _, Sha256};
@@ -15,13 +23,14 @@ use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
 use mumakil_scenario::Scenario;
 
-/// How long a run that has stalled is watched: longer than any policy is patient by itself.
+/// A stalled run is watched for so long: longer than any timeout of a policy or the JobTracker.
+// Chosen: Hadoop's longest is a fault of a tracker, which is forgiven after 24 hours.
 const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
-/// How many violations are told.
+/// At most so many violations are listed; the rest is mostly a consequence of the first.
 const TOLD: usize = 5;
-/// So much of a question or an answer is told.
+/// At most so many characters of a question or an answer are shown.
 const SHOWN: usize = 300;
-/// Faults that come again and again, so that a run may have no end by chance.
+/// Faults that recur, so that a run may have no end by bad luck.
 const FOR_EVER: [&str; 8] = [
     "loss",
     "delay",
@@ -33,7 +42,7 @@ const FOR_EVER: [&str; 8] = [
     "out_of_memory",
 ];
 
-/// Says what is wrong with a case, if it is what this one looks for.
+/// Returns the mistake in a case, if it is of the kind that this judge looks for.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
 pub(super) const OF_MUMAKIL: [CaseJudge; 5] =
@@ -47,7 +56,7 @@ pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =
 pub(super) struct CaseFlaw {
     /// The count that it adds to.
     pub(super) count: fn(&mut HuntTally) -> &mut u64,
-    /// Signs of the mistake, which are the same where the mistake is the same, as far as one can tell.
+    /// Texts by which two cases are taken to show the same mistake.
     signs: Vec<String>,
     /// All of it, in a line or several.
     pub(super) words: String,
@@ -56,7 +65,8 @@ pub(super) struct CaseFlaw {
 }
 
 impl CaseFlaw {
-    /// The same is wrong where the first line of `what` is the same, but for numbers and the instant.
+    /// Makes a mistake that is the same as another if the first lines of `what` are equal but for
+    /// digits.
     pub(super) fn new(what: &str, words: impl Into<String>) -> Self {
         let (signs, words) = (vec![sign(what)], words.into());
         Self { count: |tally| &mut tally.violations, signs, words, said: Vec::new() }
@@ -76,6 +86,7 @@ impl CaseFlaw {
 fn sign(what: &str) -> String {
     let line = what.lines().next().unwrap_or_default();
     let sentence = line.rsplit_once(" of the run: ").map_or(line, |(_, rest)| rest);
+    // Numbers of jobs and nodes change as the case is made smaller; the sentence stays.
     sentence.replace(|c: char| c.is_ascii_digit(), "")
 }
 
@@ -86,7 +97,7 @@ fn breaks_down(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// A policy failed, or something panicked.
 fn broken_down(run: &RunEvidence) -> Option<CaseFlaw> {
     let words = match run.result.as_ref().err()? {
-        // That is a judge's own doing.
+        // `WatchedPolicy` has ended the run itself; `starves` reports it.
         EmulationError::PolicyFailed { .. } if run.seen.starved.is_some() => return None,
         EmulationError::PolicyFailed { words } => words.clone(),
         error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }) => error.to_string(),
@@ -108,7 +119,7 @@ fn breaks_invariants(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     (!all.is_empty()).then(|| CaseFlaw { signs, ..CaseFlaw::new("", words) })
 }
 
-/// It was said that nothing could move, and something does.
+/// The run was ended as stalled, but something moves if it goes on.
 fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
     if !matches!(run.stop, StopReason::Stalled(_)) || may_move_by_chance(case) {
@@ -116,8 +127,10 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     }
     let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
     let until = case.scenario.until.unwrap_or(SimSpan::LONGEST);
+    // Never beyond the case's own end, where all would stop anyway.
     let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
     let scenario = Scenario { until: Some(until), ..case.scenario.clone() };
+    // `outlasts` lets the run go on after a stall, up to `until`.
     let options = Options { outlasts: true, ..Options::default() };
     let outlasted = trial.run(
         &scenario,
@@ -134,8 +147,8 @@ fn could_go_on(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
 /// It has no end, though nothing goes wrong for ever and little gets done.
 fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let run = case.first.result.as_ref().ok()?;
-    // On machines slowed to a hundredth of a hundredth a task takes days: that is no fault, nor is it one
-    // that the machine on which chaos runs is busy.
+    // If tasks still ended in the second half of the run, it is only slow: a drawn node may be ten
+    // thousand times slower. A time limit reached on a busy machine looks the same.
     let is_slow = run.summary.virtual_s < 2.0 * case.first.seen.farther_at.as_secs_f64();
     let is_over = matches!(run.stop, StopReason::TimeUp | StopReason::TimeLimit);
     let words = "it has no end: jobs are left after 30 days";
@@ -143,9 +156,10 @@ fn has_no_end(_: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     is_wrong.then(|| CaseFlaw { count: |tally| &mut tally.endless, ..CaseFlaw::new(words, words) })
 }
 
-/// A second run goes without actors, and its trackers tell everything with each heartbeat: neither
-/// mailboxes nor what trackers leave unsaid may show in any event.
+/// Runs the case again without actors, with full reports in each heartbeat. The events must be the
+/// same: neither mailboxes nor shortened heartbeats may change anything.
 fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
+    // A run that was cut by real time ends elsewhere each time.
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
@@ -177,7 +191,7 @@ pub(super) fn parted(
     second: &[(Vec<u8>, Vec<u8>)],
 ) -> Option<CaseFlaw> {
     let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
-        // The same may be said in two ways: a mapping has no order.
+        // Two answers with the same content may differ in the order of their keys.
         let read = |line: &[u8]| serde_json::from_slice::<WireFromPolicy>(line).ok();
         one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
     };
@@ -205,7 +219,7 @@ pub(super) fn parted(
     Some(CaseFlaw::new(what, words))
 }
 
-/// A policy that is told all that trackers may say.
+/// A policy that claims to read task reports, so that trackers send all of them.
 struct AttentivePolicy(Box<dyn Scheduler>);
 
 impl Wrapper for AttentivePolicy {
@@ -222,9 +236,8 @@ impl Wrapper for AttentivePolicy {
     }
 }
 
-/// Returns whether chance may move what nothing else does: a fault that comes again and again, or a
-/// latency without a largest value. A heartbeat may then be under way for longer than its tracker may be
-/// silent.
+/// Returns whether bad luck alone may hold a run up: by a fault that recurs, or by a latency
+/// without an upper bound, with which a heartbeat may take longer than the JobTracker waits for it.
 pub(super) fn may_move_by_chance(case: &Case<'_>) -> bool {
     let network = &case.scenario.cluster.network;
     let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());

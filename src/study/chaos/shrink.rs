@@ -10,8 +10,8 @@ use serde_yaml::Value;
 use super::now;
 use mumakil_yaml::Path;
 
-/// Makes a scenario smaller, as long as it shows what it should, in so much real time; returns also what
-/// the smallest has shown, if it is another than the first.
+/// Makes a scenario smaller while it still shows the mistake, for at most `patience`. Returns it
+/// with what it has shown, or `None` if nothing could be taken away.
 pub(super) fn shrink<T>(
     mut tree: Value,
     patience: Duration,
@@ -26,6 +26,7 @@ pub(super) fn shrink<T>(
                 if patience < began.elapsed() {
                     return (tree, shown);
                 }
+                // A way that changes nothing is not worth a run.
                 if smaller != tree
                     && let Some(it) = shows(&smaller)
                 {
@@ -34,6 +35,7 @@ pub(super) fn shrink<T>(
                 }
             }
         }
+        // A whole round has changed nothing, so no smaller one is left.
         if tree == before {
             return (tree, shown);
         }
@@ -48,6 +50,7 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
         ways.push(without);
     }
     if let Some(number) = path.get(tree).and_then(Value::as_u64).filter(|number| 1 < *number) {
+        // The boldest first: most numbers can be 1 at once.
         for less in [1, number / 2, number - 1] {
             let mut with_less = tree.clone();
             *path.get_mut(&mut with_less).expect("it is there in the original") = less.into();
@@ -57,8 +60,8 @@ fn smaller(tree: &Value, path: &Path) -> Vec<Value> {
     ways
 }
 
-/// Returns the paths to all parts, from the outside in; of a list the last entry first, so that the
-/// others keep their places.
+/// Returns the paths to all parts, the outermost first, since to remove one saves trying all inside
+/// it. Of a list the last entry comes first, so that the others keep their places.
 fn paths(tree: &Value) -> Vec<Path> {
     let mut all = vec![Path::default()];
     let mut next = 0;

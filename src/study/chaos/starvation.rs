@@ -1,7 +1,7 @@
 //! Jobs that starve under a policy: slots are free for them, and they get none.
 //!
-//! A cluster with faults may come to a stall under any policy: starvation is told only where `fifo` ends
-//! the same case.
+//! With faults, a cluster may stall under any policy. So starvation is reported only if the same
+//! case comes to its end under `fifo`.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use mumakil_core::mapred::{
 };
 use mumakil_run::emulation::Options;
 
-/// How long a job may be passed over by free slots. Policies hold a job back for seconds, for a slot with
-/// its input; tasks that are drawn take minutes.
+/// A job that has got no free slot for so long starves. Policies hold a job back for seconds, to
+/// wait for a local slot; drawn tasks take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
 
 /// A job starves, or the run stalls, and neither would under `fifo`.
@@ -43,7 +43,7 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
         .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
 }
 
-/// A policy that is watched: a job that it passes over for too long has starved, and ends the run.
+/// A policy under observation: if it passes a job over for too long, the run is ended.
 pub(super) struct WatchedPolicy {
     policy: Box<dyn Scheduler>,
     /// Since when each job is passed over, by number.
@@ -57,7 +57,7 @@ struct PassedOver {
     since: SimTime,
     /// How many offers there have been.
     offers: u64,
-    /// Its tasks that run and that are done: while these are the same, nothing of it moves.
+    /// Its running and finished tasks: while both stay the same, the job does not move.
     is_at: (u32, u32),
 }
 
@@ -72,6 +72,7 @@ impl WatchedPolicy {
         let now = view.now();
         for job in view.running_jobs() {
             let id = job.id();
+            // The slot cannot be given to this job: no task waits, or the tracker is avoided.
             if job.pending(kind) == 0 || !offer.suits(id, kind, 1) {
                 continue;
             }
@@ -80,6 +81,7 @@ impl WatchedPolicy {
                 self.passed_over.resize_with(id.index() + 1, PerSlot::default);
             }
             let noted = &mut self.passed_over[id.index()][kind];
+            // If a task began or ended since, count from now.
             let same = noted.filter(|noted| noted.is_at == is_at);
             let mut passed_over = same.unwrap_or(PassedOver { since: now, offers: 0, is_at });
             passed_over.offers += 1;
@@ -95,6 +97,7 @@ impl WatchedPolicy {
                     counted(passed_over.offers, "offer"),
                 );
                 self.seen.lock().starved = Some(words.clone());
+                // `resume_unwind` calls no panic hook, so nothing is printed.
                 resume_unwind(Box::new(PolicyFailed(words)));
             }
         }
@@ -112,6 +115,7 @@ impl Wrapper for WatchedPolicy {
 
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.policy.offer(offer);
+        // After the policy's turn: only slots that it left free can have passed a job over.
         for kind in SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind)) {
             self.look(offer, kind);
         }

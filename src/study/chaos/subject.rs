@@ -35,16 +35,18 @@ impl Subject {
                 CaseDrawer::new(seed, schema, policy.as_deref()).scenario(registry)
             }
             Self::Program { .. } => {
+                // Any policy will do here, as `cast` puts the program in its place; `fifo` has no
+                // options.
                 let mut tree = CaseDrawer::new(seed, schema, Some("fifo")).scenario(registry);
                 tree["name"] = "try".into();
-                // So that there is an end of what has none.
+                // Shorter than the usual 30 days: each question to a program takes real time.
                 tree["until"] = "2d".into();
                 tree
             }
         }
     }
 
-    /// Returns a case under the program, which also takes over from itself where another policy would.
+    /// Returns the case with the program as its policy, also wherever `later` changes the policy.
     pub(super) fn with_program(&self, tree: &Value) -> Value {
         let Self::Program { command, options, timeout } = self else { return tree.clone() };
         let mut external = Mapping::new();
@@ -56,12 +58,13 @@ impl Subject {
         under(tree, &Mapping::from_iter([("external".into(), external.into())]).into())
     }
 
-    /// Returns whether a case is run twice. Twice takes twice as long; of Mumakil one in sixteen is many.
+    /// Returns whether a case is run twice, which takes twice as long: every case of a program, and
+    /// one in sixteen of Mumakil, which is enough over thousands of cases.
     pub(super) const fn repeats(&self, seed: u64) -> bool {
         matches!(self, Self::Program { .. }) || seed.is_multiple_of(16)
     }
 
-    /// Returns those who look at each case, one after the other until one finds something.
+    /// Returns the judges, which look at each case in turn until one finds a mistake.
     pub(super) fn judges(&self) -> &'static [CaseJudge] {
         match self {
             Self::Mumakil { .. } => &judge::OF_MUMAKIL,

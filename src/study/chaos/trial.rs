@@ -21,11 +21,12 @@ use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_runtime::RunCores;
 use mumakil_scenario::{Registry, Scenario};
 
-/// How much real time a run may take: a hundred times what one should.
+/// The most real time of a run: a hundred times what a case usually takes.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
-/// So many exchanges with a program are kept of a run, to be compared.
+/// At most so many exchanges with a program are kept, for the comparison of two runs.
+// Chosen to bound the memory: two runs that differ mostly do so early.
 const KEPT: usize = 100_000;
-/// So many lines of what a program last said of itself are kept.
+/// So many last lines of a program's stderr are kept, such as the end of a Python traceback.
 const LAST_WORDS: usize = 8;
 
 /// How cases are tried.
@@ -66,11 +67,12 @@ impl<'h> Trial<'h> {
         Self { subject, registry, repeats: subject.repeats(seed), recast: |cast| cast }
     }
 
-    /// Tries a scenario: how it counts, and what is wrong with it.
+    /// Tries a scenario; returns its counts, and its mistake if it has one.
     pub(super) fn of(&self, tree: &Value) -> (HuntTally, Option<CaseFlaw>) {
         let mut tally =
             HuntTally { runs: 1, repeated: self.repeats.into(), ..HuntTally::default() };
         let Ok(scenario) = draw::read(&self.subject.with_program(tree), self.registry) else {
+            // `shrink` tries texts that are no scenario any more: they show nothing.
             return (tally, None);
         };
         let hash = self.repeats.then(Sha256::new);
@@ -84,7 +86,7 @@ impl<'h> Trial<'h> {
             (None, Some(StopReason::Stalled(_))) => tally.deadlocks = 1,
             (None, Some(StopReason::TimeUp | StopReason::TimeLimit)) => tally.unended = 1,
             (None, None) if first.seen.starved.is_some() => tally.unended = 1,
-            // All is well, or its files or jobs do not fit.
+            // All is well; or the run was refused before it began, which is no mistake either.
             (None, None | Some(StopReason::Done)) => {}
         }
         for run in [Some(first), again].into_iter().flatten() {
@@ -120,6 +122,7 @@ impl<'h> Trial<'h> {
             let prepared = Prepared::new(scenario.clone(), &registry)?;
             prepared.emulate_as(&registry, options, rules(scenario), self.recast)
         });
+        // Panics of actors are caught inside the run; here only its preparation can panic.
         let result = catch_unwind(run).unwrap_or_else(|_| {
             Err(EmulationError::Bug { words: "a panic before the run began".to_owned() })
         });
@@ -132,15 +135,15 @@ impl<'h> Trial<'h> {
 pub(super) struct RunObservations {
     /// The hash of all events, heartbeats too, where it is wanted.
     pub(super) hash: Option<Sha256>,
-    /// The tasks of which an attempt has ever succeeded. A task that is done again is in it once.
+    /// The tasks that have succeeded at least once, however often they are repeated after losses.
     pub(super) done: BTreeSet<TaskId>,
-    /// When the last one joined them.
+    /// When the last of them first succeeded.
     pub(super) farther_at: SimTime,
-    /// From when on something that happens is late.
+    /// After this instant any event that changes something is late.
     pub(super) after: Option<SimTime>,
     /// The first thing that was late.
     pub(super) late: Option<String>,
-    /// Whom a program let starve, and for how long.
+    /// Which job a program let starve, and for how long.
     pub(super) starved: Option<String>,
     /// Its questions and answers.
     pub(super) exchanges: Vec<(Vec<u8>, Vec<u8>)>,
@@ -151,6 +154,7 @@ pub(super) struct RunObservations {
 impl RunObservations {
     fn hear(&mut self, line: &str) {
         self.said.push(line.to_owned());
+        // The last lines matter: a traceback ends with its cause.
         self.said.drain(..self.said.len().saturating_sub(LAST_WORDS));
     }
 
@@ -190,8 +194,8 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Words change nothing, nor does how fast a machine is that does nothing, nor what reduces say that nobody
-/// has killed when their job ended.
+/// Returns whether an event moves nothing: remarks of the JobTracker, faults of idle machines, and
+/// failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(

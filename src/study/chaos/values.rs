@@ -1,8 +1,8 @@
 //! Values for the leaves of a scenario: small enough for a run of a second, odd enough to matter.
 //!
-//! The schema tells the form of a leaf: a type, or a text with a title such as "a duration with a
-//! unit". How large it may sensibly be depends on its name too: a run with a heartbeat of a
-//! millisecond is right, and takes an hour.
+//! The schema tells the form of a leaf: a type, or a title such as "a duration with a unit". Its
+//! name decides how large it may be: a heartbeat interval of a millisecond is valid, but such a run
+//! takes an hour.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -11,8 +11,8 @@ use serde_yaml::Value;
 
 use mumakil_base::random::ChaCha8Rng;
 
-/// Returns a value for a text that has a title; none for one that is better left out, such as a file. The
-/// mapping around it, such as a distribution, tells how large it may be.
+/// Returns a value for a text with a title, or `None` for one to leave out, such as a file. `of` is
+/// the field whose size counts: a distribution's mean has that of its latency.
 pub(super) fn titled(
     title: &str,
     field: &str,
@@ -25,7 +25,7 @@ pub(super) fn titled(
     } else if title.contains("a duration") {
         duration(of, rng)
     } else if title.starts_with("a factor") && field == "shape" {
-        // At one and below, a distribution of Pareto has no mean: a task may take years.
+        // A Pareto distribution of shape 1 or less has no mean: a task may take years.
         one_of(&["1.5", "2", "4"], rng)
     } else if title.starts_with("a factor") {
         one_of(&["0", "0.25", "0.5", "1", "1.5", "2", "4"], rng)
@@ -45,10 +45,10 @@ pub(super) fn titled(
 
 fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
     let (least, most) = match field {
-        // Each of these is a message, or costs a look at everything.
+        // Each interval costs a message, or a walk over all jobs or trackers.
         "heartbeat" | "heartbeat_floor" => (500.0, 10_000.0),
         _ if field.ends_with("interval") || field.ends_with("poll") => (300.0, 60_000.0),
-        // The JobTracker's time for a heartbeat: with more it never comes to the next.
+        // With more time for each heartbeat the JobTracker would never get to the next one.
         "per_heartbeat" | "per_task" | "per_job" => (0.01, 5.0),
         "latency" | "cross_rack_latency" | "cross_pod_latency" => (0.1, 500.0),
         "heartbeat_fuzz" => (1.0, 400.0),
@@ -58,6 +58,7 @@ fn duration(field: &str, rng: &mut ChaCha8Rng) -> String {
         _ if field.ends_with("time") => (100.0, 200_000.0),
         _ => (10.0, 900_000.0),
     };
+    // Zero is a limit that divisions and waits often forget.
     if rng.random_bool(0.05) {
         return "0".to_owned();
     }
@@ -82,6 +83,7 @@ pub(super) fn whole(schema: &Json, field: &str, rng: &mut ChaCha8Rng) -> Value {
         _ => 12,
     };
     let least = bound("minimum").unwrap_or(0);
+    // A minimum above our sensible size wins.
     let most = bound("maximum").unwrap_or(sensible).min(sensible).max(least);
     Value::from(rng.random_range(least..=most))
 }

@@ -59,22 +59,28 @@ pub struct OutlyingSeed {
 
 /// Compares what each metric is under the values of the compared axis, in each cell of the others.
 pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comparison> {
+    // Without `compare` the study compares nothing.
     let Some(axis) = sheet.compare else { return Vec::new() };
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
     let mut comparisons = Vec::new();
+    // A metric that chooses the compared values itself has one number for all: nothing to compare.
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            // A metric that chooses an axis' value itself is the same number for all values of that axis.
+            // A metric that chooses its value of an axis is the same along that axis, so leave the
+            // axis out.
             let shown = |(other, value): (usize, &usize)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
             };
             let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
+            // The cells of a group differ only in the compared axis and in axes that were left out
+            // above.
             if !seen.insert(group.clone()) {
                 continue;
             }
-            // Of the cells that a metric does not tell apart any will do: some may be left out.
+            // Any cell of the group with this value will do; `exclude` may have left the first ones
+            // out.
             let place = |value: usize| {
                 sheet.cells.iter().position(|other| {
                     let mut pairs = group.iter().zip(&other.values);
@@ -127,10 +133,11 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
     comparisons
 }
 
-/// Tells in which cell of the axes that are shown something is: ` at 40 nodes, replication=3`.
+/// Returns in words the cell of the axes that are shown: ` at 40 nodes, replication=3`.
 fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
     let tell = |(axis, value): (&SpaceAxis, &Option<usize>)| {
         let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
+        // `nodes` of 40 reads well as "40 nodes"; `replication` of 3 needs its name before.
         let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
         let (name, label) = (axis.name(), &value.label);
         Some(match (is_count, label.as_str()) {
@@ -143,7 +150,7 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
     if told.is_empty() { String::new() } else { format!(" at {}", told.join(", ")) }
 }
 
-/// Something to think of about a comparison: a seed of which the ratio is far from the others'.
+/// A reason to doubt a comparison: one seed's ratio is far from the others'.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonOddity {
     /// The oddity in words.
@@ -156,9 +163,11 @@ pub struct ComparisonOddity {
 pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
     let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
+    // Where most ratios are equal there is no deviation to measure by: such a seed goes first.
     let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
     all.sort_by(|(_, a), (_, b)| distance(b).total_cmp(&distance(a)));
     let mut seen = BTreeSet::new();
+    // Several metrics may point at the same two runs: the farthest one is enough.
     all.retain(|(_, seed)| seen.insert(&seed.runs));
     let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
         let Comparison { metric, base, other, pair, .. } = of;

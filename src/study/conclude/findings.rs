@@ -103,7 +103,8 @@ impl StudyFindings {
         let metrics = sheet.metrics.iter().map(metric);
         let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
         let mut jobs = Vec::new();
-        // All of a cell together, as long as its summaries are in memory.
+        // Cell by cell, all metrics of each: its summaries stay in memory until the next cells need
+        // the room.
         for (place, cell) in sheet.cells.iter().enumerate() {
             jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
             for (plan, metric) in &mut metrics {
@@ -128,7 +129,7 @@ impl StudyFindings {
         oddities(&self.comparisons)
     }
 
-    /// Returns what is to be thought of before the numbers are trusted.
+    /// Returns reasons to doubt the numbers.
     pub fn warnings(&self) -> Vec<String> {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
         let warn = |what: &str, count: fn(&JobsOfRun) -> u64, so: &str| {
@@ -147,6 +148,7 @@ impl JobsOfRun {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let failed = count("jobs_failed")?;
         let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
+        // Jobs that the run's end has cut off are in `jobs`, but among no outcome.
         Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
 }

@@ -1,7 +1,7 @@
 //! A study's `latency.hlog`: the histograms of each cell, merged over its runs.
 //!
-//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`; all intervals are as long as the runs of
-//! cell together.
+//! A cell's histogram has the tag `NAME:AXIS=VALUE:…`; each interval is as long as the runs of the
+//! longest cell together.
 
 use std::collections::BTreeMap;
 
@@ -23,6 +23,8 @@ pub(crate) fn log(
     for place in 0..sheet.cells.len() {
         let mut length = SimTime::ZERO;
         for run in runs.of(place) {
+            // One run without them would make a cell's merged histogram look complete, and it is
+            // not.
             if !run.has_histograms() {
                 return Ok(None);
             }
@@ -52,6 +54,7 @@ fn merged(
         for (name, histogram) in run.histograms(|_| true)? {
             let all = merged
                 .entry(name)
+                // Three digits, as the runs record them, so that merging loses nothing.
                 .or_insert_with(|| Histogram::new(3).expect("three digits are possible"));
             all.add(histogram).expect("the histogram grows");
         }

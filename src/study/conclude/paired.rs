@@ -1,9 +1,14 @@
 //! Two compared values beside each other, paired by seed: their ratio, whether they differ, and in words.
 //!
-//! Runs of the same seed have the same jobs and the same luck, so the interval of a ratio is that of
-//! the pairs' ratios, and much narrower than either side's. The pairs of one metric in one cell of
-//! the other axes are a family: what is decided among them is corrected by Holm's method, while
-//! each interval is that of its pair alone.
+//! ```text
+//! mean(sojourn), 20 nodes     seed 1   seed 2   seed 3
+//!   fair (base)                 100      140      120
+//!   hfsp                         70       99       83
+//!   ratio                      0.70     0.71     0.69   -> 0.70 times, a narrow interval: `less`
+//! ```
+//! Runs of one seed have the same jobs and the same luck, so their ratio varies much less than
+//! either side. All pairs of one metric in one cell are a family: their p values are corrected by
+//! Holm's method, their intervals are not.
 
 use serde::Serialize;
 
@@ -61,15 +66,15 @@ pub(crate) struct Pair {
     pub(crate) standing: RatioVerdict,
     /// How many seeds more would decide.
     pub(crate) more: Option<usize>,
-    /// Of how many pairs it is one.
+    /// The size of its family.
     family: usize,
     /// The places of outlying seeds, with their ratios and how far they are.
     pub(crate) outliers: Vec<(usize, f64, f64)>,
     pub(crate) median: f64,
 }
 
-/// Returns what the pairs of a family say; the numbers of a value are there unless the study leaves
-/// its cell out.
+/// Returns the pairs of a family with their ratios and verdicts. `numbers` has none for a value
+/// whose cell the study leaves out.
 pub(crate) fn family<'n>(
     pairs: &[(usize, usize)],
     numbers: impl Fn(usize) -> Option<&'n [Option<f64>]>,
@@ -80,6 +85,7 @@ pub(crate) fn family<'n>(
     for (places, base, other) in found {
         let (seeds, left, right) = paired(other, base);
         let ratio = PairedRatio::of(&left, &right);
+        // A ratio of 2 and one of 1/2 are equally far from 1 by their logarithms.
         let logarithms = logarithms(&left, &right).filter(|_| ratio.is_some()).unwrap_or_default();
         let far = outliers(&logarithms).into_iter();
         let far = far.map(|far| (seeds[far.place], logarithms[far.place].exp(), far.distance));
@@ -91,6 +97,7 @@ pub(crate) fn family<'n>(
             p: None,
             standing: match &ratio {
                 Some(_) => RatioVerdict::Undecided,
+                // Numbers of zero have no ratio, yet two sides of zeros are the same.
                 None if !left.is_empty() && left == right => RatioVerdict::Same,
                 None => RatioVerdict::Unknown,
             },
@@ -116,13 +123,15 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
     let steps = holm(&tested.iter().map(|(.., p)| *p).collect::<Vec<_>>());
     let mut order: Vec<_> = tested.iter().zip(&steps).collect();
     order.sort_by_key(|(_, step)| step.rank);
-    // A pair is decided after those before it, so it takes no fewer seeds than they do.
+    // Holm's method decides pairs in the order of p and stops at the first undecided one, so a pair
+    // needs at least the seeds of those before it.
     let mut needed = Some(0);
     for ((place, ratio, _), step) in order {
         let pair = &mut pairs[*place];
         pair.p = Some(step.p);
         pair.family = tested.len();
         pair.standing = match ratio.estimate.mean {
+            // Before the p value, which says nothing where all pairs are alike.
             _ if ratio.is_same() => RatioVerdict::Same,
             _ if LEVEL < step.p => RatioVerdict::Undecided,
             mean if mean < 1.0 => RatioVerdict::Less,
@@ -132,6 +141,7 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
             let own = ratio.pairs_to_decide(step.level);
             needed = needed.zip(own).map(|(before, own): (usize, usize)| before.max(own));
             let n = ratio.estimate.n;
+            // It is undecided, so at least one seed more, whatever the estimate says.
             pair.more = needed.map(|needed| needed.saturating_sub(n).max(1));
         }
     }
@@ -164,13 +174,14 @@ impl Pair {
         let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
         };
+        // One pair has no spread, so no interval.
         let Some(Band { low, high }) = band else {
             let [mean] = shown([mean]);
             return format!("{mean} times with one seed, undecided; more seeds would tell");
         };
         let [times, low_told, high_told] = shown([mean, low, high]);
         let undecided = || match self.family {
-            // By itself it would be.
+            // Alone the interval would decide; only the correction for the family leaves it open.
             family if 1.0 < low || high < 1.0 => {
                 format!("undecided among {}", counted(family as u64, "comparison"))
             }
@@ -197,6 +208,7 @@ impl Pair {
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
+    // Cap it: a base of nearly zero gives a number that fills the line.
     match (ratio.min(1e100), is_time) {
         (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),
         (times @ 2.0.., false) => format!("is {} times as much", significant(times, 3)),
@@ -212,6 +224,7 @@ fn by(ratio: f64, unit: Unit) -> String {
 pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
     let (low, high) = (ends(f64::min), ends(f64::max));
+    // A ratio alone has no width: two decimals then.
     let width = if low < high { high - low } else { 1.0 };
     let least: f64 = if high < 10.0 { 2.0 } else { 0.0 };
     let mut decimals = (1.0 - width.log10().floor()).clamp(least, 6.0) as usize;
@@ -223,7 +236,7 @@ pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
         decimals += 1;
     }
     ratios.map(|ratio| match ratio {
-        // The end of an interval of very different ratios.
+        // Only the end of a very wide interval is so large.
         1e100.. => "∞".to_owned(),
         1e6.. => significant(ratio, 3),
         _ => format!("{ratio:.decimals$}"),

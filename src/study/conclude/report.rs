@@ -25,9 +25,11 @@ pub const CELLS: &str = "cells.csv";
 /// The table that not every study has.
 pub const COMPARISONS: &str = "comparisons.csv";
 
-/// More comparisons than that are not put into words.
+/// At most so many comparisons are put into sentences; the rest is in the table.
+// Chosen: about a screen and a half.
 const MOST_SENTENCES: usize = 40;
-/// More seeds that stand apart are not warned of.
+/// At most so many outlying seeds are warned of.
+// Chosen: each is a command for the user to try.
 const MOST_ODDITIES: usize = 5;
 
 /// Why a study has no results.
@@ -94,18 +96,18 @@ pub fn conclude(
     for (name, picture) in charts.iter().zip(&pictures) {
         write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
-    // Files that an earlier form of the study has left, and this one has not, would seem to be of this one.
+    // Remove files of an earlier form of the study: they would pass for results of this one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
-    // Last: where it is, the study is complete.
+    // Last of all: other processes take a folder with a summary for complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, pictures })
 }
 
-/// Writes what a study's folder says of the study. The summary of another one goes first, so that a
-/// summary is always of the sheet beside it, also if this study is never finished.
+/// Writes the sheet of a study into its folder. The summary of another sheet is removed first, so
+/// that a summary always belongs to the sheet beside it, even if this study is never finished.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -149,7 +151,8 @@ fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -
 /// Returns the charts, each of which something was published with a table of it and ours.
 pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    // Charts that stand side by side are not torn apart for a table.
+    // Charts without published numbers stay side by side; one with them ends the row, for its
+    // table.
     for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
         blocks.push(PageBlock::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
         let tables = run.iter().filter(|picture| !picture.figures.is_empty());
@@ -219,7 +222,7 @@ fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
     }
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
-        // Not links: who keeps runs in packs has the same report.
+        // No links: a run may be in a pack, and the report must be the same bytes either way.
         let runs: Vec<String> = oddity.runs.iter().map(|(_, run)| run_path(run)).collect();
         let compare = format!("`mumakil compare {}`", runs.join(" "));
         format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
@@ -322,6 +325,7 @@ fn band(
     let Some(Estimate { mean, band, n }) = of else {
         return [PageCell::unknown(), PageCell::default()];
     };
+    // One seed has no interval: its mean is shown with the digits of itself.
     let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
     let [shown, low, high] = show([mean, low, high]);
     let interval = band.map(|_| format!("{low} to {high}"));

@@ -12,7 +12,7 @@ use mumakil_results::expect::{ExpectationVerdict, Runs};
 use mumakil_results::tables::{ReadError, Results};
 use mumakil_run::output::results::{RecentSummaries, RunResults};
 
-/// So many summaries are in memory at a time, of some kilobytes each.
+/// At most so many summaries are in memory, of some kilobytes each.
 const SUMMARIES: usize = 1_000;
 
 /// The results of a study's runs, read as they are asked for.
@@ -30,7 +30,7 @@ impl<'s> StudyRuns<'s> {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
-        // Those of two cells that are compared, and some beside them.
+        // At least those of two compared cells, or each would push the other's runs out.
         let recent = RecentSummaries::new(SUMMARIES.max(2 * sheet.seeds.len()));
         Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }

@@ -65,6 +65,7 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
     let words = words.chain(["p", "verdict", "more seeds", "outliers"]).map(str::to_owned);
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for found in &findings.comparisons {
+        // Difference and ratio are of the same pairs, so one count is enough.
         let n = found.difference.map_or(0, |difference| difference.n).to_string();
         let numbers = [found.difference, found.ratio].into_iter().flat_map(estimate).chain([n]);
         let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
@@ -129,12 +130,12 @@ fn estimate(of: Option<Estimate>) -> [String; 3] {
     [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
 }
 
-/// Rounded to nine digits after the point: far below what anything here can tell apart.
+/// Rounds to nine decimals, so that the last bits of a sum do not show as 0.30000000000000004.
 fn cell_of(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
 }
 
-/// A table in memory: a row for each run of a study is no more than that.
+/// A table in memory: with a million runs it has about a hundred megabytes.
 struct CsvTable {
     writer: csv::Writer<Vec<u8>>,
 }

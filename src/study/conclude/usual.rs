@@ -6,13 +6,13 @@ use crate::draw::{ChartSpec, MOST_CHARTS, OneOrMore};
 use crate::plan::manifest::{SheetAxis, StudyManifest};
 use mumakil_results::expect::Expr;
 
-/// Returns the charts that a study has if it does not say: each metric over the longest axis, its
-/// ratios under what is compared, and how long jobs take.
+/// Returns the default charts: each metric over the longest axis, its ratios between compared
+/// values, and the distribution of the jobs' times.
 pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     let mut charts: Vec<ChartSpec> =
         sheet.metrics.iter().flat_map(|text| of_metric(sheet, text)).collect();
     let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
-    // More than a few charts of it say nothing that one does not.
+    // Draw the distribution for at most four charts: more of them are not read.
     let few =
         sheet.cells.len() <= 4 * sheet.compare.map_or(1, |axis| sheet.axes[axis].values.len());
     charts.extend(by.filter(|_| few).map(|by| ChartSpec {
@@ -35,12 +35,13 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
         .filter(|(place, _)| Some(*place) != compared && !chosen.contains(place))
         .map(|(_, axis)| axis)
         .collect();
-    // The longest last.
+    // The longest axis last, where `pop` takes it.
     others.sort_by_key(|axis| axis.values.len());
     let over = others.pop();
     let is_line = over.is_some_and(|axis| 2 < axis.values.len() && axis.is_numeric());
     let over = over.map(|axis| axis.field.clone());
-    // Each of the others makes charts, or what lies on the page does not show it all.
+    // Each further axis multiplies the charts. If that makes too many, one more axis goes on the
+    // page as rows of a heat map, or the others are fixed at their first values.
     let charts = |axes: &[&SheetAxis]| axes.iter().map(|axis| axis.values.len()).product();
     let too_many = |axes: &[&SheetAxis]| MOST_CHARTS < charts(axes);
     let rows = if by.is_none() && too_many(&others) { others.pop() } else { None };

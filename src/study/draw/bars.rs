@@ -47,7 +47,7 @@ impl ChartKind for BarChart<'_> {
                 let ours = bars[group].map(|bar: Bar| bar.value);
                 figures.push(canvas.figure(&name, point, unit, ours));
             }
-            // Alone it has no name, which it needs beside what was published.
+            // A single series has no name, but the legend needs one beside `published`.
             let is_alone = name.is_empty() && !canvas.published(number).is_empty();
             let name = if is_alone { "measured".to_owned() } else { name };
             series.push(BarSeries { name, bars, published });

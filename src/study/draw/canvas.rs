@@ -29,7 +29,7 @@ type MeasuredNumbers<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 
 /// An axis, and the place of a value on it.
 pub(super) type AxisSpot = (usize, usize);
 
-/// A chart on its way.
+/// A chart that is being drawn.
 pub(super) struct Canvas<'c> {
     pub(super) material: &'c ChartMaterial<'c>,
     pub(super) caption: Caption,
@@ -82,7 +82,8 @@ impl Canvas<'_> {
         unit: Unit,
         ours: Option<f64>,
     ) -> Figure {
-        // Several expressions have names of their own, which say what a label is of.
+        // With one expression a label needs its axis, `nodes=10`; several have names that explain
+        // it.
         let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
             (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
             _ => label.to_owned(),
@@ -129,7 +130,8 @@ impl Canvas<'_> {
         cell: &[usize],
     ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
         let ChartMaterial { runs, measured, .. } = self.material;
-        // An expression that chooses cells itself finds out whether they are there.
+        // An expression that chooses cells itself looks for them, whether this one is left out or
+        // not.
         if asked.plan.chosen().is_empty() && !runs.has(cell) {
             return Ok(None);
         }
@@ -147,6 +149,7 @@ impl Canvas<'_> {
     ) -> Result<Option<Bar>, ReadError> {
         let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
         let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        // A share's interval may reach beyond 0 or 1, where no share can be: the drawing cuts it.
         let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
         Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
             value: mean,
@@ -183,7 +186,7 @@ impl Canvas<'_> {
         if self.log { ChartAxis::log(title, unit) } else { ChartAxis::linear(title, unit) }
     }
 
-    /// Returns a chart of nothing.
+    /// Returns an empty chart.
     pub(super) fn nothing(&self) -> Picture {
         let caption = self.caption.clone();
         let (x, y) = (

@@ -1,4 +1,4 @@
-//! Charts that are refused: those that would show nothing, or something that is not so.
+//! Refuses charts that would show nothing, or something wrong.
 
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use super::{ChartSpec, Layout};
@@ -51,6 +51,7 @@ impl ChartSpec {
                 | (AxisUse::Optional | AxisUse::Needed | AxisUse::NeededNumbers, Some(_)) => {}
             }
         }
+        // Only `true` can be noticed: `log: false` looks as if it were not there.
         if self.log && !nature.has_log { unused("log") } else { Ok(()) }
     }
 }

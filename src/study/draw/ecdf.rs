@@ -52,14 +52,16 @@ impl ChartKind for Distribution<'_> {
     }
 }
 
-/// Returns which share of the values is at most so large; of nothing none.
+/// Returns the share of the values that are at most so large; `None` without values.
 fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
     let count = values.iter().filter(|value| **value <= most).count();
     (!values.is_empty()).then(|| count as f64 / values.len() as f64)
 }
 
-/// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
+/// Returns what the sample counts. An expression that reads the table of tasks may still be one
+/// number a job, so it is "jobs or tasks".
 fn counted(canvas: &Canvas<'_>) -> &'static str {
+    // An expression of one number a run, such as `makespan`, makes a sample of runs.
     let is_metric = |asked: &AskedExpression<'_>| {
         ExpressionKind::Metric.plan(asked.text, &canvas.material.space).is_ok()
     };

@@ -7,7 +7,7 @@ use mumakil_results::tables::ReadError;
 
 /// A kind of chart, as an entry of a study has it.
 pub(super) trait ChartKind {
-    /// Returns what goes for every chart of the kind.
+    /// Returns the traits that all charts of the kind share.
     fn nature(&self) -> ChartTraits;
 
     /// Returns its expressions with their names; one alone has an empty one.
@@ -41,8 +41,8 @@ pub(super) trait ChartKind {
         false
     }
 
-    /// Returns whether what it shows stands over the labels of an axis: the only axis that there is
-    /// then lies under it, even if the study says `by`.
+    /// Returns whether it stands over the labels of an axis. If there is only `by`, that axis then
+    /// lies under it.
     fn stands_over_labels(&self) -> bool {
         false
     }

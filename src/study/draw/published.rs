@@ -1,8 +1,11 @@
 //! `published`: the numbers of a published figure, which a chart shows beside ours.
 //!
-//! They are written as they are read off the figure: a list of a number for each value that lies under
-//! the chart, or `{value: number}`; where there are several lines or bars, by their names. For every
-//! kind of chart they become points with a place on it ([`PublishedPoint`]) here.
+//! ```text
+//! bars: mean(sojourn), over: scheduler        published: [120, 80]        the first bar, the second
+//! line: makespan, over: cluster.nodes         published: {25: 3min}       at 25 on the axis
+//! ecdf: sojourn, by: scheduler                published: {fair: {1min: 50 %}, hfsp: {1min: 80 %}}
+//! ```
+//! All three forms become [`PublishedPoint`]s, with a place on the chart.
 
 use std::fmt;
 
@@ -46,7 +49,7 @@ pub(super) struct PublishedPoint {
     pub(super) number: PublishedNumber,
 }
 
-/// The values that lie under the points.
+/// The kind of places that the points of a chart have.
 enum UnderPoints<'s> {
     Labels(Vec<String>),
     Axis(&'s SpaceAxis),
@@ -67,6 +70,7 @@ impl ChartSpec {
         let by = || values_of(space, layout.by).into_iter().map(|(label, _)| label);
         let names = || kind.expressions().into_iter().map(|(name, _)| name);
         let (series, foot): (Vec<String>, UnderPoints<'_>) =
+            // Here `over` may be missing: several expressions stand side by side by their names.
             match (kind.nature().published, layout.over) {
                 (Some(PointPositions::Labels), over) => {
                     (by().collect(), UnderPoints::Labels(labels_of(names(), space, over)))
@@ -87,7 +91,8 @@ impl ChartSpec {
                 YamlProblem::value(at, message).hint("fix an axis: `where: {cluster.nodes: 10}`")
             );
         }
-        // The numbers of a distribution are shares.
+        // A published point of a distribution is a share of the sample, whatever the unit of its
+        // values.
         let unit = if let UnderPoints::Values(_) = foot { Unit::SHARE } else { unit };
         let placed = place(published, &series, |series| foot.points(series, unit));
         placed.map_err(|problem| problem.inside(&at))
@@ -170,6 +175,7 @@ impl UnderPoints<'_> {
                     .hint("write which share is at most so large: `{1min: 50 %}`"));
             }
         };
+        // A short list would silently put numbers under the wrong values.
         if places.len() != numbers.len() {
             let labels: Vec<&str> = places.iter().map(|(_, label)| *label).collect();
             let (given, count) = (numbers.len(), places.len());
@@ -199,6 +205,7 @@ impl UnderPoints<'_> {
                     .nearest(label, labels.iter().map(String::as_str))),
             },
             Self::Axis(axis) => {
+                // A label of ours goes before a number: an axis may call the value 10 `small`.
                 let known = axis.values.iter().find(|value| value.label == label);
                 match known.and_then(|value| value.number) {
                     Some((at, _)) => Ok(point(at)),
@@ -255,6 +262,7 @@ impl<'de> Deserialize<'de> for PublishedEntry {
                 PublishedNumber::parse(text).map(PublishedEntry::Number).ok_or_else(wrong)
             }
             numbers_as_text!();
+            // Lists and mappings go on to the other visitor, which knows both already.
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedEntry, A::Error> {
                 de::Visitor::visit_seq(PointsVisitor, list).map(PublishedEntry::Points)
             }
@@ -293,6 +301,7 @@ impl<'de> de::Visitor<'de> for PointsVisitor {
             }
         }
         match (numbers.is_empty(), several.is_empty()) {
+            // Also an empty mapping: it is a line without published numbers.
             (_, true) => Ok(PublishedPoints::One(Series::At(numbers))),
             (true, false) => Ok(PublishedPoints::Several(several)),
             _ => Err(de::Error::custom("numbers and lists stand side by side here")),

@@ -36,6 +36,7 @@ impl ChartKind for RatioChart<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let space = &canvas.material.space;
+        // The check refuses such a chart, unless the study's folder was edited since.
         let Some(compared) = space.compared else { return Ok(canvas.nothing()) };
         let values = &space.axes[compared].values;
         let (asked, pairs) = (&canvas.asked[0], canvas.material.against.pairs(values.len()));
@@ -69,7 +70,7 @@ impl ChartKind for RatioChart<'_> {
             let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
             (labels.collect(), pairs.iter().map(series).collect())
         } else {
-            // Alone, each pair stands over its name.
+            // Without an axis below, each pair stands over its own name.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
             let series = RatioSeries { name: String::new(), ratios };
             (pairs.iter().map(name).collect(), vec![series])

@@ -1,4 +1,4 @@
-//! `stack`: who holds the slots of a kind over time.
+//! `stack`: the holders of the slots of a kind over time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,14 +59,15 @@ impl ChartKind for SlotStack<'_> {
         needs
     }
 
-    /// Of the run with the first seed alone: slots over time have no mean.
+    /// Draws the run with the first seed: slots over time have no mean over several.
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let runs = canvas.material.runs;
         if !runs.has(canvas.cell) {
             return Ok(canvas.nothing());
         }
         let run = runs.run(canvas.cell, 0)?;
-        // In all cells who is in the first one looks as there.
+        // Read the first cell's jobs, too: a pool then has the same colour on the charts of all
+        // cells.
         let first = vec![0; canvas.cell.len()];
         let mut jobs = Vec::new();
         for cell in [&first[..], canvas.cell] {

@@ -20,7 +20,7 @@ use mumakil_run::output::{OutputError, write_file};
 /// The table, by which the folder is known.
 const VERDICTS: &str = "verdicts.json";
 
-/// The judgements, the one that decides about an experiment first.
+/// The judgements, the worst first: an experiment has the first that any of its expectations has.
 const JUDGEMENTS: [Judgement; 5] = [
     Judgement::Fails,
     Judgement::KnownGap,
@@ -77,7 +77,7 @@ pub struct VerdictRow {
 }
 
 impl RepeatedExperiment {
-    /// Returns all of it in one line: what was measured, or how many expectations hold.
+    /// Returns a line for the whole experiment: the measured value, or how many expectations hold.
     pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
         let tally = VerdictTally::of(&rows);
@@ -114,9 +114,13 @@ impl RepeatedExperiment {
                     let judged = self::verdicts(&sheet.expect, verdicts);
                     let found = judged.iter().zip(verdicts).zip(&sheet.expect);
                     rows.extend(found.map(|((found, verdict), expected)| {
+                        // An expectation without a number of its own stands beside the paper's
+                        // whole result.
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
+                        // An expectation that holds after all has no gap, even if its file still
+                        // explains one.
                         let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
                         let gap_class = gap.and_then(|gap| gap.class);
                         let row = row(&found.expectation, published, measured, found.judgement);
@@ -125,6 +129,7 @@ impl RepeatedExperiment {
                 }
             }
         }
+        // An experiment without expectations must not vanish from the table.
         if rows.is_empty() {
             let nothing = "it expects nothing";
             rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
@@ -134,13 +139,14 @@ impl RepeatedExperiment {
 }
 
 impl VerdictRow {
-    /// Tells what became of it; of a known gap also the class.
+    /// Returns the verdict in words; of a known gap also the class.
     pub fn told(&self) -> String {
         let class = self.gap_class.map(|class| format!(" ({})", class.word()));
         self.verdict.word().to_owned() + &class.unwrap_or_default()
     }
 
-    /// Tells what stands beside what was published: our numbers, or all that was measured.
+    /// Returns the text that stands beside the published value: our numbers, or all that was
+    /// measured.
     pub fn ours(&self) -> String {
         match &self.figures[..] {
             [] => self.measured.clone(),
@@ -170,6 +176,7 @@ pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), Outp
 pub fn check(folder: &Path) -> Result<(), OutputError> {
     let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok();
     let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
+    // An interrupted report has no table yet, but folders named after experiments.
     if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
         || store::visible(folder)?.iter().all(is_experiment)
     {
@@ -208,7 +215,7 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
 fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
         caption: "Published values, and ours".to_owned(),
-        // The verdict before what may be long, for narrow screens cut tables on the right.
+        // The verdict goes before long texts, since narrow screens cut tables on the right.
         columns: ["id", "verdict", "what", "published", "ours", "difference"]
             .map(PageColumn::text)
             .into(),

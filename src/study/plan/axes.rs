@@ -1,7 +1,8 @@
 //! `sweep:`: the axes of a study, each a list of values for a field of the scenario.
 //!
-//! Values are listed, or are a range. Several fields that change together are one axis (`zip`). A
-//! value is known by its label: its text, the name of a choice, or what `as:` says.
+//! Values are listed, or are a range. Several fields that change together are one axis (`zip`).
+//! Each value has a label, by which `compare`, `exclude` and `where` name it: its text, the name of
+//! a choice, or the name that `as:` gives it.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +13,9 @@ use mumakil_results::expect::{self, Space};
 use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, YamlProblem};
 
-/// An axis has so many values at most.
+/// An axis has at most so many values.
+// Chosen: a step far too small is refused before it fills the memory. See `MOST_RUNS` for the
+// product.
 const MOST_VALUES: usize = 10_000;
 
 /// The keys of `sweep:` that are no fields of the scenario.
@@ -45,6 +48,7 @@ impl Seeds {
     /// Returns the seeds of a scenario whose own one is `first`.
     pub(crate) fn from(&self, first: u64) -> Vec<u64> {
         match self {
+            // The largest seed may be the first: go on from zero then.
             Self::Count(count) => (0..*count).map(|step| first.wrapping_add(step)).collect(),
             Self::List(seeds) => seeds.clone(),
         }
@@ -78,7 +82,8 @@ pub(crate) struct AxisPut {
 }
 
 impl Axis {
-    /// Tells a value: `nodes 10`, or just `fair`, which says itself of what it is.
+    /// Returns a value in words: `nodes 10`, or `fair` alone, since a name says which axis it is
+    /// of.
     pub(crate) fn tell(&self, value: usize) -> String {
         let expect::SpaceValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
@@ -127,6 +132,8 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
+        // One of the two: an axis that overwrites another would be refused twice for the same
+        // reason.
         problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
     }
@@ -136,17 +143,20 @@ impl Sweep {
     fn overlap(&self) -> Option<YamlProblem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
-        // A value that names a preset replaces the whole mapping around it.
+        // To set `cluster.preset` replaces all of `cluster`: count it as if the axis set `cluster`.
         let replaced_by = |put: &AxisPut| match put.path.split_last() {
             Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => around,
             _ => put.path.clone(),
         };
         let overwrites = |(place, put): (usize, &&AxisPut)| {
             let replaced = replaced_by(put);
+            // Only earlier axes can be overwritten: values are put in the order of the axes.
             let lost = puts[..place].iter().find(|lost| replaced.contains(&lost.path))?;
             let message =
                 format!("this overwrites what `{}` sets, which is an axis too", lost.path);
             let problem = YamlProblem::value(put.written.clone(), message);
+            // Only a setting around the other can go before it; the same field twice has no right
+            // order.
             let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
             Some(if is_around { problem.hint(hint) } else { problem })
@@ -213,12 +223,14 @@ pub(crate) fn find_value(
 fn seeds(value: &Value) -> Result<Seeds, String> {
     match value {
         Value::Number(_) => match value.as_u64() {
+            // Chosen: a tenth of the runs that a study may have in all.
             Some(count @ 1..=100_000) => Ok(Seeds::Count(count)),
             _ => Err("expected from 1 to 100000 seeds".to_owned()),
         },
         Value::Sequence(list) if !list.is_empty() => {
             let seeds: Option<Vec<u64>> = list.iter().map(Value::as_u64).collect();
             let seeds = seeds.ok_or("a seed is a whole number of zero or more")?;
+            // Sort a copy: the user's order of the seeds is that of the tables.
             let mut sorted = seeds.clone();
             sorted.sort_unstable();
             sorted.dedup();
@@ -257,6 +269,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
         }
     };
     let mut axes = fields.iter().map(|(name, value)| axis(&at.key(name), name, value));
+    // The axis bears the name and the labels of its first field.
     let mut first = axes.next().expect("there are two fields or more")?;
     for other in axes {
         let other = other?;
@@ -284,6 +297,7 @@ pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {
         "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
+        // Runs are named by a hash without these: all values would be the same run.
         "name" | "description" | "expect" | "experiment" => {
             return Err(refused("this field changes nothing in a run, so it is no axis"));
         }
@@ -334,6 +348,7 @@ impl<'v> RangeBound<'v> {
             }
             Value::String(text) => {
                 let text = text.trim();
+                // A text without a unit is no number here: YAML would have read it as one.
                 let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
                 let number = text[..end].parse().ok()?;
                 Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') }
@@ -343,13 +358,15 @@ impl<'v> RangeBound<'v> {
         bound.number.is_finite().then_some(bound)
     }
 
-    /// Returns a number that was computed as a value; `size` is what it is small or large beside.
+    /// Returns a computed number as a value, rounded to twelve digits of `size`, the largest of the
+    /// range.
     fn value(&self, number: f64, size: f64) -> Value {
         // Cuts off what binary fractions add: 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };
         let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
         match self.unit {
+            // Below 9e18 a number fits into 64 bits. Whole ones are written so: `10`, not `10.0`.
             "" if number.fract() == 0.0 && number.abs() < 9e18 => (number as i64).into(),
             "" => number.into(),
             unit => format!("{number}{unit}").into(),
@@ -396,19 +413,21 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
                 return Err(wrong("step", "a step is above zero, in the unit of the ends"));
             }
             let whole = from.whole && step.whole;
-            // The last one may be missed by what binary fractions lack.
+            // In binary, (0.3 - 0) / 0.1 is a little less than 3: a small addition keeps the last
+            // value.
             let steps = ((to.number - from.number) / step.number + 1e-9).floor();
             if MOST_VALUES as f64 <= steps {
                 return Err(wrong("step", "an axis has at most 10000 values"));
             }
             let like = RangeBound { whole, ..from };
+            // By multiplication: adding the step again and again would add up its error.
             let number = |index: u64| like.number + step.number * index as f64;
             Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
         }
         (false, Some(points)) => {
             let span = to.number - from.number;
-            // Points between whole ends are rounded on a logarithmic scale, where they hardly ever
-            // come out whole; on a linear one they are as they come out.
+            // Between whole ends, points on a logarithmic scale are rounded, since they are hardly
+            // ever whole; on a linear scale they are whole only if the step is.
             let whole = is_log || span % (points - 1) as f64 == 0.0;
             let like = RangeBound { whole: whole && from.whole && to.whole, ..from };
             let value = |index: u64| {
@@ -421,6 +440,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
                 }
             };
             let values: Vec<Value> = (0..points).map(value).collect();
+            // Rounding has made two points the same, as with 20 log points from 1 to 10.
             if values.windows(2).any(|pair| pair[0] == pair[1]) {
                 let message = format!("there are no {points} different values in this range");
                 return Err(wrong("points", &message));
@@ -443,6 +463,7 @@ pub(crate) fn listed(name: &str, value: &Value) -> Value {
             .into(),
         value => match values(&Path::default(), value) {
             Ok(values) => values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().into(),
+            // The mistake is reported where the axis is read; here the text is only shown.
             Err(_) => value.clone(),
         },
     }
@@ -455,6 +476,7 @@ fn labels(values: &[(Path, Value)]) -> Vec<String> {
     short.iter().for_each(|label| *counts.entry(label).or_default() += 1);
     let is_unique = |label: &String| counts[label] == 1;
     let label = |((_, value), label): (&(Path, Value), &String)| match value {
+        // Two values of one policy have the same short name: tell them apart by their options.
         Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
         _ => label.clone(),
     };
@@ -466,7 +488,7 @@ fn short_label(value: &Value) -> String {
     if let Some(name) = map.get("as") {
         return text(name);
     }
-    // A choice with its options is called as the choice; a preset as the preset.
+    // `{hfsp: {…}}` is called `hfsp`, and `{preset: ec2, …}` is called `ec2`.
     match map.iter().next() {
         Some((key, options)) if map.len() == 1 => {
             let key = text(key);

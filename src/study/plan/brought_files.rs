@@ -1,9 +1,11 @@
 //! The files that a study's scenarios name, brought into its folder.
 //!
-//! They stand in `files/` under a name that has the first digits of their SHA-256, by which a run finds
-//! them however its scenario calls them ([`files::kept`]). A file that can be reached from here is only
-//! linked to; one that may not be reachable from where runs are done is copied. A file that has changed since
-//! the study was planned is refused, never brought.
+//! ```text
+//! study.yaml    names ../traces/fb.tsv
+//! its folder    files/3f9a81c2…-fb.tsv -> /home/ann/traces/fb.tsv    a link, or a copy
+//! ```
+//! The name in `files/` has the first digits of the SHA-256, by which a run finds the file
+//! ([`files::kept`]). A file that has changed since the study was planned is refused.
 
 use std::fs;
 use std::io::{self, Write};
@@ -48,6 +50,8 @@ pub(crate) fn bring(
 ) -> Result<(), BringError> {
     for file in named {
         let called = file.pinned().path;
+        // A path without a file name cannot be kept; to read it fails in a run, with its own
+        // message.
         let Some(name) = files::kept_name(&called, &file.sha256) else { continue };
         let target = folder.join(KEPT).join(name);
         let unread = |source| TraceError::Read { path: file.place.clone(), source };
@@ -56,7 +60,7 @@ pub(crate) fn bring(
             BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
             BroughtFiles::Links => !cfg!(unix),
         };
-        // A link is good for what is only linked; a copy is good for all.
+        // An old copy is good where a link would do, but an old link is not where a copy is wanted.
         let is_there = fs::symlink_metadata(&target)
             .is_ok_and(|found| if is_copied { found.is_file() } else { target.exists() });
         if is_there {
@@ -77,6 +81,7 @@ fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
     let unread = |source| TraceError::Read { path: file.place.clone(), source };
     let unwritten = |source| OutputError::Write { path: target.to_owned(), source };
     let mut from = files::open(&file.place).map_err(unread)?;
+    // Into a hidden file first: a half-written copy would pass for the whole.
     let mut aside = AsideFile::create(target, ReplacedFiles::Anything)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -101,8 +106,10 @@ fn copy(file: &NamedFile, target: &Path) -> Result<(), BringError> {
 fn link(place: &Path, target: &Path) -> io::Result<()> {
     let parent = target.parent().expect("it is in a folder");
     disk::create_dir_all(parent)?;
+    // A relative link would be read from `files/`, not from where the user stood.
     let place = fs::canonicalize(place)?;
-    // Another process that does a part of the study makes the same link, maybe now.
+    // Another process of the same study may make the same link at this moment: that is no error. A
+    // link that leads nowhere is an old one, and is replaced.
     disk::change(target, || match symlink(&place, target) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !target.exists() => {
             fs::remove_file(target)?;

@@ -12,7 +12,8 @@ use crate::plan::axes;
 use mumakil_results::expect::{Space, SpaceAxis};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// So many pairs of values are compared at most.
+/// At most so many pairs of values are compared.
+// Chosen: 45 values each with each. Holm's correction of more pairs would decide hardly any.
 const MOST_PAIRS: usize = 1_000;
 
 /// `compare:` as it is written: an axis, or `{axis: …, base: …}`.
@@ -41,7 +42,7 @@ impl Default for ComparedWith {
 }
 
 impl ComparedWith {
-    /// Returns whether it is what it is unless a study says.
+    /// Returns whether it is the default, which the sheet leaves out.
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -53,6 +54,7 @@ impl ComparedWith {
                 (0..values).filter(|other| *other != base).map(|other| (base, other)).collect()
             }
             Self::All => {
+                // Each pair once, with the earlier value as base.
                 let others = |base| (base + 1..values).map(move |other| (base, other));
                 (0..values).flat_map(others).collect()
             }
@@ -73,6 +75,8 @@ impl CompareSpec {
             Some(label) => {
                 ComparedWith::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
             }
+            // `compare: scheduler` compares with the first value; `{axis: scheduler}` each with
+            // each.
             None if self.is_short => ComparedWith::default(),
             None => {
                 let values = axis.values.len();

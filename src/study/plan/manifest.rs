@@ -1,7 +1,7 @@
 //! The study as its folder describes it: enough to make its results from its runs.
 //!
-//! Kept as `study.json`, so that runs of several machines can be put together where the scenario's
-//! own files are not.
+//! It is kept as `study.json`. With it, the parts of several machines can be merged on a machine
+//! that has neither the scenario nor its traces.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,6 +72,7 @@ impl StudyManifest {
     /// Returns the sheet of a study that has been planned.
     pub fn new(study: &Study, plan: &Plan) -> Self {
         // Every cell has the same seeds, and its runs stand together.
+        // A plan has at least one cell, or `wanted` would have refused it.
         let seeds = plan.runs.len() / plan.cells.len();
         let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| SheetCell {
             values: cell.values.clone(),
@@ -92,8 +93,8 @@ impl StudyManifest {
         }
     }
 
-    /// Returns the sheet without the cells in which one of these runs is, if others are left. It expects
-    /// nothing: what should show is about all of them.
+    /// Returns the sheet without the cells that have one of these runs, if any cell is left. It
+    /// expects nothing, since the expectations are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
         let is_whole = |cell: &&SheetCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
         let cells: Vec<SheetCell> = self.cells.iter().filter(is_whole).cloned().collect();

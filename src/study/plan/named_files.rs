@@ -1,9 +1,8 @@
 //! The files that a study's scenarios name: traces, allocation files, and programs with their scripts.
 //!
-//! A study names a file as seen from its own folder, or from where it was started. A folder of results
-//! that goes on later, elsewhere, needs what the files held, and where they are: [`NamedFile`]. Traces
-//! are known to runs by path and content, so a run keeps the path of its first planning, whatever it is
-//! called now and wherever its content is kept ([`files::kept`]).
+//! A study names a file relative to its own folder. When its results go on later, elsewhere, a
+//! [`NamedFile`] tells what the file held and where it is kept ([`files::kept`]). The hash of a run
+//! contains the path and the content of its traces, so a run keeps the path of its first planning.
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +55,7 @@ impl NamedFile {
 /// The key of allocation files, of whatever policy.
 const ALLOCATIONS: &str = "allocations";
 
-/// Returns where in a tree policies are said: for the run, and for what happens later.
+/// Returns the places of policies in a tree: `scheduler`, and those in `later`.
 fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
     let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
     let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
@@ -101,8 +100,8 @@ pub(crate) fn words<'o>(
     named.collect()
 }
 
-/// Returns what has to be put into a draft so that it takes the files that are known: the allocation
-/// files from where they are kept, and of programs those of the same content only.
+/// Returns the settings by which a draft takes the known files: the kept copies of allocation
+/// files, and the digests that programs must have.
 pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
     let tree = draft.tree();
     let of = |name: &Path| known.iter().find(|file| file.name == name);
@@ -116,6 +115,7 @@ pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At
             Some((Value::from(word.as_str()), Value::from(of(Path::new(word))?.sha256.as_str())))
         });
         let files: Mapping = files.collect();
+        // Digests that the draft has already go before ours.
         if !files.is_empty() && at.key("files").get(tree).is_none() {
             puts.push((at.key("files"), files.into()));
         }

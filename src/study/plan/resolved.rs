@@ -1,8 +1,14 @@
-//! `study.resolved.yaml`: a study's folder says itself what the study is, and goes on with it.
-//!
-//! It is a study like any other, with the base written out, every value of every axis and every seed,
-//! and it plans the same runs. The files that its scenarios name are kept beside it ([`super::bring`]). The lines
-//! above it are for people: which Mumakil made it, how it was called, and the files.
+//! `study.resolved.yaml`: the whole study in its own folder, to go on with it.
+//! ```text
+//! # Mumakil 0.2.0                       for people: the version, the command, the files
+//! # $ mumakil study mine.yaml
+//! base: {cluster: {…}, …}               the base, written out
+//! sweep:
+//!   cluster.nodes: [10, 20, 30]         instead of {from: 10, to: 30, step: 10}
+//!   seeds: [42, 43, 44]                 instead of 3
+//! ```
+//! It is a study like any other and plans the same runs. The files that its scenarios name are kept
+//! beside it ([`super::brought_files`]).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -34,7 +40,7 @@ pub fn keep(
     let version =
         |text: &str| text.lines().find(|line| line.starts_with("# Mumakil")).map(str::to_owned);
     let said = fs::read_to_string(folder.join(STUDY_RESOLVED)).unwrap_or_default();
-    // To go on with a study does not make it another one: who began it stays told.
+    // If only the command differs, keep the file: it tells how the study was begun, not continued.
     let is_known = version(&said) == version(&head) && without_comments(&said) == body;
     if !is_known {
         write_file(folder, STUDY_RESOLVED, (head + &body).as_bytes())?;
@@ -58,12 +64,13 @@ pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
         for entry in fs::read_dir(&kept).map_err(|error| unread(&kept, error))? {
             let entry = entry.map_err(|error| unread(&kept, error))?;
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            // A link goes on being one.
+            // Copy a link as a link: its target may be gigabytes.
             #[cfg(unix)]
             if let Ok(place) = fs::read_link(&path) {
                 let target = folder.join(KEPT).join(name);
                 let error = |source| OutputError::Write { path: target.clone(), source };
                 mumakil_base::disk::create_dir_all(&folder.join(KEPT)).map_err(error)?;
+                // Also a link that leads nowhere counts as there, which `exists` would not say.
                 if fs::symlink_metadata(&target).is_err() {
                     std::os::unix::fs::symlink(place, &target).map_err(error)?;
                 }
@@ -108,7 +115,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     for key in ["description", "experiment"] {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
-    // The keys above the base lie over it.
+    // Leave keys out of the base that stand above it already.
     let above: Vec<&str> = tree.keys().filter_map(Value::as_str).collect();
     let mut layers = study.base.without(&above).layers();
     layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
@@ -128,7 +135,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     if !swept.is_empty() {
         yaml(&swept).lines().for_each(|line| text += &format!("  {line}\n"));
     }
-    // In one line: there may be thousands.
+    // Seeds in one line, as there may be thousands.
     let seeds: Vec<String> = plan.seeds().map(|seed| seed.to_string()).collect();
     text += &format!("  {}: [{}]\n", axes::SEEDS, seeds.join(", "));
     let mut rest = Mapping::new();

@@ -4,8 +4,8 @@
 //! content of the traces that it names. So the same run is never done twice, in this study or in a
 //! later form of it, and a change that could change its results gives it another name.
 //!
-//! No version of ours tells what a policy of somebody's own does: its runs are known by the
-//! content of the program, too, and are done again when that was built anew.
+//! Mumakil's version does not cover a policy that the user has built in: the hash of such runs
+//! contains the program file, too, so they are done again after each build.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
@@ -29,7 +29,8 @@ use mumakil_scenario::{
 };
 use mumakil_yaml::{self as yaml, DisplacedSettings, Path, YamlProblem};
 
-/// More runs than that are a mistake.
+/// A study has at most so many runs.
+// Chosen: at a second a run this is twelve days, so more is most likely a slip in `sweep`.
 const MOST_RUNS: u128 = 1_000_000;
 
 /// The runs of a study, and its warnings.
@@ -39,11 +40,11 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The runs, cell by cell and seed by seed.
     pub runs: Vec<PlannedRun>,
-    /// Settings that are hardly meant as they stand.
+    /// Warnings about settings that the user probably did not mean so.
     pub warnings: Vec<Warning>,
     /// The files that the scenarios name.
     pub files: Vec<NamedFile>,
-    /// For each axis, what tells its values.
+    /// For each axis, its values in words.
     told: Vec<Vec<String>>,
 }
 
@@ -63,7 +64,7 @@ struct ScenarioParts {
     cluster: Arc<ClusterSpec>,
     workload: Arc<WorkloadSpec>,
     scheduler: Arc<SchedulerChoice>,
-    /// With somebody's cluster, no workload and no policy of its own.
+    /// All else; its cluster, workload and policy are placeholders.
     rest: Arc<Scenario>,
 }
 
@@ -122,6 +123,8 @@ impl Plan {
             for (axis, value) in study.sweep.axes.iter().zip(&values) {
                 for put in &axis.values[*value].puts {
                     let origin = study.draft.origin(&put.written);
+                    // A setting may displace parts of the base, such as the options of another
+                    // policy: warn of it once.
                     let put =
                         draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
                             let problem = YamlProblem::value(put.written.clone(), message);
@@ -133,6 +136,8 @@ impl Plan {
                     }
                 }
             }
+            // Before the draft is resolved, which replaces the names of allocation files by their
+            // content.
             hashes.note_allocations(&draft)?;
             for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
                 let origin = study.draft.origin(&Path::of("files"));
@@ -140,6 +145,7 @@ impl Plan {
             }
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
+            // All runs bear the study's name; which cell a run is of is said by the sheet.
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_files(&mut scenario)?;
@@ -157,25 +163,28 @@ impl Plan {
             }));
             let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
             let parts = shelves.share(scenario, written);
-            // Mistakes that only the files' content shows must come before anything runs. The files are read once for
-            // all cells with the same cluster, jobs and policy.
+            // A trace that does not fit its cluster must be refused before any run begins, not
+            // after an hour. Cells with the same cluster, jobs, policy and faults are checked once.
             let site = (
                 Arc::as_ptr(&parts.cluster),
                 Arc::as_ptr(&parts.workload),
                 Arc::as_ptr(&parts.scheduler),
                 faults.to_owned(),
             );
+            // Addresses are enough: `shelves` keeps equal parts once, and alive.
             if known_to_fit.insert(site) {
                 Prepared::new(parts.scenario(), registry)?;
             }
             cells.push(Cell { values, scenario: parts });
         }
-        // A setting without effect in one cell may matter in another: that is what the axis is for.
+        // A setting that has no effect in one cell may have one in another: warn only if it has
+        // none in all.
         warnings.retain(|warning| match warning {
             Warning::Idle { setting, .. } => !heeded.contains(setting),
             _ => true,
         });
-        // An axis of choices leaves out on purpose what the base says of one of them: told once.
+        // An axis of policies displaces the base's options of one policy in every cell: one warning
+        // for all.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
             Warning::Displaced(DisplacedSettings { by, ..gone })
@@ -209,6 +218,7 @@ impl Plan {
 
     /// Returns the seeds, with which each cell is run.
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
+        // Each cell has the same seeds, so the first tells them all.
         self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
     }
 }
@@ -224,14 +234,14 @@ impl ScenarioParts {
     }
 }
 
-/// The parts of scenarios that there are, each once.
+/// The distinct parts of all scenarios, each kept once.
 #[derive(Default)]
 struct PartShelves {
     clusters: PartShelf<ClusterSpec>,
     workloads: PartShelf<WorkloadSpec>,
     schedulers: PartShelf<SchedulerChoice>,
     rests: PartShelf<Scenario>,
-    /// A cluster that stands in all the rests.
+    /// The placeholder cluster of all `rests`.
     somebodys: Option<ClusterSpec>,
 }
 
@@ -245,9 +255,10 @@ impl<T> Default for PartShelf<T> {
 }
 
 impl<T: PartialEq> PartShelf<T> {
-    /// Returns a part as it is on the shelf, where it is put if need be.
+    /// Returns the equal part on the shelf; puts this one there if it is new.
     fn share(&mut self, part: T, hash: u64) -> Arc<T> {
         let alike = self.0.entry(hash).or_default();
+        // A hash of 64 bits may be the same by chance, so compare the parts themselves.
         if let Some(known) = alike.iter().find(|known| ***known == part) {
             return Arc::clone(known);
         }
@@ -259,6 +270,8 @@ impl<T: PartialEq> PartShelf<T> {
 impl PartShelves {
     /// Returns a scenario, which is written like this, in parts.
     fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> ScenarioParts {
+        // A cluster has no empty value as the other parts have: put the first one seen into all
+        // rests.
         let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
         let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
         let workload = std::mem::take(&mut scenario.workload);
@@ -278,13 +291,15 @@ impl PartShelves {
     }
 }
 
-/// Sets what the runs record, unless the draft does so itself: thousands of runs need not keep files that
-/// nobody reads. A file that is read must be recorded, or it would be missed when all is done.
+/// Sets what the runs record, unless the draft sets it: thousands of runs need not keep files that
+/// the study does not read. A draft that switches a file off which the study reads is refused here,
+/// not after all runs.
 fn record_only_what_is_read(
     study: &Study,
     draft: &Draft,
     record: &mut RecordSpec,
 ) -> Result<(), ScenarioError> {
+    // A report for each of thousands of runs is written only if the study asks for it.
     record.report &= draft.says("record.report");
     let mut problems = Vec::new();
     for (key, setting, is_read) in record.read_by(&study.needs) {
@@ -305,6 +320,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let axes = &study.sweep.axes;
     let seeds = study.sweep.seeds.from(0).len() as u128;
     let values = axes.iter().map(|axis| axis.values.len() as u128);
+    // Saturating: ten axes of 10000 values overflow even 128 bits.
     let runs = values.fold(seeds, u128::saturating_mul);
     if MOST_RUNS < runs {
         return Err(PlanError::TooMany { runs });
@@ -313,6 +329,7 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let mut cells = combinations(&choices.collect::<Vec<_>>());
     let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
         let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
+            // An axis that the rule does not name is no condition.
             part.as_ref().is_none_or(|values| values.contains(value))
         };
         rule.iter().zip(cell).all(hit)
@@ -324,8 +341,8 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// The names of a cell's runs: all that decides their results, but for the seed. The study's name and
-/// description change nothing in them.
+/// The hash that names a cell's runs, open for the seed. It leaves out the study's name and
+/// description, which change no result.
 struct Identity {
     /// The hash of all before the seed.
     before: Sha256,
@@ -333,7 +350,7 @@ struct Identity {
     behind: String,
 }
 
-/// The text of each key of a scenario as it was last: most are the same in the next cell.
+/// The last text of each key of a scenario: the next cell has mostly the same, and writing is slow.
 #[derive(Default)]
 struct KeyTexts(IndexMap<Value, (Value, String)>);
 
@@ -352,7 +369,8 @@ impl KeyTexts {
 impl Identity {
     /// Returns what names the runs of a scenario that is written like this.
     fn of(written: &Mapping, program: Option<&str>, texts: &mut KeyTexts) -> Self {
-        // The name and the description stand first, and the seed behind them.
+        // These bytes begin the YAML of every scenario. They are fixed, so a hash of everything
+        // before the seed can be shared by all runs of a cell.
         const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
         let mut behind = "\n".to_owned();
         for (key, value) in written {
@@ -363,6 +381,7 @@ impl Identity {
         let mut before = Sha256::new();
         for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
             before.update(part);
+            // A zero byte between the parts: `1.0` + `x` must not have the hash of `1.` + `0x`.
             before.update([0]);
         }
         before.update(BEFORE);
@@ -375,6 +394,7 @@ impl Identity {
         hash.update(seed.to_string());
         hash.update(&self.behind);
         hash.update([0]);
+        // 64 bits: a million runs share a name with a chance of one in 37 million.
         hex(&hash.finalize()[..8])
     }
 }
@@ -409,6 +429,7 @@ impl Hashes {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
             let name = file.path.clone();
+            // Inside a study's folder the files stand in `files/`, and the study itself says which.
             let said = self.said(&name);
             // Runs name it alike wherever the study is planned.
             if let Some(said) = &said {
@@ -417,6 +438,7 @@ impl Hashes {
             let place = file.find(&folder);
             let hash = self.of(place.clone())?;
             file.pin(&folder, Some(&hash))?;
+            // Again: `pin` has put the place on this machine into it.
             if let Some(said) = said {
                 *file = said.pinned();
             }
@@ -431,7 +453,8 @@ impl Hashes {
         Ok(())
     }
 
-    /// Notes the allocation files that a draft names; what it cannot read is told when that is resolved.
+    /// Notes the allocation files that a draft names. A file that cannot be read is reported when
+    /// the draft is resolved.
     fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
         let folder = draft.folder();
         for (_, name) in named_files::allocations(draft.tree()) {

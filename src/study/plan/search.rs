@@ -1,9 +1,12 @@
 //! `search:`: the smallest value of a field with which something holds.
 //!
-//! It is found by halving: of an interval with a value that is too small at one end and one that
-//! will do at the other, the middle is run, with all seeds. So a thousand sizes take a dozen steps.
-//! That needs what is asked for to hold from some value on; where chance makes it flicker, the
-//! search ends at one of the edges.
+//! It is found by halving, with all seeds for each value:
+//! ```text
+//! from: 10, to: 100        10 too small    100 will do
+//!                          55 will do      32 too small    43 will do    …    38 will do, 37 not
+//! ```
+//! So a thousand sizes take a dozen steps. If chance makes the condition hold, fail and hold again
+//! along the values, the search ends at one of these edges.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +43,7 @@ pub struct BoundSearch {
 impl Search {
     /// Returns the axis of these values.
     fn axis(&self, values: &[u64]) -> Axis {
+        // A wrong field is reported by `problems`; until then the empty path stands for it.
         let path = axes::field(&Path::of("search.over"), &self.over).unwrap_or_default();
         let value = |value: &u64| AxisValue {
             label: value.to_string(),
@@ -108,10 +112,12 @@ impl BoundSearch {
         let known = |value: u64| self.tried.iter().find(|(tried, _)| *tried == value);
         match (known(self.from), known(self.to)) {
             (None, _) => Some(self.from),
+            // The smallest value will do, or not even the largest: nothing lies between.
             (Some((_, true)), _) | (_, Some((_, false))) => None,
             (_, None) => Some(self.to),
             _ => {
                 let (low, high) = self.edges()?;
+                // Not `(low + high) / 2`, which may overflow.
                 (1 < high - low).then(|| low + (high - low) / 2)
             }
         }
@@ -121,6 +127,7 @@ impl BoundSearch {
     /// answer.
     fn edges(&self) -> Option<(u64, u64)> {
         let high = self.answer()?;
+        // Only below the answer: with a flickering condition larger values may have failed, too.
         let below = self.tried.iter().filter(|(value, _)| *value < high);
         Some((below.map(|(value, _)| *value).max()?, high))
     }
@@ -141,7 +148,8 @@ impl BoundSearch {
         self.tried.iter().map(|(value, _)| *value).collect()
     }
 
-    /// Returns how many values it takes at most.
+    /// Returns the most values that it may try: both ends, and a halving for each bit of the
+    /// interval.
     pub fn most(&self) -> u64 {
         2 + u64::from((self.to - self.from).ilog2()) + 1
     }

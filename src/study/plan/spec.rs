@@ -30,7 +30,7 @@ pub struct Study {
     /// The smallest value of a field that is searched for.
     pub search: Option<Search>,
     pub(crate) sweep: Sweep,
-    /// Cells that are left out: for each axis the values that it is about, if it is.
+    /// Cells that are left out: for each axis the values that an entry names, `None` for all.
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.
     pub(crate) compare: Option<usize>,
@@ -128,12 +128,14 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
         all.extend(own);
     }
     if let Some(schema) = schema.as_object_mut() {
+        // A study's base may have what a scenario must say.
         schema.remove("required");
         schema.insert("title".to_owned(), "Study".into());
     }
     schema
 }
 
+// These do not go into the scenario: `read` takes them out before the base is laid beneath.
 const KEYS: [&str; 10] = [
     "experiment",
     "base",
@@ -179,7 +181,7 @@ impl Study {
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
-                // A search has the axis that it goes over, and no other.
+                // A search brings its own axis, so only seeds are missing.
                 let example =
                     if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
@@ -192,7 +194,8 @@ impl Study {
         };
         let searched = keys.search.as_ref().map(Search::first);
         problems.extend(unheard(&draft, &sweep, searched.as_ref()));
-        // Keys that name axes are checked only if the axes are in order.
+        // Keys that name axes are checked only if the axes are right: one mistake would make ten
+        // messages.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
         let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
@@ -220,11 +223,12 @@ impl Study {
             }
         }
         let needs = needs(&keys, &metrics, &space, &mut more);
+        // See `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
             Some(said) => match base(&draft, said) {
                 Ok(base) => {
-                    // These are about one run of it.
+                    // These judge a single run of the base, and say nothing of a study of it.
                     let mut base = base.without(&["expect", "experiment"]);
                     base.lay_over(&rest);
                     base
@@ -260,7 +264,7 @@ impl Study {
         })
     }
 
-    /// Leaves no more than so many seeds in each cell.
+    /// Keeps at most `most` seeds in each cell.
     pub fn limit_seeds(&mut self, most: usize) {
         match &mut self.sweep.seeds {
             Seeds::Count(count) => *count = (*count).min(most as u64),
@@ -274,19 +278,20 @@ impl Study {
     }
 }
 
-/// Returns what is wrong with values that were put where the study puts its own over them.
+/// Returns an error for each argument (`--set`) that sets a field which the study sets itself.
 fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<YamlProblem> {
     let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
         .collect();
-    // A search over something that is no field has the path of everything, and is refused as such.
+    // A search over an unknown field has an empty path, which would match every argument. It is
+    // refused elsewhere.
     let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
     own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
         let hint = "its values stand in `search`";
         (put.path.clone(), "is what this study searches for", hint)
     }));
-    // A count begins with the scenario's own seed, a list does not have it.
+    // A count of seeds starts from the scenario's own seed; a list does not use it.
     if let Seeds::List(_) = sweep.seeds {
         let hint = "they stand in `sweep.seeds`";
         own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
@@ -327,7 +332,7 @@ fn needs(
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    // The axes of a chart are not known if those of the study are not.
+    // If `compare` is wrong, do not blame each chart of ratios for having no compared axis.
     let is_known = |chart: &ChartSpec| {
         chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
     };
@@ -363,6 +368,7 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
         let message = "expected a file, the name of a scenario, or a scenario";
         return Err(BaseError::Here(YamlProblem::value(at, message)));
     };
+    // A file of the user goes before a scenario of the same name that Mumakil brings.
     let beside = study.folder().join(name);
     let base = if beside.is_file() {
         Draft::read(&beside)
@@ -384,9 +390,10 @@ fn base(study: &Draft, said: &Value) -> Result<Draft, BaseError> {
     }
 }
 
-/// Returns what is wrong if an argument has set something inside of a base that the text only names:
-/// it has taken the place of the name.
+/// Returns an error if an argument has set a field inside a `base` that the text only names: the
+/// argument has replaced the name by a mapping.
 fn inside_of_name(study: &Draft) -> Option<YamlProblem> {
+    // To set `base` itself to another name is fine.
     let set = study.argued(&Path::of("base")).filter(|path| 1 < path.0.len())?;
     let written = study.written("base")?;
     let name = written.as_str()?;

@@ -1,8 +1,13 @@
 //! The runs of a study that have failed: each leaves its scenario, with why in front.
 //!
-//! `failed/ID.yaml` is there for who repeats the run, and is the only place that says why it failed,
-//! whichever process or machine met it: who tells of failed runs reads it here. A run that is done
-//! later clears its file.
+//! ```text
+//! failed/3f9a….yaml:
+//!   # nodes 10, fair, seed 42: it stalled after 3 min: nothing can move any more
+//!   name: scaling
+//!   …                           `mumakil run failed/3f9a….yaml` repeats the run
+//! ```
+//! The file is the only place that says why a run failed, for all processes and machines. When the
+//! run is done later, its file is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,11 +39,11 @@ pub fn note(
     write_file(&store.folder().join(FAILED), &name(run), text.as_bytes())
 }
 
-/// Forgets that a run has failed. A file that cannot be removed does no harm: of a run that is
-/// there none is read.
+/// Forgets that a run has failed. A file that cannot be removed does no harm: [`read`] leaves out
+/// runs that are in the store.
 pub fn forget(store: &Store, run: &str) {
     if fs::remove_file(path(store, run)).is_ok() {
-        // Only if it is empty now.
+        // Removes the folder only if it is empty now: other runs may have failed.
         let _ = fs::remove_dir(store.folder().join(FAILED));
     }
 }
@@ -97,13 +102,14 @@ fn name(run: &str) -> String {
     format!("{run}.yaml")
 }
 
-/// Returns words as a comment; what YAML would not have even in one is written out.
+/// Returns words as a YAML comment. Characters that YAML forbids even in comments are escaped.
 fn comment(words: &str) -> String {
     let mut text = String::new();
     for (number, line) in words.split('\n').enumerate() {
         text += if number == 0 { FIRST } else { NEXT };
         for c in line.chars() {
             match c {
+                // YAML takes the first two for ends of lines, which would end the comment.
                 '\u{2028}' | '\u{2029}' | '\u{feff}' => text.extend(c.escape_default()),
                 c if c.is_control() => text.extend(c.escape_default()),
                 c => text.push(c),

@@ -1,4 +1,5 @@
-//! The time and room of a study: a few of its runs are done, and the others are taken to be like them.
+//! Estimates the time and disk space of a study: a few of its runs are done, the others are taken
+//! to be alike.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +12,15 @@ use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::{AsideFolder, OutputError, ReplacedFiles, RunFolder};
 use mumakil_scenario::Registry;
 
-/// So many runs are tried.
+/// At most so many runs are tried.
+// Chosen: `study plan` should answer while the user waits; `limit` bounds it, too.
 const MOST_SAMPLES: usize = 8;
 
 /// The usual block of a disk.
+// The block of ext4 and most other file systems.
 const BLOCK: u64 = 4096;
 
-/// The time and room of runs, by those that were tried.
+/// The average time and space of the runs that were tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// How many were tried.
@@ -31,17 +34,16 @@ pub struct Forecast {
 }
 
 impl Plan {
-    /// Returns those of some runs that are tried: some that lie evenly spread, the first and the last among
-    /// them, since sizes mostly grow from the one to the other.
+    /// Chooses runs to try, evenly spread, with the first and the last, since sizes mostly grow
+    /// from the one to the other.
     pub fn samples(runs: &[usize]) -> Vec<usize> {
         let last = runs.len().saturating_sub(1);
         let samples = runs.len().min(MOST_SAMPLES);
         (0..samples).map(|number| runs[number * last / (samples - 1).max(1)]).collect()
     }
 
-    /// Does a few runs and returns what runs take by these. No run but the first is begun after `limit`,
-    /// or takes longer than what is left of it; one that would counts as it is then. Nothing of their
-    /// results is kept.
+    /// Does a few runs and returns their averages. After `limit` no further run is begun; one that
+    /// is going on then is cut short and counts with its time so far. No results are kept.
     ///
     /// # Errors
     /// If the first cannot be done, or nothing can be written.
@@ -52,7 +54,8 @@ impl Plan {
         limit: Duration,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<Forecast, EmulationError> {
-        // It is never put in its place, but it is removed whatever ends this process.
+        // This folder is never put in its place. Being hidden, it is removed at the end, also by
+        // Ctrl-C.
         let room = std::env::temp_dir().join("mumakil-plan");
         let room = AsideFolder::create(&room, ReplacedFiles::Anything)?;
         let (began, mut all) = (now(), Forecast::default());
@@ -64,6 +67,7 @@ impl Plan {
             }
             tell(WorkStep::Begun { run });
             let tried = self.sample(run, room.path(), registry, (!is_first).then_some(left));
+            // Also for one that failed: the bar counts tries.
             tell(WorkStep::Done { run, warnings: Vec::new() });
             match tried {
                 Ok((seconds, bytes, is_cut)) => {
@@ -71,15 +75,18 @@ impl Plan {
                     all.seconds += seconds;
                     all.longest_s = all.longest_s.max(seconds);
                     all.bytes += bytes as f64;
+                    // The limit is reached, so no time is left for another.
                     if is_cut {
                         break;
                     }
                 }
-                // A run that fails says nothing of the others; it is told when it is done.
+                // A failed run says nothing about the time of others; the study itself reports it
+                // later.
                 Err(error) if is_first || error.is_of_the_disk() => return Err(error),
                 Err(_) => {}
             }
         }
+        // At least one: if the first fails, the function has returned.
         all.seconds /= all.samples as f64;
         all.bytes /= all.samples as f64;
         Ok(all)
@@ -108,6 +115,7 @@ impl Plan {
 /// Returns the room of a folder on a disk, which gives out blocks.
 fn bytes_of(folder: &Path) -> Result<u64, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    // The folder itself takes a block.
     let mut bytes = BLOCK;
     for entry in fs::read_dir(folder).map_err(error)? {
         let entry = entry.map_err(error)?;

@@ -8,7 +8,7 @@ use mumakil_run::emulation::RunWarning;
 /// The warnings of the runs that were done.
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
-    /// By kind, for those of the clock the one that holds least, with how many runs have it.
+    /// By kind, with the number of runs; of warnings about a late clock the worst.
     found: IndexMap<String, (RunWarning, u64)>,
 }
 
@@ -17,7 +17,7 @@ impl RunWarnings {
     pub fn note(&mut self, warnings: Vec<RunWarning>) {
         for warning in warnings {
             let kind = match &warning {
-                // No two runs are late by the same.
+                // Each run is late by another time, so all late runs are one kind.
                 RunWarning::Lag { .. } => String::new(),
                 other => other.to_string(),
             };

@@ -1,13 +1,13 @@
 //! How processes that work in one folder share the runs: each takes the next that no other has.
 //!
-//! Nobody has to foretell what a run costs: a process that is quick takes more of them. A process takes
-//! some runs by making `claims/RUN`, which only one can make, and which names the sign of life of its
-//! process. It stays when the runs are done, so that a process whose view of a shared disk is old does not
-//! take them again; the next process that is alone in the folder removes it.
-//!
-//! When nothing is left to take for the first time, a process looks at what others have taken: if a run
-//! is still missing and its process is not at work any more, it takes the run over by making `RUN.2`.
-//! Runs that end one process after the other are given up and noted as failed.
+//! ```text
+//! claims/3f9a…      -> a-4711-18c…   process a has taken the batch that begins with run 3f9a…
+//! claims/3f9a….2    -> b-1234-18d…   a was killed: b has taken its missing runs over
+//! claims/3f9a….5    -> e-9999-1a0…   all five were killed: its runs are noted as failed
+//! ```
+//! Only one process can make a claim of a name. No costs are estimated: a quick process takes more
+//! batches. Claims stay when their runs are done, for a process with an old view of a shared disk;
+//! the next process that is alone in the folder removes them.
 
 #[cfg(not(unix))]
 use std::io::Write as _;
@@ -27,7 +27,8 @@ use crate::run::work::{NextRun, Shard};
 use crate::watch::life_sign::{WallInstant, WriterState};
 use crate::watch::sign_files::writer_state_of;
 
-/// A run that so many processes did not survive is not begun again.
+/// A batch in which so many processes were killed is not begun again.
+// Chosen: machines of a cluster may be taken away by chance, but hardly five times for one batch.
 const MOST_KILLED: usize = 5;
 
 /// The runs of a study's shard, for one of several processes.
@@ -37,7 +38,7 @@ pub struct SharedRuns<'p> {
     store: Store,
     /// The name of this process's sign of life.
     sign: String,
-    /// Batches that nobody is known to have taken; the next one last.
+    /// Batches that are free as far as this process knows; the next one last.
     free: Vec<RunBatch>,
     /// Batches that others have taken.
     taken: Vec<RunBatch>,
@@ -52,7 +53,7 @@ pub struct SharedRuns<'p> {
 struct RunBatch {
     /// The name of its claims: every process knows it by the first run that it has in the plan.
     name: String,
-    /// Those that are missing.
+    /// Its runs that are missing.
     missing: Vec<usize>,
 }
 
@@ -61,7 +62,7 @@ struct RunBatch {
 enum BatchHolders {
     /// One of them is at work.
     AtWork,
-    /// They are not at work any more, and so many of them were killed.
+    /// None is at work any more; `killed` of them were killed.
     Over { claims: usize, killed: usize },
 }
 
@@ -79,8 +80,8 @@ impl<'p> SharedRuns<'p> {
         let (store, sign, failed) = (store.clone(), sign.to_owned(), failed::noted(store)?);
         let (free, taken, mine) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = Self { plan, store, sign, free, taken, mine, failed };
-        // The last values of an axis of numbers are mostly the largest, and what takes longest is best
-        // begun first: then all processes end at about the same time. So batches are taken from the end.
+        // Batches are taken from the end: the last values of an axis are mostly the largest, and if
+        // long runs begin first, all processes end at about the same time.
         for runs in plan.batches(shard) {
             let name = plan.runs[runs[0]].id.clone();
             let missing: Vec<usize> = runs.into_iter().filter(|run| all.is_open(*run)).collect();
@@ -91,22 +92,24 @@ impl<'p> SharedRuns<'p> {
         Ok(all)
     }
 
-    /// Returns how many runs are missing that nobody is known to have taken.
+    /// Returns how many missing runs are free, as far as this process knows.
     pub fn left(&self) -> usize {
         self.free.iter().map(|batch| batch.missing.len()).sum()
     }
 
-    /// Takes runs that nobody has, or that their process has left.
+    /// Takes free runs, or takes over those of a process that has ended.
     fn take(&mut self) -> Result<Option<NextRun>, OutputError> {
         if let Some(batch) = self.free.pop() {
             if self.claim(&batch, 1)? {
                 self.mine = batch.missing;
                 return Ok(self.mine.pop().map(NextRun::Run));
             }
+            // Another process was quicker: look at this batch again when no free one is left.
             let of_others = batch.missing.len();
             self.taken.push(batch);
             return Ok(Some(NextRun::OfOthers(of_others)));
         }
+        // No free batch is left: see which runs of the others are done by now.
         self.store.refresh()?;
         self.failed = failed::noted(&self.store)?;
         for mut batch in std::mem::take(&mut self.taken) {
@@ -114,13 +117,17 @@ impl<'p> SharedRuns<'p> {
             if batch.missing.is_empty() {
                 continue;
             }
+            // Take over one batch at most: other processes want some, too.
             if self.mine.is_empty()
                 && let BatchHolders::Over { claims, killed } = self.holders(&batch)?
             {
+                // Runs that kill their process, by lack of memory for example, would kill all, one
+                // by one.
                 if MOST_KILLED <= killed {
                     self.give_up(&batch, killed)?;
                     continue;
                 }
+                // If this fails, another process has just taken it over.
                 if self.claim(&batch, claims + 1)? {
                     self.mine = batch.missing;
                     continue;
@@ -163,6 +170,8 @@ impl<'p> SharedRuns<'p> {
             match writer_state_of(self.store.folder(), &sign, &path, WallInstant::now()) {
                 WriterState::AtWork => return Ok(BatchHolders::AtWork),
                 WriterState::Gone | WriterState::Silent => killed += 1,
+                // A process that ended in order, by Ctrl-C for example, says nothing against the
+                // run.
                 WriterState::Ended(_) => {}
             }
         }
@@ -186,7 +195,8 @@ impl<'p> SharedRuns<'p> {
     }
 }
 
-/// Makes a claim. It is a link that leads nowhere: its text is there as soon as itself.
+/// Makes a claim: a link to a name that does not exist. A link appears with its text in one step,
+/// while a new file would be empty for a moment.
 #[cfg(unix)]
 fn say(path: &Path, sign: &str) -> io::Result<()> {
     std::os::unix::fs::symlink(sign, path)

@@ -1,8 +1,11 @@
 //! Where a study's runs are kept: each in a folder under its name, or many together in packs.
 //!
-//! A run is there whole or not at all, so a study that was ended at any moment goes on with what is
-//! missing, and several machines may fill one store. A process that writes claims the study's folder
-//! first: it must be the study's own, and no other process may be at work there.
+//! ```text
+//! study/.lock            held by processes that write
+//! study/runs/3f9a…/      a run in a folder, which appears by one rename
+//! study/runs/whole*.zip  a pack: many runs, with an index when it is closed
+//! ```
+//! A run is there as a whole or not at all, so an interrupted study goes on with the missing runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -25,19 +28,19 @@ pub(crate) const CHARTS: &str = "charts";
 pub const FAILED: &str = "failed";
 /// The folder in a study's folder that has signs of life.
 pub const AT_WORK: &str = "at-work";
-/// The folder in a study's folder that has what processes have taken of its runs.
+/// The folder in a study's folder that tells which process has taken which runs.
 pub(crate) const CLAIMS: &str = "claims";
-/// The file in a study's folder that who writes there holds a lock of.
+/// The file in a study's folder whose lock a writing process holds.
 const LOCK: &str = ".lock";
 
 /// The beginning of the names of a study's packs.
 const PACKS: &str = "whole";
 
-/// A study of more runs packs them unless it is told otherwise: folders are handier, and so many of
-/// them are not.
+/// A study of more runs packs them, unless the user chooses: folders are handy, but not thousands.
+// Chosen: a run has about ten files, and shared file systems slow down with tens of thousands.
 const MOST_FOLDERS: usize = 1_000;
 
-/// The runs of a study that are there, as far as it was looked.
+/// The runs of a study that were there at the last [`Store::refresh`].
 #[derive(Clone, Debug)]
 pub struct Store {
     study: PathBuf,
@@ -63,7 +66,7 @@ pub struct FolderClaim {
 /// The other processes that may write into a study's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderAccess {
-    /// Nobody.
+    /// None.
     Alone,
     /// Other processes that work on the same study and take runs as this one does.
     Together,
@@ -79,7 +82,7 @@ pub enum StoreForm {
 }
 
 impl StoreForm {
-    /// Returns how so many runs are kept unless somebody says.
+    /// Returns how a number of runs is kept by default.
     pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
             FolderAccess::Alone if runs <= MOST_FOLDERS => Self::Folders,
@@ -107,7 +110,9 @@ impl Store {
         let runs = self.runs();
         let mut names = names(&runs)?;
         let mut found = self.found.write();
+        // Packs before `retain`, which drops their names.
         found.packs.refresh(&runs, &names)?;
+        // Names with a dot are packs and half-written runs; a run's own name is hexadecimal.
         names.retain(|name| !name.contains('.'));
         found.folders = names.into_iter().collect();
         Ok(())
@@ -117,8 +122,8 @@ impl Store {
     /// removes the half-written files of killed ones, and closes their packs.
     ///
     /// # Errors
-    /// If there is something else than this study, if somebody else works on it, or if nothing can
-    /// be written.
+    /// If the folder has other content than this study, if another process works there, or if it
+    /// cannot be written.
     pub fn claim(
         &self,
         study: &str,
@@ -136,10 +141,13 @@ impl Store {
             Err(TryLockError::WouldBlock) => {
                 return Err(OutputError::Busy { path: self.study.clone() });
             }
-            // Without locks users have to look after it themselves.
+            // Some network file systems have no locks: go on, and leave it to the user not to start
+            // two.
             Err(TryLockError::Error(_)) => None,
         };
         let runs = self.runs();
+        // Others may be writing the hidden files at this moment: only a process that is alone
+        // cleans up.
         if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
             for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
@@ -148,7 +156,8 @@ impl Store {
             clear(&self.study.join(CLAIMS), |_| true)?;
             let _ = fs::remove_dir(self.study.join(CLAIMS));
             seal(&runs, &names(&runs)?)?;
-            // Damaged ends of packs have been cut off, and other runs may come to stand there.
+            // `seal` has cut damaged ends off: an old index may point at bytes that other runs will
+            // fill.
             self.found.write().packs = Packs::default();
             self.refresh()?;
         }
@@ -189,6 +198,7 @@ impl Store {
             return Some(RunPlace::Packed(run));
         }
         let folder = self.runs().join(id);
+        // A user may have deleted the folder or emptied it since; the file is written in every run.
         let is_there = found.folders.contains(id) && folder.join(RESOLVED).is_file();
         is_there.then_some(RunPlace::Folder(folder))
     }
@@ -217,7 +227,7 @@ impl FolderClaim {
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
         match &self.packer {
             None => RunFolder::create(&self.store.runs().join(id), true),
-            // It goes into the pack in one piece; its files come and go on a disk of this machine.
+            // Write the run on a local disk: a shared one gets only the pack, in one piece.
             Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
         }
     }
@@ -234,7 +244,8 @@ impl FolderClaim {
         match (is_packed, &self.packer) {
             (true, _) => Ok(()),
             (false, None) => folder.commit().map(drop),
-            // Too large for a pack.
+            // It is too large for a pack. Copy it, since its folder may be on another file system,
+            // where no rename leads.
             (false, Some(_)) => self.copy(id, &RunPlace::Folder(folder.path().to_owned())),
         }
     }

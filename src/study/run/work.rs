@@ -23,7 +23,8 @@ use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
 use mumakil_scenario::{Registry, Scenario};
 
-/// So many batches at most: a study of more runs has several runs in each.
+/// A shard has at most so many batches; a larger study has several runs in each.
+// Chosen: each batch costs a file in `claims`, and with ten machines each still gets hundreds.
 const MOST_BATCHES: usize = 4_096;
 
 /// A part of a study, for one of several machines.
@@ -45,7 +46,7 @@ impl Shard {
 pub enum NextRun {
     /// This run is to be done.
     Run(usize),
-    /// So many runs are for others to do.
+    /// Another process has this number of runs.
     OfOthers(usize),
 }
 
@@ -69,7 +70,7 @@ pub enum WorkStep {
         /// The number of the run in the plan.
         run: usize,
     },
-    /// So many runs are for other processes to do.
+    /// Other processes have taken runs.
     OfOthers {
         /// How many.
         runs: usize,
@@ -81,6 +82,8 @@ impl Plan {
     pub fn distinct(&self) -> Vec<usize> {
         let mut wanted = IndexMap::new();
         for (number, run) in self.runs.iter().enumerate() {
+            // Two values may make the same scenario, such as `auto` and the number that it stands
+            // for.
             wanted.entry(run.id.as_str()).or_insert(number);
         }
         wanted.into_values().collect()
@@ -101,13 +104,15 @@ impl Plan {
         let runs = self.distinct();
         let batch = runs.len().div_ceil(MOST_BATCHES).max(1);
         let batches: Vec<Vec<usize>> = runs.chunks(batch).map(<[usize]>::to_vec).collect();
+        // Round the shards: neighbours cost about the same, so each shard gets cheap and costly
+        // ones.
         batches.into_iter().skip(shard.index).step_by(shard.count)
     }
 
-    /// Does runs as they come, with so many workers, and tells of each step.
+    /// Does the runs of an iterator with several workers; calls `tell` for each step.
     ///
     /// # Errors
-    /// If results cannot be written or shared; of the runs that were not begun by then nothing is told.
+    /// If results cannot be written or shared; then no further runs are begun, nor reported.
     pub fn work(
         &self,
         runs: impl Iterator<Item = Result<NextRun, OutputError>> + Send,
@@ -116,13 +121,14 @@ impl Plan {
         effort: RunEffort,
         mut tell: impl FnMut(WorkStep),
     ) -> Result<(), EmulationError> {
+        // Several workers may ask after the end, which an iterator need not bear.
         let runs = Mutex::new(runs.fuse());
         let is_broken = AtomicBool::new(false);
         let (steps, told) = unbounded();
         std::thread::scope(|scope| {
             for _ in 0..effort.workers {
                 let (runs, is_broken, steps) = (&runs, &is_broken, steps.clone());
-                // The listener goes away only with the process.
+                // The receiver lives until this scope ends, so a step can always be sent.
                 let tell = move |step| steps.send(step).expect("somebody listens");
                 scope.spawn(move || {
                     while !is_broken.load(Ordering::Relaxed) {
@@ -136,11 +142,14 @@ impl Plan {
                             }
                             Some(Err(error)) => Err(error.into()),
                         };
+                        // The others finish their runs and begin no more: on a full disk each would
+                        // fail in the same way.
                         is_broken.fetch_or(step.is_err(), Ordering::Relaxed);
                         tell(step);
                     }
                 });
             }
+            // The loop below ends when the last sender is gone, and this one would stay.
             drop(steps);
             let mut result = Ok(());
             for step in told {
@@ -153,7 +162,7 @@ impl Plan {
         })
     }
 
-    /// Does a run. Only what the next run would meet as well is an error.
+    /// Does a run. An error is only what the next run would meet, too, such as a full disk.
     fn do_run(
         &self,
         run: usize,
@@ -162,13 +171,14 @@ impl Plan {
         effort: RunEffort,
     ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
-        // A panic is this run's alone, whoever panics: the others go on.
+        // A panic, of a policy for example, fails this run and no other.
         let kept = catch_unwind(AssertUnwindSafe(|| {
             keep(self.scenario(planned), claim, &planned.id, registry, effort)
         }));
         let panicked = |panic: Box<dyn Any + Send>| format!("a panic: {}", words_of_panic(&*panic));
         match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
             Ok(Ok(warnings)) => {
+                // An earlier process may have noted it as failed.
                 failed::forget(claim.store(), &planned.id);
                 Ok(WorkStep::Done { run, warnings })
             }
@@ -178,7 +188,7 @@ impl Plan {
         }
     }
 
-    /// Notes that a run has failed, for who looks later or from elsewhere.
+    /// Notes in the folder that a run has failed, for users and other processes.
     fn fail(&self, run: usize, why: String, store: &Store) -> Result<WorkStep, EmulationError> {
         let scenario = self.scenario(&self.runs[run]);
         failed::note(store, &self.runs[run].id, &self.describe(run), &why, &scenario)?;
@@ -213,6 +223,8 @@ fn keep(
     let after = span(kept.emulated.summary.virtual_s);
     match &kept.emulated.stop {
         StopReason::Done | StopReason::TimeUp => {
+            // Without the times alone its slowdowns are missing, and means over the runs would be
+            // wrong.
             if let Some(why) = kept.lacks_alone() {
                 return Ok(Err(why.to_owned()));
             }

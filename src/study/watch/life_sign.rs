@@ -1,11 +1,14 @@
 //! Signs of life: reports that a process that works on a study gives of itself, now and then.
 //!
-//! They tell people how far the work is, and decide nothing: no result depends on them. Here is their content
-//! and what follows from it; where they are kept is the business of `at_work`.
+//! They show people the progress, and no result depends on them. `sign_files` keeps them in files.
 //!
-//! A killed process says nothing any more, so a sign without an end is believed only as long as
-//! something else speaks for it: a lock that goes with its process, whatever ends that, or, of
-//! another machine, whose locks may not be seen here, that it is not old.
+//! A killed process cannot report its end, so its last sign alone is not enough:
+//! ```text
+//! the sign says how it ended                           -> ended
+//! its lock is held                                     -> at work
+//! its lock is free, and it ran on this machine         -> gone: it was killed
+//! another machine, whose locks may not be seen here    -> at work for 90 s, then silent
+//! ```
 
 use std::time::Duration;
 
@@ -14,14 +17,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::watch::pace::StudyPace;
 
-/// So often a process gives a sign.
+/// The time between two signs of a process.
+// Chosen: often enough for people who watch, and one small file in ten seconds hurts no file
+// system.
 pub const EVERY: Duration = Duration::from_secs(10);
 
 /// A process without a sign for so long may be gone: nine are missing then, and shared file systems
 /// show new files after a minute at most.
 pub(crate) const SILENT_AFTER: Duration = Duration::from_secs(90);
 
-/// So many of the slowest runs are told.
+/// At most so many of the slowest runs are kept.
+// Chosen: they show which values of the axes cost most; the file of a sign stays small.
 const MOST_SLOW: usize = 10;
 
 /// An instant by the clock on the wall, in milliseconds; as a text by RFC 3339, in UTC.
@@ -41,13 +47,13 @@ pub struct Life {
     pub began: WallInstant,
     /// When it said this.
     pub seen: WallInstant,
-    /// How many runs it has to see to; in a search, those of the value that is being tried.
+    /// How many runs it is to do; in a search, those of the value that is being tried.
     pub runs: u64,
     /// How many of them are there.
     pub done: u64,
     /// How many have failed in this process.
     pub failed: u64,
-    /// How many are neither, and have not been begun.
+    /// How many it has not begun.
     pub left: u64,
     /// How many end in a minute.
     pub runs_a_minute: Option<f64>,
@@ -106,7 +112,7 @@ pub enum End {
 pub enum SignLock {
     /// Its process holds it.
     Held,
-    /// Nobody on this machine does, and on others only where locks are not shared.
+    /// No process on this machine holds it; one on another may, where locks are not shared.
     Free,
     /// There are no locks here.
     Unknown,
@@ -186,22 +192,24 @@ impl Life {
     /// Returns a name for its signs that no other process has.
     pub fn name(&self) -> String {
         let machine = self.machine.as_deref().unwrap_or("process");
+        // A system gives numbers of processes again, so the time of the beginning is in the name,
+        // too.
         format!("{machine}-{}-{:x}", self.pid, self.began.0)
     }
 
-    /// Has so many runs to see to, of which some are there.
+    /// Sets the number of runs to do, and how many of them are done already.
     pub fn has(&mut self, runs: u64, done: u64) {
         (self.runs, self.done, self.failed) = (runs, done, 0);
         self.count();
     }
 
-    /// Begins with a run.
+    /// Notes that a run begins.
     pub fn begins(&mut self, run: &str, what: String, now: WallInstant) {
         self.running.push(LiveRun { run: run.to_owned(), what, since: now });
         self.count();
     }
 
-    /// Has done a run.
+    /// Notes that a run is done.
     pub fn has_done(&mut self, run: &str, now: WallInstant) {
         self.done += 1;
         if let Some(LiveRun { run, what, since }) = self.take(run) {
@@ -211,44 +219,48 @@ impl Life {
         self.count();
     }
 
-    /// Leaves so many runs to other processes.
+    /// Takes runs off its number that other processes do.
     pub fn leaves(&mut self, runs: u64) {
+        // Saturating: another process may report runs that this one had not counted.
         self.runs = self.runs.saturating_sub(runs);
         self.count();
     }
 
-    /// Has seen a run fail.
+    /// Notes that a run has failed.
     pub fn has_failed(&mut self, run: &str) {
         self.failed += 1;
         self.take(run);
         self.count();
     }
 
-    /// Knows of runs that took long, maybe of others.
+    /// Adds slow runs, perhaps of other processes.
     pub fn knows_slow(&mut self, runs: impl IntoIterator<Item = SlowRun>) {
         self.slowest.extend(runs);
         self.slowest = slowest(std::mem::take(&mut self.slowest));
     }
 
-    /// Gives a sign when so many runs have ended in this process.
+    /// Prepares a sign: its time, and the pace after `ended` runs of this process.
     pub fn record_sign(&mut self, ended: u64, now: WallInstant) {
         self.seen = now;
         self.pace.note(now.since(self.began), ended);
         self.runs_a_minute = self.pace.per_minute();
     }
 
-    /// Ends. Its runs do not go on any more.
+    /// Notes the end of the process, with which its runs end, too.
     pub fn ends(&mut self, how: End, why: Option<String>) {
         (self.ended, self.why) = (Some(how), why);
+        // Runs of a process that was told to end are dropped half done, not failed.
         self.running.clear();
         self.count();
     }
 
-    /// Returns what becomes of the process, by a lock and by whether it is on this machine.
+    /// Returns the state of the process, by its sign's lock and by whether it runs on this machine.
     pub fn writer_state(&self, hold: SignLock, is_here: bool, now: WallInstant) -> WriterState {
         match (self.ended, hold) {
             (Some(how), _) => WriterState::Ended(how),
             (None, SignLock::Held) => WriterState::AtWork,
+            // On this machine the system frees the lock with the process, so a free lock proves the
+            // end.
             (None, SignLock::Free) if is_here => WriterState::Gone,
             (None, SignLock::Free | SignLock::Unknown) if now.since(self.seen) <= SILENT_AFTER => {
                 WriterState::AtWork
@@ -270,9 +282,12 @@ impl Life {
 
 /// Returns those of runs that took longest, each once, the slowest first.
 pub(crate) fn slowest(mut runs: Vec<SlowRun>) -> Vec<SlowRun> {
+    // Of equal times the order of names, so that the list does not change from one sign to the
+    // next.
     runs.sort_by(|a, b| b.took_s.total_cmp(&a.took_s).then_with(|| a.run.cmp(&b.run)));
     let mut kept: Vec<SlowRun> = Vec::new();
     for run in runs {
+        // A run may be in the signs of two processes, one of which has taken over from the other.
         if kept.len() < MOST_SLOW && !kept.iter().any(|other| other.run == run.run) {
             kept.push(run);
         }

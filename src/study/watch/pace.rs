@@ -6,6 +6,7 @@ use std::time::Duration;
 use mumakil_base::units::tell::count;
 
 /// Runs that ended longer ago do not count.
+// Chosen: long enough for a few slow runs, short enough to follow an axis that grows.
 const WINDOW: Duration = Duration::from_secs(600);
 
 /// How many runs had ended when, noted now and then.
@@ -22,9 +23,10 @@ impl Default for StudyPace {
 }
 
 impl StudyPace {
-    /// Notes how many have ended so long after the beginning.
+    /// Notes how many runs have ended at a time after the beginning.
     pub fn note(&mut self, after: Duration, ended: u64) {
         self.notes.push_back((after, ended));
+        // Keep one note from before the window, or the rate of its first runs would be lost.
         while 2 < self.notes.len() && self.notes[1].0 + WINDOW <= after {
             self.notes.pop_front();
         }
@@ -34,19 +36,21 @@ impl StudyPace {
     pub fn per_minute(&self) -> Option<f64> {
         let ((from, before), (to, ended)) = (self.notes.front()?, self.notes.back()?);
         let minutes = to.saturating_sub(*from).as_secs_f64() / 60.0;
+        // A rate of zero would give an endless time left: say nothing until a run has ended.
         (0.0 < minutes && before < ended).then(|| (ended - before) as f64 / minutes)
     }
 }
 
-/// Tells a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
+/// Prints a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
 pub fn rate(per_minute: f64, thing: &str) -> String {
     let (number, of) =
+        // Below this, two digits would print `1.0 runs a minute` for what is less.
         if per_minute < 0.995 { (per_minute * 60.0, "an hour") } else { (per_minute, "a minute") };
     let number = if number < 9.95 { format!("{number:.1}") } else { count(number.round() as u64) };
     format!("{number} {thing}s {of}")
 }
 
-/// Returns how many seconds so many take at a rate.
+/// Returns the seconds that `left` runs take at a rate.
 pub fn remaining_s(left: u64, per_minute: f64) -> f64 {
     left as f64 / per_minute * 60.0
 }

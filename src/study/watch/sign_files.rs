@@ -1,7 +1,8 @@
 //! Where signs of life are kept: `at-work/`, a file for each process.
 //!
-//! A sign is replaced as a whole, and who writes it holds the lock of the latest one, which goes with
-//! its process. To look at it keeps nobody from work: the next sign is another file.
+//! Each new sign is a new file that replaces the last. Its process holds the lock of the newest
+//! file, and the system frees it when the process ends. A reader disturbs no process, since the
+//! next sign is another file.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,7 +12,7 @@ use crate::run::store::{AT_WORK, clear, visible};
 use crate::watch::life_sign::{Life, SILENT_AFTER, SignLock, SlowRun, WallInstant, WriterState};
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles, lock_of, machine};
 
-/// A sign of life, and what becomes of who gave it.
+/// A sign of life, and the state of its process.
 #[derive(Clone, Debug)]
 pub struct LifeSign {
     /// Its last sign.
@@ -37,8 +38,8 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
     Ok(aside.put_locked()?.1)
 }
 
-/// Returns the signs in a study's folder, by when their processes began. A file that is no sign of a version
-/// like ours, or is gone by now, is left out.
+/// Returns the signs in a study's folder, in the order in which their processes began. Files that
+/// cannot be read as signs, such as those of other versions, are left out.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -50,12 +51,13 @@ pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputErr
         let fate = life.writer_state(hold, is_here(&life), now);
         signs.push(LifeSign { life, fate });
     }
+    // The order of a folder is the file system's; the list should not jump while a user watches.
     signs.sort_by_key(|LifeSign { life, .. }| (life.began, life.machine.clone(), life.pid));
     Ok(signs)
 }
 
-/// Returns what becomes of the process whose sign a claim names. If nothing can be read of that, the age of
-/// the claim has to tell.
+/// Returns the state of the process whose sign a claim names. If its sign cannot be read, the age
+/// of the claim decides.
 pub(crate) fn writer_state_of(
     folder: &Path,
     name: &str,
@@ -65,6 +67,7 @@ pub(crate) fn writer_state_of(
     if let Some((life, hold)) = read(&folder.join(AT_WORK).join(file(name))) {
         return life.writer_state(hold, is_here(&life), now);
     }
+    // Not `metadata`: the claim is a link that leads nowhere.
     let made = fs::symlink_metadata(claim).and_then(|about| about.modified());
     match made.map(|made| made.elapsed().unwrap_or_default()) {
         Ok(age) if age <= SILENT_AFTER => WriterState::AtWork,
@@ -72,8 +75,8 @@ pub(crate) fn writer_state_of(
     }
 }
 
-/// Takes over from all who worked in a study's folder before: removes their signs, and returns the runs
-/// that took longest there.
+/// Takes over from all processes that worked in a study's folder before: removes their signs, and
+/// returns their slowest runs.
 ///
 /// # Errors
 /// If the folder cannot be read, or a sign not be removed.
@@ -89,6 +92,7 @@ pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
 
 /// Returns whether a sign is of a process on this machine.
 fn is_here(life: &Life) -> bool {
+    // Two machines without a name are not the same one.
     life.machine.is_some() && life.machine == machine()
 }
 

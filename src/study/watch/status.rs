@@ -1,8 +1,13 @@
 //! How far a study is, by its folder alone, for all processes that work on it.
 //!
-//! Runs in the store are done, and the files of failed runs tell the failures. Signs of life tell which runs
-//! are going on, and how fast; a process that is not at work any more has none. Nothing is written, and
-//! nobody is held up.
+//! Each run of the sheet is in one of four states:
+//! ```text
+//! done       it is in the store
+//! running    a process at work names it in its sign
+//! failed     a note says why, and no process tries it again
+//! left       none of these
+//! ```
+//! Nothing is written, and no process is held up.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -96,7 +101,8 @@ impl Status {
     /// If the folder has no study, or cannot be read.
     pub fn read(folder: &Path, now: WallInstant) -> Result<Self, OutputError> {
         let sheet = read_sheet(folder)?;
-        // Signs first: a run that ends meanwhile is seen as done, and not as none of all.
+        // Read the signs first: a run that ends in between is then seen twice, and counts as done.
+        // In the other order it would be in neither.
         let signs = signs(folder, now)?;
         let store = Store::of(folder)?;
         let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
@@ -120,7 +126,8 @@ impl Status {
         let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
         for Life { pid, machine, running, .. } in at_work(&signs) {
             for going in running {
-                // Two may do the same run, one of them not knowing that it is given up.
+                // Two processes may do the same run: one was taken for dead and its run taken over.
+                // Count it once.
                 let is_new = begun.insert(going.run.clone());
                 if missing.contains(&*going.run) && is_new {
                     let for_s = now.since(going.since).as_secs_f64();
@@ -132,10 +139,11 @@ impl Status {
         running_now.sort_by(|a: &Running, b| b.for_s.total_cmp(&a.for_s));
         let is_running = |run: &str| running_now.iter().any(|running| running.going.run == run);
         failures.retain(|run, _| missing.contains(&**run) && !is_running(run));
-        // In the order of the study.
+        // Show failures in the order of the study's runs.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
-        // A worker that has ended a run since the last sign is at the next one.
+        // A run of a sign may be done by now; its worker is then at another one, whose name is not
+        // known yet. So count all begun ones, but no more than can be left.
         let running = begun.len().min(missing.len() - failures.len());
         let left = missing.len() - running - failures.len();
         let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);
@@ -151,6 +159,7 @@ impl Status {
             left: left as u64,
             is_concluded: false,
             runs_a_minute,
+            // A study with nothing left needs no estimate.
             rest_s: runs_a_minute.filter(|_| 0 < rest).map(|rate| remaining_s(rest, rate)),
             running_now,
             slowest: life_sign::slowest(slow.filter(|slow| runs.contains(&*slow.run)).collect()),

@@ -1,7 +1,7 @@
 //! Kubernetes: the tasks of a study as a Job.
 //!
-//! Its pods mount the volume on which the study's folder lies, so nothing is sent anywhere. A pod is begun
-//! again if something kills it; one whose runs fail has done its work.
+//! Its pods mount the volume with the study's folder, so no files are sent. A pod that is killed is
+//! begun again; a pod whose runs fail is not.
 //!
 //! The manifest is YAML whose texts are JSON strings, so that no name can mean anything else.
 
@@ -15,11 +15,13 @@ use crate::units::SimSpan;
 /// The cluster that `kubectl` knows.
 pub(super) struct Kubernetes;
 
-/// Where pods see the study's folder.
+/// The path of the study's folder in pods.
 const MOUNT: &str = "/study";
-/// So often something may kill each pod, on average.
+/// Each pod may be killed so often, on average, before the Job gives up.
+// Chosen; `backoffLimit` counts for all pods together, hence the product below.
 const RETRIES: usize = 3;
-/// So many letters of a study's name are in a Job's: with all that follows it, pods have names, too.
+/// At most so many letters of a study's name are in a Job's name.
+// A name in DNS has 63 letters: ours also has a prefix, a hash, a number, and the pod's suffix.
 const NAME: usize = 30;
 
 impl Engine for Kubernetes {
@@ -52,7 +54,7 @@ impl Engine for Kubernetes {
     }
 
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
-        // A Job that has just been made has no pods yet, and is over only when it says so.
+        // A new Job has no active pods yet, so only its conditions say that it is over.
         const ASKED: &str = "jsonpath={.status.active}/{.status.conditions[*].type}";
         let told = match ask_engine(&["kubectl", "get", "job", job, "-o", ASKED]) {
             Ok(told) => told,
@@ -70,7 +72,7 @@ impl Engine for Kubernetes {
     }
 }
 
-/// Returns the name of a Job: a word as the DNS has them, another one for each study's folder and each time.
+/// Returns the name of a Job: a DNS label, different for each study's folder and each submission.
 fn name(tasks: &EngineTasks<'_>) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let study: String = tasks.study.chars().map(fit).take(NAME).collect();
@@ -103,6 +105,7 @@ fn manifest(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<Str
     let (claim, path) = volume.split_once(':').unwrap_or((volume, ""));
     let wrong = |_| Failure::input("--time of a task on Kubernetes is written like 2h or 90min");
     let time = options.time.as_deref().map(str::parse::<SimSpan>).transpose().map_err(wrong)?;
+    // A JSON string is a YAML string, in which no name can add keys to the manifest.
     let text = |text: &str| serde_json::to_string(text).expect("texts are JSON");
     let deadline = time.map_or_else(String::new, |time| {
         format!("      activeDeadlineSeconds: {}\n", time.as_secs_f64().ceil().max(1.0))

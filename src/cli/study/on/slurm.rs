@@ -12,11 +12,12 @@ use crate::units::SimSpan;
 /// The cluster that `sbatch` knows.
 pub(super) struct Slurm;
 
-/// So many seconds before its time is up a task is warned; a run is not kept half, so that is long
-/// enough to end.
+/// Slurm warns a task so many seconds before its time is up.
+// Chosen: a task only drops its run and writes its last sign; Slurm may warn up to 60 s earlier.
 const WARNING: u32 = 60;
 
-/// A task that is ended again and again comes back so many times.
+/// A task that is ended by signals again and again is queued at most so many times.
+// Chosen: a study of days on a partition with a limit of hours, and an end if memory is too small.
 const MOST_RESTARTS: u32 = 20;
 
 impl Engine for Slurm {
@@ -34,7 +35,7 @@ impl Engine for Slurm {
 
     /// The largest number in an array is one below `MaxArraySize`.
     fn most_tasks(&self) -> usize {
-        // Slurm's default, unless it says otherwise.
+        // Slurm's default of `MaxArraySize`.
         const USUAL: usize = 1_001;
         let size = ask_engine(&["scontrol", "show", "config"]).ok().and_then(|told| {
             let line = told.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
@@ -55,23 +56,24 @@ impl Engine for Slurm {
     }
 
     fn job(&self, printed: &str) -> Option<String> {
-        // Behind a `;` stands the cluster.
+        // `--parsable` prints `1234`, or `1234;cluster` where there are several clusters.
         let job = printed.split(';').next().unwrap_or_default();
         let is_number = !job.is_empty() && job.bytes().all(|c| c.is_ascii_digit());
         is_number.then(|| job.to_owned())
     }
 
     fn state(&self, job: &str) -> Result<Option<[u64; 2]>, String> {
-        // A line for each task.
+        // `-r` prints a line for each task of the array.
         let told = match ask_engine(&["squeue", "-h", "-r", "-j", job, "-o", "%T"]) {
             Ok(told) => told,
-            // It forgets them when they are long gone.
+            // Slurm forgets a job some minutes after its end (`MinJobAge`).
             Err(why) if why.contains("Invalid job id") => return Ok(None),
             Err(why) => return Err(why),
         };
         let states = || told.lines().map(str::trim).filter(|line| !line.is_empty());
         let waiting = states().filter(|state| *state == "PENDING").count();
         let all = states().count();
+        // States beside PENDING, such as COMPLETING, still hold a node: count them as running.
         Ok((0 < all).then_some([(all - waiting) as u64, waiting as u64]))
     }
 
@@ -141,6 +143,7 @@ exit "$code"
 /// Reads how long a task may take: as Slurm writes it, or as Mumakil does.
 fn time(text: &str) -> Result<String, Failure> {
     if let Ok(span) = text.parse::<SimSpan>() {
+        // Slurm counts whole minutes, and takes zero for no limit.
         let minutes = (span.as_secs_f64() / 60.0).ceil().max(1.0) as u64;
         return Ok(format!("{}:{:02}:00", minutes / 60, minutes % 60));
     }
@@ -157,6 +160,7 @@ fn time(text: &str) -> Result<String, Failure> {
 
 /// Returns a name that may stand in a script.
 fn plain(name: &str) -> Result<String, Failure> {
+    // The name goes into a shell script, where a quote or a semicolon could run anything.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,+@/".contains(c);
     match !name.is_empty() && name.chars().all(is_plain) {
         true => Ok(name.to_owned()),

@@ -1,5 +1,5 @@
-//! The note in a study's folder of the engine that has the study, by which the engine is asked about it and
-//! told to cancel it.
+//! The note in a study's folder about its last submission: the engine and its job, to ask about it
+//! or cancel it.
 
 use std::path::Path;
 
@@ -50,6 +50,8 @@ impl SubmittedArray {
         for engine in ENGINES {
             let found: Option<Self> = read_json_if_there(&study.join(engine.word()).join(FILE))?;
             let found = found.filter(|found| found.engine == engine.word());
+            // A study may have been submitted to both engines, one after the other: the later one
+            // counts.
             if found.as_ref().map(|found| found.at) > last.as_ref().map(|last| last.at) {
                 last = found;
             }
@@ -83,6 +85,7 @@ impl SubmittedArray {
                 let [running, waiting] = tasks.map(count);
                 format!("{told}: {running} running, {waiting} waiting")
             }),
+            // Not `None`: a queue that cannot be asked may still have the tasks.
             Err(why) => Some(format!("{told}; the queue does not answer: {why}")),
         }
     }
