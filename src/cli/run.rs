@@ -104,11 +104,12 @@ impl RunArguments {
             ));
         }
         let bar = RunBar::new();
+        // Before the folder: Ctrl-C removes what stands half-made beside the results.
+        interrupt::guard(&bar, ", no results were written");
         // Before the run: an existing folder must not be found out after hours of work.
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
         let trace = trace.transpose()?;
-        interrupt::guard(&bar, ", no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
         let begin = |trace| Perfetto::begin(trace, &prepared.labels());

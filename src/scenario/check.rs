@@ -25,7 +25,7 @@ use crate::workload::spec::WorkloadSpec;
 use crate::workload::submission::Submission;
 use mumakil_base::nearest::nearest;
 use mumakil_base::random::Dist;
-use mumakil_base::units::{Bytes, Count, Factor, Quantity as _, SimSpan};
+use mumakil_base::units::{Bytes, Factor, Quantity as _, SimSpan};
 use mumakil_core::cluster::{ClusterSpec, Placement, Topology};
 use mumakil_core::mapred::{AutoSpan, Hadoop, IntervalFuzz, SlotKind};
 use mumakil_core::trace::TraceFile;
@@ -120,7 +120,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     // is empty then, and the checks of jobs find nothing.
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
-        check_cluster(cluster, found);
+        check_cluster(cluster, workload.has_hosts(), found);
         check_memory(cluster, jobs, found);
         check_writer(scenario, found);
         check_pods(scenario, found);
@@ -134,7 +134,12 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
             check_order(jobs, found);
         }
     }
-    if intact("workload") && intact("cluster") {
+    // Inputs are divided into blocks, which one of no bytes forbids; it has been reported.
+    let has_blocks = intact("cluster") && cluster.hdfs.block != Bytes::ZERO;
+    if intact("workload") && has_blocks {
+        let at = drawn.as_ref().map(|(source, _)| options_of(*source));
+        let at = at.unwrap_or_else(|| Path::of("workload.jobs"));
+        check_total(jobs, cluster.hdfs.block, at, found);
         check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
         // `file_clashes` divides inputs into blocks: it needs jobs and a block size without
@@ -176,7 +181,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     std::mem::take(found)
 }
 
-fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
+/// With `has_hosts` a trace names nodes besides those of the cluster.
+fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
     let nodes = cluster.nodes.get();
     let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
     if grouped > u64::from(nodes) {
@@ -217,7 +223,7 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
     let replication = cluster.hdfs.replication.get();
     // HDFS puts at most one copy of a block on a node. How
     // many nodes a topology file has is not known yet.
-    if replication > nodes && cluster.topology.is_none() {
+    if replication > nodes && !has_hosts && cluster.topology.is_none() {
         found.doubt(format!(
             "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
              lower cluster.hdfs.replication or add nodes"
@@ -239,11 +245,12 @@ fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
     let own = cluster.groups.iter().filter_map(|group| group.memory);
     let least = own.chain([cluster.memory]).min().unwrap_or(cluster.memory);
     let room = Bytes::new(least.get().saturating_sub(cluster.system_memory.get()));
-    let needs =
-        |job: &JobEntry| match job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some() {
-            true => job.map_memory,
-            false => job.reduce_memory,
-        };
+    let needs = |job: &JobEntry| {
+        let has_maps = job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some();
+        let maps = if has_maps { job.map_memory } else { Bytes::ZERO };
+        let reduces = if 0 < job.reduces.get() { job.reduce_memory } else { Bytes::ZERO };
+        maps.max(reduces)
+    };
     if let Some(job) = jobs.iter().find(|job| room < needs(job)) {
         let (job, needs) = (&job.name, needs(job));
         found.doubt(format!(
@@ -431,20 +438,24 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     if total > MOST_JOBS {
         found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
     }
-    // Maps that follow from `input` are not counted: the size of a block may still be wrong here.
-    let tasks = |job: &JobEntry| {
-        let each = u64::from(job.maps.map_or(0, Count::get)) + u64::from(job.reduces.get());
-        each * u64::from(job.count.get())
-    };
-    let tasks: u64 = jobs.iter().map(tasks).fold(0, u64::saturating_add);
-    if MOST_TASKS < tasks {
-        found.value("workload.jobs", format!("{tasks} tasks are more than {MOST_TASKS}"));
-    }
     let mut names = TakenNames::default();
     for (number, job) in jobs.iter().enumerate() {
         if let Err(message) = names.take(job) {
             found.value(&at(number, "name"), message);
         }
+    }
+}
+
+/// All tasks of a run have a number of 32 bits.
+fn check_total(jobs: &[JobEntry], block: Bytes, at: Path, found: &mut Checked) {
+    let tasks = |job: &JobEntry| {
+        let each = u64::from(job.map_count(block)) + u64::from(job.reduces.get());
+        each * u64::from(job.count.get())
+    };
+    let tasks: u64 = jobs.iter().map(tasks).fold(0, u64::saturating_add);
+    if MOST_TASKS < tasks {
+        let message = format!("{tasks} tasks are more than {MOST_TASKS}");
+        found.problems.push(YamlProblem::value(at, message));
     }
 }
 
@@ -619,13 +630,20 @@ fn check_later(
         own.iter().cloned().chain(LaterChange::jobs(&scenario.later)).collect();
     let mut of_list = Checked::default();
     check_names(&all, &mut of_list);
-    if intact("cluster") {
+    if intact("cluster") && scenario.cluster.hdfs.block != Bytes::ZERO {
         // Slots are a problem of the cluster, so this one needs no moving.
         check_slots(&added, &scenario.cluster, found);
+        check_total(&all, scenario.cluster.hdfs.block, Path::of("later"), &mut of_list);
         check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
     }
     for problem in of_list.problems {
-        let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
+        let [_, _, PathStep::Index(place), inside @ ..] = &problem.path.0[..] else {
+            // It is of all jobs together; those of the workload may be too many by themselves.
+            if !found.problems.iter().any(|other| other.message == problem.message) {
+                found.problems.push(YamlProblem { path: Path::of("later"), ..problem });
+            }
+            continue;
+        };
         // A problem of the workload's own job: it has been reported already.
         let Some(place) = place.checked_sub(own.len()) else { continue };
         let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);

@@ -175,6 +175,10 @@ fn what_has_no_effect_or_no_room_is_told() {
             "faults[0] has no effect: node-1 is stopped already",
         ),
         ("faults=[{at: 2s, start: node-2}]", "faults[0] has no effect: node-2 runs already"),
+        (
+            "workload.jobs=[{name: b, maps: 2, reduces: 1, reduce_memory: 900GiB}]",
+            "an attempt of the job `b` needs 900GiB of memory",
+        ),
     ] {
         let output = room.mumakil("check odd.yaml --set").arg(set).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();

@@ -139,6 +139,8 @@ fn settling(site: &WorkloadSite<'_>) -> SimSpan {
     let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
     site.hadoop.heartbeat_phase.or(interval)
         + site.cluster.jobtracker.init
+        // Three heartbeats for the setup task: one launches it, one reports its end, and the
+        // next is the first that a task of the job can be launched with.
         + interval * u64::from(slots.unwrap_or(0) + 3)
 }
 

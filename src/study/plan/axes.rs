@@ -488,16 +488,16 @@ fn short_label(value: &Value) -> String {
     if let Some(name) = map.get("as") {
         return text(name);
     }
-    // `{hfsp: {…}}` is called `hfsp`, and `{preset: ec2, …}` is called `ec2`.
+    // `{preset: ec2, …}` is called `ec2`, and `{hfsp: {…}}` is called `hfsp`.
+    if let Some(name) = map.get("preset").or_else(|| map.get("line")) {
+        return text(name);
+    }
     match map.iter().next() {
         Some((key, options)) if map.len() == 1 => {
             let key = text(key);
             external::title(&key, options).unwrap_or(key)
         }
-        _ => match map.get("preset").or_else(|| map.get("line")) {
-            Some(name) => text(name),
-            None => text(value),
-        },
+        _ => text(value),
     }
 }
 
@@ -569,6 +569,12 @@ mod tests {
     fn labels_of(yaml: &str) -> Vec<String> {
         let sweep = sweep(&format!("{{x: {yaml}}}")).unwrap();
         sweep.axes[0].values.iter().map(|value| value.label.clone()).collect()
+    }
+
+    #[test]
+    fn a_preset_is_called_by_its_name_whatever_is_set_beside_it() {
+        assert_eq!(labels_of("[{preset: ec2}, {preset: srt, nodes: 5}]"), ["ec2", "srt"]);
+        assert_eq!(labels_of("[{hfsp: {sample: 2}}, fifo]"), ["hfsp", "fifo"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{CheckResult, ExprChecker, ExprPurpose};
 use crate::expect::ExprComplaint;
 use crate::expect::plan::{AxisPick, Filter, FilterTest, Selection};
-use crate::expect::quantity::{KeyKind, NamedQuantity, ROW_KEYS, RowKey};
+use crate::expect::quantity::{KeyKind, NamedQuantity, QuantitySource, ROW_KEYS, RowKey};
 use crate::expect::space::SpaceValue;
 use crate::expect::syntax::{Choice, ExprSetting, Literal, Spanned, SyntaxNode};
 use crate::expect::unit::Unit;
@@ -147,6 +147,13 @@ impl ExprChecker<'_> {
         if let Some(key) = quantity.key(&setting.key.item) {
             let mut tests = Vec::new();
             add_tests(key, &setting.value, &mut tests)?;
+            // A quantity over time is cut to one window; several would leave gaps in its curve.
+            let is_curve = matches!(quantity.source, QuantitySource::Series(_));
+            if is_curve && key.kind == KeyKind::Time && tests.len() != 1 {
+                let message = format!("`{}` takes one range of times", key.name);
+                let complaint = ExprComplaint::new(setting.value.span.clone(), message);
+                return Err(complaint.hint("such as `time=100s..200s`"));
+            }
             return Ok(Some(ChosenSetting::Rows(Filter { key, tests })));
         }
         let Some(axis) = self.axis(setting.key.span.clone(), &setting.key.item)? else {

@@ -257,6 +257,10 @@ fn filters_must_fit_what_they_choose_from() {
         ("mean(wait[maps=small])", "16: `maps` takes a number, or a range such as 1..25"),
         ("mean(wait[class=1..2])", "17: `class` takes a word or a list such as [a, b]"),
         ("mean(wait[time=1..2])", "16: `time` takes a range of times such as 100s..200s"),
+        (
+            "mean(slots[time=[0s..10s, 20s..30s]])",
+            "17: `time` takes one range of times; such as `time=100s..200s`",
+        ),
         ("mean(wait[maps=5..2])", "16: `maps` takes a number, or a range such as 1..25"),
         ("p99(wait, seeds=3)", "17: `seeds` can only be pooled; write `seeds=pooled`"),
         (

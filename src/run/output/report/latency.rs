@@ -37,9 +37,9 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
             }
         }
         if !curves.is_empty() {
-            let description = format!("A percentile plot of {}.", names.join(", "));
             let (id, title) = (id.to_owned(), title.to_owned());
             let beneath = shown.join(", ");
+            let description = format!("A percentile plot of {beneath}.");
             let caption = Caption { id, title, beneath, description };
             drawings.push(Percentiles { caption, y, curves }.draw());
         }
