@@ -1,5 +1,10 @@
 //! The cluster: nodes, racks, disks, memory, network and the blocks of the file system; and how
 //! attempts share disks, wires and cores.
+//!
+//! ```text
+//! spec: as a scenario writes it ─► topology: nodes in racks ─┬─► hdfs: where blocks lie
+//!                                                            └─► resources ─► sharing: rates
+//! ```
 
 mod cut;
 mod hdfs;

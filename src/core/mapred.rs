@@ -3,12 +3,20 @@
 //! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
-//! The [`Fabric`] lies between the nodes: it tells each transfer how fast it is. [`FaultInjector`] strikes machines. Then
-//! the [`NameNode`] says where blocks are, and [`MapOutputs`] which outputs of maps can be fetched.
+//! The [`FaultInjector`] strikes machines, the [`NameNode`] says where blocks are, and
+//! [`MapOutputs`] which outputs of maps can be fetched; the [`Fabric`] gives each transfer its
+//! rate.
+//!
+//! ```text
+//!             heartbeat: reports                    flows begin and end
+//! JobTracker ◄────────────────── TaskTracker ─────────────────────────► Fabric
+//!            ──────────────────►             ◄─────────────────────────
+//!             reply: launch, kill …                 new rates
+//! ```
 //!
 //! # The floors
-//! A file here names the files that it needs, and only such as stand on a floor above its own. The names below are
-//! for other rooms.
+//! A file here uses only files on a floor above its own. Other rooms use the names that are
+//! exported below.
 //!
 //! | floor | |
 //! |---|---|

@@ -1,15 +1,19 @@
 //! Files of records: read exactly, with a place for every mistake, nothing interpreted.
 //!
 //! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
-//! gives one [`Record`] after the other. [`Opening`] shows what its format can be told by. This
-//! module does not know what the records of a trace are or become: each trace has a folder in the
-//! workload.
+//! gives one [`Record`] after the other. [`Opening`] shows the first record of a file, which tells
+//! its format. This module does not know what the records of a trace are or become: each trace has
+//! a folder in the workload.
 //!
-//! Any bytes become records or a [`TraceError`]. A pass holds one
-//! record at a time and the ids of the jobs that it has seen: a line has at most 1 MiB, an object
-//! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB. The jobs of a trace
-//! have at most 2,000,000 tasks that it does not list, and none of its times is more than a hundred
-//! years away.
+//! ```text
+//! file ─► text, unpacked ─► a line, object or entry ─► T::parse ─┬─► record, and notes
+//!                                                                └─► error, with its line
+//! ```
+//!
+//! Any bytes become records or a [`TraceError`]. A pass holds one record at a time and the ids of
+//! the jobs that it has seen: a line has at most 1 MiB, an object at most 1 GiB and a hundred
+//! brackets within each other, an id at most 1 KiB. The jobs of a trace have at most 2,000,000
+//! tasks that it does not list, and none of its times is more than a hundred years away.
 
 mod error;
 mod file;

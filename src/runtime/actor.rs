@@ -44,6 +44,7 @@ impl<M, C> CoreActor<M, C> {
     }
 }
 
+// actix gives an actor's mailbox 16 places, but `do_send` does not wait for one.
 impl<M: Message, C: ActorClock> Actor for CoreActor<M, C> {
     type Context = Context<Self>;
 }

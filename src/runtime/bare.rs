@@ -28,6 +28,7 @@ pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
         }
     });
     let mut agenda = drive.agenda.into_inner();
+    // A policy or a core has panicked: the run ends with its words.
     if let Err(ending) = played {
         agenda.end(ending);
     }

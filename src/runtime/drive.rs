@@ -1,7 +1,7 @@
 //! The common part of all drives: the queue of a run, the step that a core takes, and the seats of the cores.
 //!
-//! A drive makes time pass. It is a file of its own that says three things: what it makes of a core
-//! and how a message reaches that ([`Drive`]), and when it takes the next message from the
+//! A drive makes time pass. It is a file of its own that says three things: how it holds a core,
+//! how a message reaches the core ([`Drive`]), and when it takes the next message from the
 //! [`Agenda`]. The rest is here, and the same under every drive.
 
 use std::any::Any;
@@ -20,7 +20,9 @@ use mumakil_core::mapred::{
     ToTracker, TrackerFact, TrackerId,
 };
 
-/// So many messages take milliseconds: often enough for a limit in seconds, and for nothing else.
+/// The wall clock is read once in so many messages. They take milliseconds: often enough for a
+/// limit that is given in seconds.
+// Chosen: asking the wall clock each time would cost as much as a message.
 const LOOK_EVERY: u64 = 1 << 14;
 
 #[expect(clippy::disallowed_methods, reason = "a limit of real time is about the wall")]
@@ -54,6 +56,7 @@ pub(super) struct CoreSeats<D: Drive> {
 
 impl<D: Drive> CoreSeats<D> {
     pub(super) fn new(cast: RunCores, links: Links, drive: &D) -> Self {
+        // One table for all: each sender only has its random numbers of its own.
         let links = Arc::new(links);
         let link = |address| Link::new(links.clone(), address);
         let tracker = |(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id))));
@@ -122,8 +125,8 @@ impl<M: Message> SeatedCore<M> {
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
         while let Some(letter) = out.letters.front() {
-            // Asked of the letter where the core has put it. With a copy one would wait until the processor has
-            // written what that is copied from.
+            // Look at the letter in its place: to read a copy right after writing it makes the
+            // processor wait.
             let [copy, itself] = self.link.delays(now, letter);
             let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
             if let Some(delay) = copy {
@@ -137,8 +140,8 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
-/// Lets cores do something; if one panics, returns how that ends the run. It must not be called again
-/// then: it has stopped half-way, and nobody hears what it was about to tell.
+/// Lets a core do something; if it panics, returns how that ends the run. A core that has panicked
+/// must not be called again: it has stopped half-way.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         match panic.downcast_ref::<PolicyFailed>() {
@@ -186,11 +189,12 @@ struct FactListeners {
 }
 
 impl FactListeners {
-    /// Tells of events, and leaves the list empty; returns whether there is somebody to hear more.
+    /// Tells of events, and leaves the list empty; returns whether there is a listener for more.
     fn tell(&mut self, events: &mut Vec<Event>) -> bool {
         if events.is_empty() {
             return true;
         }
+        // Counted here, since only trackers know whether they run: the JobTracker learns it later.
         for event in events.iter() {
             if let Fact::Tracker(_, TrackerFact::Up(_)) = event.fact {
                 self.machines += 1;
@@ -207,8 +211,9 @@ impl FactListeners {
 }
 
 impl Agenda {
-    /// Takes over what of a play is not about who takes part.
+    /// Takes over the parts of a run that are not its cores and links.
     pub(super) fn new(play: &mut RunPlan) -> Self {
+        // Taken out, so that the drive can take the cast and the links afterwards.
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
         let pace = play.pace.take();
@@ -233,9 +238,9 @@ impl Agenda {
         agenda
     }
 
-    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If there is none,
-    /// or none before the end, the run is over: so this is for drives under which nobody has anything
-    /// left to do when they ask.
+    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If there is
+    /// none, or none before the end, the run is over. So a drive may only ask when all its cores
+    /// are idle.
     pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
             return None;
@@ -244,6 +249,7 @@ impl Agenda {
             self.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             return None;
         };
+        // A message that is due at the very end still counts.
         if self.until < at {
             self.now = self.until;
             self.end(Ending::Stopped(StopReason::TimeUp));
@@ -258,6 +264,7 @@ impl Agenda {
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.taken += 1;
+        // Counted over all messages: a run may have long stretches of clockwork only.
         if self.taken.is_multiple_of(LOOK_EVERY) {
             self.check_wall_clock();
         }
@@ -282,9 +289,10 @@ impl Agenda {
         self.wall_end.map_or(HOUR, |end| end.saturating_duration_since(wall_clock()).min(HOUR))
     }
 
-    /// Takes the next message if it is due by now, which somebody else says. Cores may still be at
-    /// work, so that there is none does not mean that none will come.
+    /// Takes the next message if it is due by `now`. Cores may still be at work: that none is due
+    /// does not mean that none will come.
     pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
+        // By the wall the end has come: messages that are still waiting are too late for this run.
         if self.until <= now {
             self.end(Ending::Stopped(StopReason::TimeUp));
         }
@@ -334,6 +342,8 @@ impl Agenda {
             self.moved_at = self.moved_at.max(now);
         }
         if let Some(IdleState { trackers, since }) = calm
+            // Nothing is due that could move anything, nothing has moved since the JobTracker last
+            // heard of everybody, and no machine runs that is still to register.
             && self.moves == 0
             && self.moved_at < since
             && trackers == self.witness.machines
@@ -357,7 +367,7 @@ impl Agenda {
         self.end_if(is_heard, ending);
     }
 
-    /// Ends the run if nobody hears what is seen, or for another reason.
+    /// Ends the run if its events have no listener any more, or for another reason.
     fn end_if(&mut self, is_heard: bool, ending: Option<Ending>) {
         if !is_heard {
             self.end(Ending::SinkBroke);
@@ -378,6 +388,7 @@ impl Agenda {
 
     /// Ends the run, unless it has ended already.
     pub(super) fn end(&mut self, ending: Ending) {
+        // The first reason counts: what comes after it may follow from it.
         self.ending.get_or_insert(ending);
     }
 
@@ -385,7 +396,7 @@ impl Agenda {
         self.ending.is_some()
     }
 
-    /// Returns when the run has ended, if nobody has failed.
+    /// Returns when the run has ended, unless a core has failed.
     pub(super) fn stopped_at(&self) -> Option<SimTime> {
         matches!(self.ending, Some(Ending::Stopped(_))).then_some(self.now)
     }

@@ -1,9 +1,15 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
-//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and one each for
-//! the fabric, where disks, wires or cores are shared, for nature, where machines fail, for the NameNode, where
-//! that may cost copies of blocks, and for the outputs of maps, where it may cost these. They share nothing; all
-//! that one tells another travels over a [`Links`] and through the clock.
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker. It
+//! has one for the fabric if disks, wires or cores are shared, one for the fault injector if
+//! machines may fail, and one each for the NameNode and for the outputs of maps if blocks or
+//! outputs may be lost then. Actors share nothing; all messages travel over [`Links`] and through
+//! the clock.
+//!
+//! ```text
+//! queue, by time ─► message ─► core ─┬─► letters ─► link: delay or loss ─► queue
+//!                                    └─► events ─► listener: tables, reports
+//! ```
 //!
 //! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and [`run_bare`]
 //! (`bare.rs`), the first without its actors. Their common part is in `drive.rs`, so a further drive is one file.
@@ -50,11 +56,11 @@ pub trait EventSink: Send {
     fn take(&mut self, events: &mut Vec<Event>);
     /// Hands on what was taken and held back.
     fn flush(&mut self);
-    /// Returns whether nobody listens any more, so that the run has no use.
+    /// Returns whether its reader is gone, so that the run has no use.
     fn is_broken(&self) -> bool;
 }
 
-/// Nobody takes them.
+/// Drops all events.
 impl EventSink for () {
     fn take(&mut self, events: &mut Vec<Event>) {
         events.clear();
@@ -81,7 +87,7 @@ pub struct RunPlan {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more.
     pub outlasts: bool,
-    /// The pace at which somebody holds it up, if so; on the virtual clock only.
+    /// The pace at which a watcher holds the run up, if one does; on the virtual clock only.
     pub pace: Option<Box<dyn ClockPace>>,
 }
 
@@ -136,7 +142,7 @@ pub enum Ending {
     PolicyFailed(String),
     /// A core panicked.
     Panicked(String),
-    /// Nobody takes the events any more.
+    /// Its events have no listener any more.
     SinkBroke,
     /// Its [`ClockPace`] has given it up.
     GivenUp,

@@ -49,6 +49,7 @@ impl Links {
             latency: network.latency.clone(),
             cross_rack: network.cross_rack.clone(),
             is_away: trackers.collect(),
+            // Without a latency of their own, pods are as far from each other as racks are.
             cross_pod: pods.unwrap_or(&network.cross_rack).clone(),
             is_far: topology.nodes().map(|(id, _)| topology.pod(id) != PodId(0)).collect(),
             loss: Fraction::ZERO,
@@ -64,8 +65,9 @@ impl Links {
         LinkPlace { is_far: is_in(&self.is_far), is_away: is_in(&self.is_away) }
     }
 
-    /// Returns whether it is drawn what becomes of a message.
+    /// Returns whether chance decides what becomes of messages.
     fn is_faulty(&self) -> bool {
+        // If all shares are zero nothing is drawn: the run is the same as without these faults.
         [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
     }
 }
@@ -132,12 +134,12 @@ pub(super) struct Link {
     from: Address,
     /// Where the sender stands.
     place: LinkPlace,
-    /// Whether it is drawn what becomes of a message.
+    /// Whether chance decides what becomes of messages.
     is_faulty: bool,
     rng: Option<Box<ChaCha8Rng>>,
 }
 
-/// Where somebody stands, as seen from the JobTracker: whether in another pod and in another rack.
+/// Where a machine stands, as seen from the JobTracker: whether in another pod and in another rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LinkPlace {
     is_far: bool,
@@ -149,6 +151,7 @@ impl Link {
         let latencies = [&links.latency, &links.cross_rack, &links.cross_pod];
         let draws = latencies.iter().any(|latency| !latency.is_constant());
         let is_faulty = links.is_faulty();
+        // Thousands of trackers would each carry 320 bytes of generator for nothing.
         let rng = (from.stream())
             .filter(|_| draws || is_faulty)
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
@@ -159,19 +162,23 @@ impl Link {
         self.from
     }
 
-    /// Returns after how long a second copy of a letter that is written now arrives, and the letter itself, if they
-    /// do.
+    /// Returns after how long a letter that is written now arrives: a second copy of it, and the
+    /// letter itself. A copy or letter that does not arrive has none.
     pub(super) fn delays(&mut self, now: SimTime, letter: &Letter) -> [Option<SimSpan>; 2] {
         let Letter { after, travels, ref mail } = *letter;
+        // A timer or a matter of physics: no network lies in between.
         if !travels {
             return [None, Some(after)];
         }
         let to = Address::of(mail);
+        // The cut counts when the message leaves, which may be later than it was written.
         if self.is_cut(now + after, to) {
             return [None, None];
         }
         let (mut copy, mut late) = (None, SimSpan::ZERO);
+        // Of heartbeats and replies only: a client's calls are repeated until they are through.
         if self.is_faulty && (self.from.is_tracker() || to.is_tracker()) {
+            // The draws stand in this order for ever, as a run must be the same with the same seed.
             if self.happens(self.links.loss) {
                 return [None, None];
             }
@@ -183,7 +190,7 @@ impl Link {
         [copy, Some(after + late + self.latency(to))]
     }
 
-    /// Returns whether what leaves at an instant for somebody comes to a cut.
+    /// Returns whether a message that leaves at this instant is lost at a cut.
     fn is_cut(&self, at: SimTime, to: Address) -> bool {
         let (from, to) = (self.from.machine(), to.machine());
         self.links.cuts.iter().any(|cut| cut.holds(at) && cut.parts(from, to))
@@ -205,6 +212,8 @@ impl Link {
     fn latency(&mut self, to: Address) -> SimSpan {
         let Links { latency, cross_rack, cross_pod, .. } = &*self.links;
         let (here, there) = (self.place, self.links.place(to));
+        // All that travels begins or ends at the JobTracker's machine, so comparing both ends with
+        // it is enough.
         let latency = match (here.is_far != there.is_far, here.is_away != there.is_away) {
             (true, _) => cross_pod,
             (false, true) => cross_rack,

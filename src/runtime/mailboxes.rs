@@ -6,7 +6,7 @@
 //! be woken in between.
 //!
 //! An actor's own clockwork (a heartbeat that is due, say) is no message and needs no mailbox: the
-//! clock winds it off in place, while everybody is idle, and goes on.
+//! clock hands it to the core in place, while all actors are idle, and goes on.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -25,6 +25,7 @@ pub fn run_virtual(mut play: RunPlan) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, .. } = play;
     let clock = Rc::new(VirtualClock { agenda: RefCell::new(agenda), seats: OnceCell::new() });
+    // On this thread alone: with several, the order of messages would depend on the machine.
     let system = System::new();
     system.block_on(async {
         clock.seats.get_or_init(|| CoreSeats::new(cast, links, &clock));
@@ -45,23 +46,26 @@ struct VirtualClock {
     seats: OnceCell<CoreSeats<Rc<Self>>>,
 }
 
-/// An actor, and what it is made of: its mailbox feeds that, and so does its own clockwork.
+/// An actor and the core inside of it: messages reach the core through the mailbox, timers
+/// directly.
 struct MailboxActor<M: Message> {
     actor: Addr<CoreActor<M, Rc<VirtualClock>>>,
     body: Rc<RefCell<SeatedCore<M>>>,
 }
 
 impl VirtualClock {
-    /// Delivers the next message; what is due before it and is no message happens at once.
+    /// Delivers the next message. Timers that are due before it are handled at once.
     fn deliver_next(self: &Rc<Self>) {
         let seats = self.seats.get().expect("everybody is seated before the first message");
         loop {
             let mut agenda = self.agenda.borrow_mut();
             let (next, at) = (agenda.next(), agenda.now());
+            // Free again before the message: its handling posts to the agenda.
             drop(agenda);
             let Some(mail) = next else { return System::current().stop() };
             let is_message = mail.effect().counts;
             seats.deliver(self, at, &mail);
+            // The actor calls again when it has handled this one.
             if is_message {
                 return;
             }

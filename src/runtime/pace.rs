@@ -1,7 +1,7 @@
 //! The pace of a run on the virtual clock: a person who watches the run may hold it up.
 //!
-//! A run asks before it moves on, when nobody in it has anything left to do, so that it can stand
-//! still for as long as one likes and nobody in it notices: what it leaves does not depend on its pace.
+//! A run asks before it moves on, when all its cores are idle. So it can stand still for as long as
+//! the watcher likes, and no core notices: its results do not depend on its pace.
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Event;

@@ -36,6 +36,7 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let RunPlan { cast, links, .. } = play;
     // Arbiters belong to a system; this thread's is theirs.
     let system = System::new();
+    // Unbounded, as an actor that waited for the pacer could wait for ever.
     let (pacer, parcels) = unbounded();
     let wall = Wall::new(factor);
     let threads =
@@ -75,6 +76,7 @@ impl Wall {
     /// Returns how long the wall takes until an instant: at most an hour, then one looks again.
     fn until(&self, time: SimTime) -> Duration {
         let virtual_secs = time.saturating_since(self.now()).as_secs_f64();
+        // An infinite wait would overflow the duration.
         Duration::from_secs_f64((virtual_secs / self.factor).min(3_600.0))
     }
 }
@@ -84,7 +86,7 @@ impl Wall {
 struct ScaledClock {
     wall: Wall,
     pacer: Sender<ActorOutput>,
-    /// Whether the run is over as far as the actor knows: it has ended it, or the pacer has gone.
+    /// Whether the run is over as far as the actor knows: the actor has ended it, or the pacer has.
     is_over: Cell<bool>,
 }
 
@@ -101,9 +103,11 @@ struct ActorOutput {
 
 impl ActorClock for ScaledClock {
     fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
+        // Messages that were in the mailbox when the run ended are no part of it.
         if self.is_over.get() {
             return;
         }
+        // A core must not see a message before it is due, however the wall's time is rounded.
         let now = self.wall.now().max(due);
         let handled = (now, msg.effect().moves);
         let mut outbox = Outbox::default();
@@ -117,6 +121,7 @@ impl ActorClock for ScaledClock {
         let ending = match caught(handle) {
             Ok(ending) => ending,
             Err(ending) => {
+                // The core has stopped half-way: what it has left so far may contradict itself.
                 outbox = Outbox::default();
                 letters.clear();
                 Some(ending)
@@ -141,6 +146,7 @@ struct Threads {
 
 impl Threads {
     fn start(clock: ScaledClock) -> Self {
+        // If the system does not say, assume two.
         let cores = thread::available_parallelism().map_or(2, usize::from);
         // Two for the trackers even on a small machine: they have to be concurrent.
         let count = 1 + cores.saturating_sub(1).max(2);
@@ -153,6 +159,7 @@ impl Threads {
         if address == Address::JobTracker {
             return own;
         }
+        // In turn, so that each thread has as many trackers as the others.
         let number = self.seated.replace(self.seated.get() + 1);
         &shared[number % shared.len()]
     }
@@ -202,6 +209,7 @@ impl Pacer<'_> {
         while !self.agenda.is_over() {
             self.agenda.check_wall_clock();
             self.deliver_due();
+            // While a message is being handled, more may come of it.
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
                 self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));
             }
@@ -222,6 +230,7 @@ impl Pacer<'_> {
     /// Delivers what the wall says is due.
     fn deliver_due(&mut self) {
         let now = self.wall.now();
+        // Up to the instant that was read above: else a fast run would never come to its parcels.
         while let Some((at, mail)) = self.agenda.next_due(now) {
             self.under_way += 1;
             self.seats.deliver(self.threads, at, &mail);
@@ -230,10 +239,13 @@ impl Pacer<'_> {
 
     /// Takes what actors have left, and waits for more if nothing is due soon.
     fn take_parcels(&mut self) {
+        // Parcels wake the pacer as well, so it never sleeps past what an actor has planned
+        // meanwhile.
         let wait = self.wall.until(self.agenda.wakes_at());
         let wait = wait.min(self.agenda.patience());
         let mut is_idle = wait <= NAP;
         if !is_idle && !self.agenda.is_over() {
+            // There is time now: readers of a live run get the events that were held back.
             self.agenda.flush();
             if let Ok(parcel) = self.parcels.recv_timeout(wait - NAP) {
                 self.take(parcel);

@@ -19,12 +19,14 @@ pub struct NetworkCut {
 impl NetworkCut {
     /// Returns whether it holds at an instant.
     pub fn holds(&self, at: SimTime) -> bool {
+        // The end is not part of it: a message that leaves at that instant arrives.
         self.from <= at && at < self.until
     }
 
     /// Returns whether it lies between two machines; none is that of the JobTracker.
     pub fn parts(&self, one: Option<TrackerId>, other: Option<TrackerId>) -> bool {
         let is_in = |machine: Option<TrackerId>| machine.is_some_and(|id| self.nodes.contains(&id));
+        // Two nodes on the same side of the cut reach each other.
         is_in(one) != is_in(other)
     }
 }

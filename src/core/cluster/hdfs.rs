@@ -38,6 +38,7 @@ pub struct Hdfs {
 impl Hdfs {
     /// Returns a file system over these nodes. There are never more copies than nodes.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
+        // HDFS places at most one copy of a block on a node.
         let replication = replication.min(topology.len());
         Self { seed, topology, replication, placement, hot: None }
     }
@@ -62,6 +63,7 @@ impl Hdfs {
     /// of them beside the usual ones.
     pub fn locate(&self, file: FileId, block: u32, more: u32, nodes: &mut Vec<TrackerId>) {
         nodes.clear();
+        // A stream for each block: its places do not depend on which other blocks were asked for.
         let subject = u64::from(file.0) << 28 | u64::from(block);
         let mut rng = stream(self.seed, Purpose::Placement, subject);
         let topology = &*self.topology;
@@ -82,6 +84,8 @@ impl Hdfs {
     fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], copies: u32, rng: &mut R) -> TrackerId {
         let topology = &*self.topology;
         let rack = |index: usize| topology.rack(chosen[index]);
+        // ReplicationTargetChooser.chooseTarget: the third copy goes beside the second, unless the
+        // first two had to share a rack.
         let beside_or_away = match chosen.len() {
             1 => in_another_rack(topology, rack(0), chosen, rng),
             2 if rack(0) == rack(1) => in_another_rack(topology, rack(0), chosen, rng),
@@ -114,6 +118,8 @@ impl Hdfs {
                 pick(topology.len(), rng, TrackerId, is_away)
             }
             2 => {
+                // Hadoop takes the rack of the node that sends the copy; which one sends is not
+                // simulated.
                 let beside = holders[rng.random_range(0..2)];
                 let nodes = topology.rack_nodes(topology.rack(beside));
                 pick(nodes.len() as u32, rng, |index| nodes[index as usize], is_free)
@@ -127,6 +133,7 @@ impl Hdfs {
                     self.below_the_rack_limit(holders, copies, &is_fit, rng)
                 }
             })
+            // Rather in a full rack than nowhere.
             .or_else(|| pick(topology.len(), rng, TrackerId, is_free))
     }
 
@@ -139,6 +146,7 @@ impl Hdfs {
         rng: &mut R,
     ) -> Option<TrackerId> {
         let topology = &*self.topology;
+        // ReplicationTargetChooser: maxNodesPerRack = (replicas - 1) / racks + 2.
         let most = (copies - 1) / topology.racks() + 2;
         let fits = |node: TrackerId| {
             let rack = topology.rack(node);
@@ -170,6 +178,7 @@ fn in_another_rack<R: Rng>(
     chosen: &[TrackerId],
     rng: &mut R,
 ) -> Option<TrackerId> {
+    // Saves the list of all nodes that would be walked for nothing.
     if topology.racks() < 2 {
         return None;
     }
@@ -189,6 +198,7 @@ fn pick<R: Rng>(
     if count == 0 {
         return None;
     }
+    // Chosen: with one candidate in two that fits, eight misses in a row come once in 256 times.
     for _ in 0..8 {
         let node = candidate(rng.random_range(0..count));
         if fits(node) {

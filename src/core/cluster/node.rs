@@ -1,4 +1,4 @@
-//! Nodes: who they are and what each of them has.
+//! Nodes: their numbers, their places and their hardware.
 
 use std::fmt;
 
@@ -84,7 +84,7 @@ impl SlotKind {
 }
 
 impl<T> PerSlot<T> {
-    /// Returns what is said of each kind.
+    /// Returns the pair of what `each` returns for the two kinds.
     pub fn of(mut each: impl FnMut(SlotKind) -> T) -> Self {
         Self { map: each(SlotKind::Map), reduce: each(SlotKind::Reduce) }
     }

@@ -66,6 +66,7 @@ impl Demand {
 }
 
 /// The places of a node's resources, before its disks.
+// The disks come last, as their number differs between clusters.
 const CORES: u32 = 0;
 const NIC_IN: u32 = 1;
 const NIC_OUT: u32 = 2;
@@ -113,12 +114,13 @@ impl Resources {
         &self.capacities
     }
 
-    /// Returns how much there is of a node's cores, wires and disks while it has these speeds.
+    /// Returns the capacities of a node's cores, wires and disks while it has these speeds.
     pub fn at_speeds(
         &self,
         node: TrackerId,
         Speeds { cpu, disk, network }: Speeds,
     ) -> impl Iterator<Item = (ResourceId, ResourceCapacity)> {
+        // The page cache is left out: memory is as fast as ever on a slow node.
         let disks = (DISKS..DISKS + self.disks).map(move |place| (place, disk));
         let all = [(CORES, cpu), (NIC_IN, network), (NIC_OUT, network)].into_iter().chain(disks);
         all.map(move |(place, speed)| {
@@ -167,6 +169,7 @@ impl Resources {
         from: TrackerId,
         to: TrackerId,
     ) -> impl Iterator<Item = ResourceUse> {
+        // A read from the node's own disk does not touch the network.
         let mut uses = vec![source];
         if from != to {
             uses.push(self.of_node(from, NIC_OUT));
@@ -176,6 +179,7 @@ impl Resources {
             }
             let [source, target] = [from, to].map(|node| self.topology.pod(node));
             if source != target {
+                // Without pods all racks are in one, so this is never reached.
                 uses.extend([self.of_pod(source, UPLINK_OUT), self.of_pod(target, UPLINK_IN)]);
             }
             uses.push(self.of_node(to, NIC_IN));
@@ -196,7 +200,10 @@ impl Resources {
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
         let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
+        // Without pods the weight is 0, and the number (which would be another resource's) is not
+        // used.
         let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
+        // The part that lies on the reduce's own node does not cross the network.
         let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
         let fabric = self.fabric().map(|fabric| (fabric, from_others));
         let uses = uses.into_iter().chain([uplink]).chain(fabric);
@@ -209,6 +216,7 @@ impl Resources {
         let node = self.topology.node(on);
         let is_short = node.cores < node.slots.map + node.slots.reduce;
         let cores = ResourceUse { resource: self.of_node(on, CORES), weight: 1.0 };
+        // With a core for every slot no attempt can slow another down: no flow is needed.
         is_short.then(|| self.demand([cores]))
     }
 
@@ -236,6 +244,7 @@ impl Resources {
     }
 
     fn fabric(&self) -> Option<ResourceId> {
+        // It would be the last one: the place behind the last pod.
         let of_all_others = self.of_pod(PodId(self.pods), 0);
         (of_all_others.index() < self.capacities.len()).then_some(of_all_others)
     }

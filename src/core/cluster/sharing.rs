@@ -6,13 +6,17 @@
 //! every flow has a *bottleneck*: a resource that is full and on which no flow is faster, or on
 //! which the flow goes as fast as one alone may.
 //!
-//! That second form is what makes changes cheap. When flows begin or end, only a few are awake at
-//! first: they share, by progressive filling, what the others leave. Then every sleeper that they
-//! met is looked at. One whose bottleneck is none any more wakes, and so does one that is faster
-//! than an awake flow on that flow's bottleneck. If one woke, all who are awake share again. When
-//! none wakes, every flow has a bottleneck, and as max-min fair rates are unique these are those
-//! of the whole: no one farther off has to be asked. The work grows with the flows on the
-//! resources that the awake ones use.
+//! ```text
+//! flow a: disk and wire    full: the wire, of 40 MB/s     a moves at 40 MB/s
+//! flow b: the same disk    full: the disk, of 100 MB/s    b moves at 60 MB/s
+//! ```
+//!
+//! That second form makes changes cheap. When flows begin or end, only a few are awake at first:
+//! they share, by progressive filling, what the others leave. Then every sleeper that they met is
+//! looked at. A sleeper that has lost its bottleneck wakes, and so does one that is faster than an
+//! awake flow on that flow's bottleneck. If one woke, all awake flows share again. When none wakes,
+//! every flow has a bottleneck; and as max-min fair rates are unique, no flow farther off has to be
+//! looked at. The work grows with the flows on the resources that the awake ones use.
 //!
 //! Nothing here knows time or messages. Units are the caller's: bytes a second, or cores.
 
@@ -95,8 +99,10 @@ struct Resource {
     is_met: bool,
     /// The capacity that the flows with settled rates leave to the others.
     spare: f64,
-    /// The weights of those on it whose rates are not, and how many these are.
+    /// The sum of the weights of the flows whose rates are not settled, and how many these flows
+    /// are.
     thirst: f64,
+    // Counted beside the sum, which after additions and subtractions may miss zero by a little.
     thirsty: u32,
 }
 
@@ -127,6 +133,7 @@ struct Crowd {
 }
 
 /// Rates that differ by less, relatively, are the same: sums of floats depend on their order.
+// Chosen: far above the rounding of sums of doubles, far below what a run could show.
 const TOLERANCE: f64 = 1e-9;
 
 fn is_below(small: f64, large: f64) -> bool {
@@ -134,7 +141,7 @@ fn is_below(small: f64, large: f64) -> bool {
 }
 
 impl SharedResources {
-    /// Returns resources that nobody uses.
+    /// Returns resources without flows.
     pub fn new(capacities: impl IntoIterator<Item = ResourceCapacity>) -> Self {
         let resource = |capacity| Resource {
             capacity,
@@ -163,6 +170,8 @@ impl SharedResources {
         });
         for used in &*uses {
             let user = ResourceUser { flow: index, weight: used.weight };
+            // The weight is kept here as well, so that sums over a resource need not look into its
+            // flows.
             self.resources[used.resource.index()].users.push(user);
         }
         self.flows[index.index()] = Flow { uses, ..Flow::default() };
@@ -170,7 +179,7 @@ impl SharedResources {
         index
     }
 
-    /// Removes a flow. Those wake whom it kept from being faster.
+    /// Removes a flow. The flows that it held back wake.
     pub fn end(&mut self, flow: FlowIndex) {
         let uses = std::mem::take(&mut self.flows[flow.index()]).uses;
         for used in &*uses {
@@ -183,6 +192,7 @@ impl SharedResources {
                 }
             }
         }
+        // It may have begun at the same instant, and was never settled.
         self.awake.retain(|awake| *awake != flow);
         self.free.push(flow);
     }
@@ -220,6 +230,8 @@ impl SharedResources {
             if is_below(flow.rate, flow.told) || is_below(flow.told, flow.rate) {
                 changed(index, flow.rate);
             } else {
+                // The old bits, too: otherwise each settling would move the rate by rounding, and
+                // its tracker would not hear of it.
                 flow.rate = flow.told;
             }
         }
@@ -279,6 +291,8 @@ impl SharedResources {
             flow.bottleneck = Some(id);
             for used in &*flow.uses {
                 let resource = &mut self.resources[used.resource.index()];
+                // Rounding may take a little more than there is; a rate below zero would let time
+                // run back.
                 resource.spare = (resource.spare - used.weight * rate).max(0.0);
                 resource.thirst -= used.weight;
                 resource.thirsty -= 1;
@@ -292,12 +306,15 @@ impl SharedResources {
             let id = self.met[met];
             let Crowd { load, fastest, slowest_held } = self.crowd(id);
             let Resource { capacity, .. } = self.resources[id.index()];
+            // A resource with room holds no flow back any more.
             let has_room = is_below(load, capacity.total);
             for place in 0..self.resources[id.index()].users.len() {
                 let user = self.resources[id.index()].users[place].flow;
                 let flow = &self.flows[user.index()];
                 let is_free =
                     flow.is_held_by(id, capacity) && (has_room || is_below(flow.rate, fastest));
+                // An awake flow is held here at a lower rate than this one has: that is not fair,
+                // so share again.
                 if is_free || is_below(slowest_held, flow.rate) {
                     self.wake(user);
                 }
@@ -323,6 +340,7 @@ impl SharedResources {
 impl Flow {
     /// Returns whether a resource keeps it from being faster, because of the others there.
     fn is_held_by(&self, id: ResourceId, capacity: ResourceCapacity) -> bool {
+        // A flow at the rate that one alone may have is not held back by the others.
         self.bottleneck == Some(id) && is_below(self.rate, capacity.each)
     }
 }

@@ -84,6 +84,7 @@ impl ClusterSpec {
             (u64::from(group.count.get()), own)
         });
         let in_groups = groups.clone().map(|(count, _)| count).sum();
+        // Groups may have more nodes than the cluster before that is checked.
         let others = u64::from(self.nodes.get()).saturating_sub(in_groups);
         groups.chain((0 < others).then_some((others, slots(map, reduce))))
     }
@@ -126,6 +127,7 @@ pub struct PageCacheSpec {
 }
 
 fn from_memory() -> Rate {
+    // The upper end of what is quoted above.
     Rate::from_mb_per_s(400)
 }
 
@@ -156,6 +158,8 @@ pub struct HdfsSpec {
 impl HdfsSpec {
     /// Returns how long a node may be off.
     pub fn dead_after(&self) -> SimSpan {
+        // FSNamesystem: 2 × `heartbeat.recheck.interval` (5 min) + 10 × `dfs.heartbeat.interval` (3
+        // s).
         self.dead_after.unwrap_or(SimSpan::from_millis(630_000))
     }
 }
@@ -163,6 +167,8 @@ impl HdfsSpec {
 impl ClusterSpec {
     /// Returns how fast each node makes copies again that were lost.
     pub fn re_replication(&self) -> Rate {
+        // FSNamesystem: REPLICATION_WORK_MULTIPLIER_PER_ITERATION is 2 blocks a node, and its
+        // monitor looks every `dfs.replication.interval` of 3 s.
         let two_blocks = Bytes::new(self.hdfs.block.get().saturating_mul(2));
         let orders = Rate::of(two_blocks, SimSpan::from_secs(3));
         let usual = orders.min(self.disk.rate).min(self.network.nic);

@@ -1,4 +1,4 @@
-//! How fast the parts of a node are for a while: what makes a machine a slow one.
+//! How fast the parts of a node are for a while: a mishap can make a machine a slow one.
 
 /// The speeds of a node's parts, as shares of what they usually are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,9 +20,10 @@ impl Speeds {
         self.cpu == 1.0 && self.disk == 1.0 && self.network == 1.0
     }
 
-    /// Returns the speeds of what two reasons slow down at once.
+    /// Returns the speeds of a machine that both causes slow down.
     pub fn and(self, other: Self) -> Self {
         Self {
+            // Two causes that each halve the speed leave a quarter of it.
             cpu: self.cpu * other.cpu,
             disk: self.disk * other.disk,
             network: self.network * other.network,

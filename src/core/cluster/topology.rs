@@ -23,7 +23,8 @@ pub struct Topology {
     absent: Option<AbsentHosts>,
 }
 
-/// The rack of hosts that Hadoop knows none of.
+/// The rack of a host whose rack Hadoop does not know.
+// NetworkTopology.DEFAULT_RACK, without its slash.
 const DEFAULT_RACK: &str = "default-rack";
 
 /// Where hosts stand that are no nodes, if input may lie there all the same.
@@ -31,7 +32,7 @@ const DEFAULT_RACK: &str = "default-rack";
 struct AbsentHosts {
     /// By host.
     racks: BTreeMap<String, RackId>,
-    /// That of hosts which nobody has heard of.
+    /// The rack of hosts that no file names.
     elsewhere: RackId,
 }
 
@@ -51,14 +52,17 @@ impl Topology {
             .collect();
         let has_own = |kind: &Option<&GroupSpec>| kind.is_some_and(|group| group.racks.is_some());
         let common = kinds.iter().filter(|kind| !has_own(kind)).count() as u64;
+        // No rack stays empty: with fewer nodes than racks each node has one of its own.
         let common_racks = u64::from(spec.racks.get()).min(common);
 
         let mut nodes = Vec::with_capacity(kinds.len());
         let mut placed = 0;
         for kind in &kinds {
             let rack = if has_own(kind) {
+                // Only until the groups are dealt out below.
                 RackId(0)
             } else {
+                // `common` is not zero here, since this node is one of them.
                 let rack = placed * common_racks / common;
                 placed += 1;
                 RackId(rack as u32)
@@ -116,12 +120,14 @@ impl Topology {
             let (number, _) = racks.insert_full(rack);
             named.push((host, rack, RackId(number as u32)));
         }
+        // By the host's name, so that `find` can search by halves.
         named.sort_unstable();
         let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
         let mut above: IndexSet<&str> = IndexSet::new();
         let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
         let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
         let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
+        // Paths with one common parent, such as `/default-rack`, say nothing of pods.
         let are_told = spec.network.pods.is_some() && 1 < above.len();
         Self {
             pods: if are_told { pods } else { plain.pods },
@@ -133,8 +139,8 @@ impl Topology {
         }
     }
 
-    /// Lets input lie on hosts that are no nodes: these, which stand in racks of the cluster or in
-    /// others, and all that nobody has heard of, which stand in the rack that Hadoop has for such.
+    /// Lets input lie on hosts that are no nodes. Those of `absent` stand in racks of the cluster
+    /// or in others; a host that no file names stands in the rack that Hadoop has for such.
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
         let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
@@ -146,10 +152,11 @@ impl Topology {
         self
     }
 
-    /// Returns what stands for a host that is no node: somebody in its rack who never runs anything.
-    /// None, where input does not lie on such hosts.
+    /// Returns a stand-in for a host that is no node: it stands in the host's rack and never runs
+    /// anything. None, where input does not lie on such hosts.
     pub fn substitute_for(&self, host: &str) -> Option<TrackerId> {
         let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
+        // Numbers behind the last node stand for racks, one each; `rack` takes them apart again.
         Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
 
@@ -215,12 +222,12 @@ impl Topology {
         &self.racks[rack.index()]
     }
 
-    /// Returns how much lies in a node's rack of what lies on all nodes alike.
+    /// Returns how much of an amount that is spread evenly over all nodes lies in a node's rack.
     pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
         amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
     }
 
-    /// Returns how much lies in a node's pod of what lies on all nodes alike.
+    /// Returns how much of an amount that is spread evenly over all nodes lies in a node's pod.
     pub fn part_in_pod(&self, node: TrackerId, amount: f64) -> f64 {
         let racks = self.racks.iter().zip(&self.pods);
         let near = racks.filter(|(_, pod)| **pod == self.pod(node)).map(|(nodes, _)| nodes.len());
@@ -257,6 +264,7 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
         memory: kind
             .and_then(|group| group.memory)
             .unwrap_or(spec.memory)
+            // A system that needs more than there is leaves nothing.
             .saturating_sub(spec.system_memory),
         disk: spec.disk.rate,
         swap: spec.disk.swap,
@@ -277,6 +285,7 @@ impl ReadRates {
     /// Returns the speeds of a cluster.
     pub fn new(spec: &ClusterSpec) -> Self {
         let network = &spec.network;
+        // A read over the network is no faster than the disk at its other end.
         let rack = network.rack.min(network.nic).min(spec.disk.rate);
         Self { rack, off_rack: network.off_rack.min(network.uplink).min(rack) }
     }

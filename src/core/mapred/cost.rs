@@ -6,6 +6,11 @@
 //! the node's speed, the distance of its input, the disks and wires in between. Where these are
 //! shared, a plan says how long each part takes alone and what it uses; how long it takes among
 //! others is for the [`Fabric`](super::Fabric) to tell.
+//!
+//! ```text
+//! map:     start-up | read, compute, write            | commit, if there are no reduces
+//! reduce:  start-up | shuffle | sort | compute, write | commit
+//! ```
 
 mod contended_resources;
 mod effort;
@@ -80,8 +85,8 @@ impl Costs {
         files.open(input, launch.locality, on, &self.topology, rng)
     }
 
-    /// Returns the phases of an attempt on a tracker's node, which gets at its input so; without that,
-    /// where its job has it.
+    /// Returns the phases of an attempt on a tracker's node. `reading` is how it gets at its input;
+    /// without it, the attempt reads where its job's splits have it.
     pub fn plan(
         &self,
         launch: &LaunchOrder,
@@ -104,8 +109,10 @@ impl Costs {
     fn give_up_reading(&self, waits: SimSpan, plan: &mut AttemptPlan) {
         let timeout = self.hadoop.task_timeout;
         plan.work = PhaseEffort::default();
+        // The client's tries are no progress, so the tracker may end the attempt before they are
+        // used up.
         plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
-        // Unless it does not even come so far.
+        // Unless it fails in its start-up already.
         if plan.breaks.is_none_or(|it| it.phase != AttemptPhase::Start) {
             plan.breaks =
                 Some(FailurePoint { phase: AttemptPhase::Work, share: 1.0, hangs: false });
@@ -121,6 +128,7 @@ impl Costs {
     ) -> AttemptPlan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
+            // The cleaner of an attempt has its task's kind, so the role has to be asked first.
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
                 self.service(launch)
             }
@@ -146,6 +154,7 @@ impl Costs {
         };
         let mut rng = stream(self.seed, purpose, subject);
         let start_up = self.hadoop.start_up.sample(&mut rng);
+        // The removal of an attempt's output is a cleanup, too, and takes as long as a job's.
         let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
         AttemptPlan {
             start_up,
@@ -158,8 +167,8 @@ impl Costs {
         }
     }
 
-    /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
-    /// is all that it had to share.
+    /// Returns the phases of an attempt from a trace. Its times contain its start-up, and all delay
+    /// by sharing.
     fn traced(
         &self,
         launch: &LaunchOrder,
@@ -178,7 +187,9 @@ impl Costs {
             _ => AttemptPhase::Reduce,
         };
         AttemptPlan {
+            // Traces log the start of the process, and the times that follow contain its start-up.
             start_up: SimSpan::ZERO,
+            // `speed` is how fast the cores are; fetching does not depend on them.
             shuffle: times.shuffle.into(),
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
@@ -195,6 +206,8 @@ impl Costs {
 
     /// Returns whether a task has output that waits for leave to commit.
     fn commits(&self, job: &JobSpec, kind: TaskKind) -> bool {
+        // As in Hadoop, only a task that writes to HDFS commits: a map with reduces leaves local
+        // files.
         let writes = kind == TaskKind::Reduce || job.reduces == 0;
         writes && self.hadoop.commit_pending != CommitPending::None
     }
@@ -208,6 +221,8 @@ impl Costs {
     ) -> AttemptPlan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
+        // The draws below stand in this order for ever: another order would change every seed's
+        // runs.
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = job.map.noise.sample(&mut rng).get();
@@ -231,6 +246,7 @@ impl Costs {
         // A map given by its time has its reading in it; the penalty stands for the distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
         let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
+        // A map with reduces writes its output locally, which counts as a part of its time.
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         AttemptPlan {
             start_up,
@@ -252,10 +268,12 @@ impl Costs {
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
+        // As for a map: the order of the draws is fixed, and a draw that is added goes last.
         let noise = cost.noise.sample(&mut rng).get();
         let index = attempt.task.index;
         let fetched = cost.shuffle.of(index);
         let sort = cost.sort_time.of(index, &mut rng);
+        // A time goes before a rate; without either the reduce only moves bytes.
         let computing = match (&cost.time, cost.rate) {
             (Some(time), _) => time.of(index, &mut rng),
             (None, Some(rate)) => rate.time_for(fetched),
@@ -265,6 +283,7 @@ impl Costs {
             Some(time) => time.of(index, &mut rng).into(),
             None => self.fetching(fetched, attempt, tracker),
         };
+        // `noise` and the node's speed change computing only, not what disks and wires do.
         let slowness = noise / node.speed.get();
         AttemptPlan {
             start_up,
@@ -283,6 +302,7 @@ impl Costs {
     /// Returns a reduce's fetching from maps that are spread over all nodes alike.
     fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> PhaseEffort {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
+        // Every node has the same part of the outputs, so the rack's part is that of its nodes.
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
         self.effort([transfer(bytes, NodeResource::Network, wires, || {
@@ -311,6 +331,7 @@ impl Costs {
     }
 
     fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
+        // The number 0, whichever attempt it is: all attempts of a task take as long.
         stream(self.seed, purpose, subject(attempt.task.attempt(0)))
     }
 
@@ -326,6 +347,7 @@ fn transfer(
     shared: impl FnOnce() -> Option<Demand>,
     fixed: impl FnOnce() -> SimSpan,
 ) -> EffortPart {
+    // A flow of nothing would cost messages, and change no rate.
     if bytes == Bytes::ZERO {
         return EffortPart::fixed(SimSpan::ZERO, by);
     }

@@ -39,7 +39,7 @@ pub enum Fact {
     Attempt(AttemptId, TrackerId, AttemptFact),
     /// A tracker, of itself.
     Tracker(TrackerId, TrackerFact),
-    /// Of machines, blocks and the policy, whoever makes them what they are.
+    /// Any core, of machines, blocks and the policy.
     World(WorldFact),
 }
 
@@ -272,7 +272,7 @@ pub enum Incident {
     DeadToHdfs,
     /// The NameNode has heard of it again, and its copies count again.
     BackInHdfs,
-    /// Blocks are copied again because of what has become of it.
+    /// Blocks are copied again because the machine went off, came back or lost its disks.
     CopyingBegins {
         /// How many copies are to be made.
         blocks: u32,
@@ -367,9 +367,10 @@ impl Incident {
     /// Tables write this in the place of the node for incidents of the JobTracker's process.
     pub const OF_JOBTRACKER: &'static str = "jobtracker";
 
-    /// Returns whether it is trouble of its own, rather than the end of some or what follows from it.
+    /// Returns whether it is a trouble of its own, not the end or a consequence of another.
     pub const fn is_trouble(self) -> bool {
         match self {
+            // One incident for both: the end of a slow spell sets the usual speeds again.
             Self::Speeds(speeds) => !speeds.are_usual(),
             Self::MachineOff
             | Self::TrackerGone
@@ -384,7 +385,7 @@ impl Incident {
             | Self::Reconnected
             | Self::Healthy
             | Self::Included
-            // That its tracker is gone is told, too.
+            // The loss of its tracker is told as well.
             | Self::Excluded
             | Self::Joined
             | Self::Back

@@ -1,9 +1,14 @@
 //! The fabric: disks, memory, wires and cores, and how fast each flow is on them.
 //!
-//! The fabric is no machine of its own but the physics of the others. TaskTrackers tell it which flows begin and
-//! end; it answers with new rates, only for the flows whose rates change. Each tracker keeps count of how much of
-//! its flows is left. All of this takes no time. Several changes at one instant are settled once, after all that
-//! were due then.
+//! The fabric is the physics of the machines. TaskTrackers tell it which flows begin and end; it
+//! answers with new rates, only for the flows whose rates change. Each tracker keeps count of how
+//! much of its flows is left. All of this takes no time. Several changes at one instant are settled
+//! once, after all that were due then.
+//!
+//! ```text
+//! flows begin and end ─► settle, once an instant ─► max-min fair rates ─► trackers whose
+//!                                                                         flows changed
+//! ```
 //!
 //! The fabric has the page caches as well, since a map on any node may read a block from the memory of the node
 //! that has it.
@@ -39,7 +44,7 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Returns the fabric of these resources, which nobody uses yet.
+    /// Returns the fabric of these resources, without flows.
     pub fn new(resources: &Resources) -> Self {
         let nodes = resources.topology().nodes().filter(|_| resources.has_page_caches());
         Self {
@@ -57,12 +62,16 @@ impl Fabric {
     fn begin(&mut self, FlowBegins { id, uses, reread }: &FlowBegins, out: &mut Outbox) {
         let mut uses = uses;
         if let Some(reread) = reread {
+            // Decided once, as the flow begins: a block that leaves the memory meanwhile is still
+            // read from there.
             if self.page_caches[reread.node.index()].has(reread.block) {
                 uses = &reread.uses;
             }
             self.reads.insert(*id, reread.clone());
         }
         let index = self.sharing.begin(uses.clone());
+        // Numbers of flows that have ended are given again, so the list is as long as the most
+        // flows at a time.
         if self.owners.len() <= index.index() {
             self.owners.resize(index.index() + 1, *id);
         }
@@ -75,6 +84,7 @@ impl Fabric {
     fn end(&mut self, id: FlowId, is_done: bool, out: &mut Outbox) {
         let index = self.flows.remove(&id).unwrap_or_else(|| panic!("{id:?} ends unbegun"));
         self.sharing.end(index);
+        // A read that was cut short leaves nothing in memory.
         if let Some(read) = self.reads.remove(&id).filter(|_| is_done) {
             self.page_caches[read.node.index()].note_read(read.block, read.bytes);
         }
@@ -93,6 +103,8 @@ impl Fabric {
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {
+        // Many flows may begin and end at one instant: to find the rates is dear, so do it once for
+        // all.
         if !std::mem::replace(&mut self.is_settling, true) {
             out.plan(SimSpan::ZERO, ToFabric::Settle);
         }
@@ -104,6 +116,8 @@ impl Fabric {
         let (owners, changed) = (&self.owners, &mut self.changed);
         changed.clear();
         self.sharing.settle(|flow, rate| changed.push((owners[flow.index()], rate)));
+        // By tracker, so that each gets one message, and in an order that does not depend on how
+        // the rates were found.
         changed.sort_unstable_by_key(|(id, _)| *id);
         for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
             let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };

@@ -1,8 +1,9 @@
-//! FaultInjector: the mishaps of machines, planned or by chance.
+//! The fault injector: the mishaps of machines, planned or by chance.
 //!
-//! FaultInjector is no machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on for
-//! a while, or for good, and several may be on at a node: a machine runs while no mishap says that it is off, and
-//! it is as fast as all together leave it. Trackers and the fabric are told how machines are, but not why.
+//! It stands for the power, the wear and the neighbours of all machines. A mishap is on for a while,
+//! or for good, and several may be on at a node: a machine runs while no mishap says that it is off,
+//! and it is as fast as all together leave it. Trackers and the fabric hear how machines are, but
+//! not why.
 //!
 //! The opening messages of a run give a planned mishap its instants. A mishap that comes again by chance plans its
 //! next time when the last is over, however long the run will be; its draws are its own, so that no other mishap
@@ -34,9 +35,9 @@ pub struct Mishap {
 /// The harm that a mishap does to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MishapHarm {
-    /// The machine stops, until somebody starts it.
+    /// The machine stops, until a `Start`.
     Stop,
-    /// Somebody starts it, if somebody has stopped it.
+    /// The machine starts, if a `Stop` has stopped it.
     Start,
     /// The machine is off until this is over.
     Outage,
@@ -49,7 +50,7 @@ pub enum MishapHarm {
 }
 
 impl MishapHarm {
-    /// Returns what a mishap of this kind is told of by.
+    /// Returns the part of a message that says which mishap it is.
     pub fn stroke(self, number: u32) -> MishapStroke {
         MishapStroke { number, is_power: !matches!(self, Self::Slow(_)) }
     }
@@ -75,6 +76,7 @@ impl MishapRhythm {
         mut rng: ChaCha8Rng,
     ) -> (Self, SimSpan) {
         use rand::RngExt;
+        // A drawn gap needs no such shift: the draws of different nodes differ already.
         let first = match &every {
             Dist::Constant(span) => span.ceil_mul(rng.random()),
             Dist::Drawn(_) => every.sample(&mut rng),
@@ -84,6 +86,8 @@ impl MishapRhythm {
 
     /// Draws how long this time lasts, unless it stays, and then how long it is to the next.
     fn next(&mut self) -> (Option<SimSpan>, SimSpan) {
+        // Always both draws, in this order: the rhythm must not depend on what else befalls the
+        // machine.
         let lasts = self.lasts.as_ref().map(|lasts| lasts.sample(&mut self.rng));
         (lasts, self.every.sample(&mut self.rng))
     }
@@ -203,6 +207,8 @@ impl FaultInjector {
                 continue;
             }
             let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
+            // Times that lie in the past are drawn all the same, so that the rhythm goes on as it
+            // would have.
             while let Some(rhythm) = rhythm.as_mut().filter(|_| next < out.now) {
                 next += rhythm.next().1;
             }
@@ -214,6 +220,7 @@ impl FaultInjector {
     fn end(&mut self, stroke: MishapStroke, out: &mut Outbox) {
         let number = stroke.number;
         self.strike(number, false, out);
+        // The pause was drawn as the mishap began, and counts from its end.
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
             out.plan(pause, Mail::FaultInjector(ToFaultInjector::Begins(stroke)));
@@ -225,6 +232,8 @@ impl FaultInjector {
         for node in nodes {
             let machine = &mut self.machines[node.index()];
             let (state, speeds) = (machine.state(), machine.speeds());
+            // Counted, not set: a node may be off for two causes at a time, and is on when both are
+            // over.
             let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
             match *harm {
                 MishapHarm::Stop => machine.is_stopped = begins,
@@ -243,14 +252,15 @@ impl FaultInjector {
                 slow_down(*node, machine.speeds(), self.has_fabric, out);
             }
         }
+        // A machine may just have come on for which a mishap waits.
         if !self.missed.is_empty() {
             self.plan_missed(out);
         }
     }
 }
 
-/// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
-/// that it has joined.
+/// Tells of a machine's new state. Nothing is said of a machine that was not there before: its
+/// tracker tells that it has joined.
 fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     use MachineState as S;
     if was == is {
@@ -267,24 +277,28 @@ fn switch(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     tell(was == S::WithoutTracker && is == S::On, Incident::TrackerBack);
     let message = match is {
         S::On => Some(ToTracker::PowerOn),
+        // A machine that comes on while its tracker is out has no process to tell.
         S::WithoutTracker => (was == S::On).then_some(ToTracker::Crash),
         S::Off | S::Absent => was.is_powered().then_some(ToTracker::PowerOff),
     };
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }
+    // Reduces fetch from the tracker's process, not from the machine: without it the outputs are
+    // out of reach.
     if was == S::On {
         out.affect(ToMapOutputs::Darkness(node));
     }
 }
 
-/// Tells the NameNode of a machine that can be reached no more, or again; or not though it should be there
-/// from now on.
+/// Tells the NameNode that a machine has gone off or come back, or that it is off though it should
+/// have joined.
 fn tell_name_node(node: TrackerId, [was, is]: [MachineState; 2], out: &mut Outbox) {
     match (was, is) {
         (MachineState::Absent, MachineState::Off) => out.affect(ToNameNode::JoinsOff(node)),
         (was, MachineState::Off) if was.is_powered() => out.affect(ToNameNode::Off(node)),
         (was, is) if !was.is_powered() && is.is_powered() => out.affect(ToNameNode::On(node)),
+        // A tracker that is gone leaves its DataNode working, which is another process.
         _ => {}
     }
 }

@@ -1,6 +1,13 @@
 //! The `hadoop:` part of a scenario: the protocol's settings, as one line of Hadoop has them.
 //!
 //! Every field has a value in each line (`scenarios/hadoop/`), so there are no defaults here.
+//!
+//! ```text
+//! scenarios/hadoop/0.20.yaml    heartbeat_floor: 3s       expiry: 10min   …
+//! scenarios/hadoop/1.x.yaml     heartbeat_floor: 300ms
+//! a user's scenario                                       expiry: 1min
+//! the run                       heartbeat_floor: 300ms    expiry: 1min    …
+//! ```
 
 mod line;
 
@@ -183,7 +190,7 @@ pub enum FailedMaps {
 }
 
 impl Hadoop {
-    /// Returns what the line does that is no setting.
+    /// Returns the line's behaviour that users cannot set.
     pub const fn behaviour(&self) -> &'static Behaviour {
         self.line.behaviour()
     }
@@ -200,6 +207,8 @@ impl Hadoop {
         };
         let (trackers, per_second) =
             (u64::from(trackers), u64::from(self.heartbeats_per_second.get()));
+        // JobTracker.getNextHeartbeatInterval: 0.20 rounds up to whole seconds, later ones truncate
+        // to milliseconds.
         let grown = match self.heartbeat_growth {
             HeartbeatGrowth::WholeSeconds => SimSpan::from_secs(trackers.div_ceil(per_second)),
             HeartbeatGrowth::Proportional => SimSpan::from_millis(trackers * 1_000 / per_second),

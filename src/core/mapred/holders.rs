@@ -1,14 +1,15 @@
 //! Which jobs hold most slots of a kind, as the JobTracker believes.
 //!
-//! Kept up with each launch and end, so that nothing is walked when somebody asks after a refusal. An
-//! attempt that was told to stop holds no slot.
+//! Kept up with each launch and end, so that a refusal walks nothing to name them. An attempt that
+//! was ordered to stop holds no slot.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::mapred::ids::JobId;
 
-/// So many of them are named.
+/// How many jobs are named.
+// Chosen: enough to see who has the slots, and small enough to be copied with every refusal.
 const NAMED: usize = 3;
 
 /// The jobs that held most slots of a kind at some instant; where there are not so many, with none.
@@ -40,11 +41,13 @@ impl HeldSlots {
             self.slots.resize(job.index() + 1, 0);
         }
         let held = &mut self.slots[job.index()];
+        // The rank contains the number of slots, so the old entry has to go before that changes.
         self.ranked.remove(&(Reverse(*held), job));
         *held = held.saturating_add_signed(slots);
         if 0 < *held {
             self.ranked.insert((Reverse(*held), job));
         }
+        // Ranked anew only when a refusal asks for it: many launches may lie in between.
         self.first = None;
     }
 
@@ -53,7 +56,7 @@ impl HeldSlots {
         self.slots.get(job.index()).copied().unwrap_or(0)
     }
 
-    /// Returns who holds most.
+    /// Returns the jobs that hold most.
     pub(super) fn first(&mut self) -> Holders {
         *self.first.get_or_insert_with(|| {
             let mut first = Holders([(JobId(0), 0); NAMED]);

@@ -41,8 +41,8 @@ pub struct Job {
     /// How it must end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
-    /// Where its input lay when it was last submitted: that is written in its splits, and does not change
-    /// any more.
+    /// Where its input lay when it was last submitted: its splits say so, and do not change any
+    /// more.
     pub(super) splits: Arc<Replicas>,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start, if they have.
@@ -57,7 +57,7 @@ pub struct Job {
     pub(super) slow: PerSlot<Vec<u32>>,
     /// How long tasks took that succeeded on each tracker; only if slow tasks are looked for.
     pub(super) times_on: PerSlot<BTreeMap<TrackerId, TaskTimeSum>>,
-    /// One for a map slot, one for a reduce slot; whichever is launched does it.
+    /// One for a map slot, one for a reduce slot; the first one that is launched does the work.
     pub(super) setup: [Task; 2],
     pub(super) cleanup: [Task; 2],
     /// Attempts whose output is to be removed.
@@ -80,7 +80,8 @@ pub struct Job {
     pub(super) output_changes: u32,
     /// How often reduces have complained of an output, until its map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
-    /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
+    /// How far its maps are, as Mumak's JobTracker adds it up; kept only if the injector asks for
+    /// the load.
     pub(super) map_progress: f32,
 }
 
@@ -110,7 +111,8 @@ pub(super) struct Task {
     pub(super) failures: u32,
     /// Since when it has waited for its next attempt, if not since its job was ready.
     pub(super) since: SimTime,
-    /// How far it was when a heartbeat last said so; only if somebody asks for the load.
+    /// How far it was by the last heartbeat that said so; kept only if the injector asks for the
+    /// load.
     pub(super) progress: f32,
     /// How much of it its best attempt does in a second, by its last report; only if slow tasks are
     /// looked for.
@@ -208,6 +210,7 @@ impl TaskTimeSum {
 
     /// Returns the mean in seconds.
     pub(super) fn mean(&self) -> f64 {
+        // Nothing was added yet: 0 and not 0/0.
         self.sum.as_secs_f64() / f64::from(self.count.max(1))
     }
 }
@@ -220,6 +223,7 @@ impl Job {
             verdict: None,
             submitted_at: now,
             splits: files,
+            // Its arrival stands in until it runs.
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
@@ -297,6 +301,7 @@ impl Job {
     /// Returns how many tasks of a kind could be launched now: those that wait, and those that are slow
     /// and may be tried a second time.
     pub fn pending(&self, kind: SlotKind) -> u32 {
+        // The list of slow tasks is not cleared when a job fails, but it has no use any more.
         let slow = if self.is_running() { self.slow[kind].len() as u32 } else { 0 };
         self.waiting(kind) + slow
     }
@@ -309,11 +314,13 @@ impl Job {
         match kind {
             SlotKind::Map => self.maps.waiting,
             SlotKind::Reduce if self.reduces_ready_at.is_some() => self.reduces.waiting,
+            // Before slow start its reduces wait, but cannot be launched.
             SlotKind::Reduce => 0,
         }
     }
 
-    /// Returns how many reduces wait for an attempt, though it be for the slow start.
+    /// Returns how many reduces wait for an attempt, those that the slow start holds back among
+    /// them.
     pub fn unstarted_reduces(&self) -> u32 {
         if self.is_running() { self.reduces.waiting } else { 0 }
     }
@@ -323,7 +330,7 @@ impl Job {
         self.cache.nodes()
     }
 
-    /// Returns whether a map may be waiting that no node holds the input of.
+    /// Returns whether a map may be waiting whose input is on no node.
     pub fn has_homeless_maps(&self) -> bool {
         self.cache.has_homeless()
     }
@@ -338,6 +345,8 @@ impl Job {
     /// Lets no task wait any more.
     pub(super) fn give_up_waiting(&mut self) {
         for tasks in [&mut self.maps, &mut self.reduces] {
+            // The lists of waiting tasks stay as they are: a job with a verdict is never asked for
+            // a task.
             tasks.waiting = 0;
             for task in tasks.tasks.iter_mut().filter(|task| task.stage == TaskStage::Waiting) {
                 task.stage = TaskStage::Dead;
@@ -389,6 +398,7 @@ impl Job {
 
     /// Returns how many maps no reduce has to wait for any more.
     pub(super) fn maps_over(&self) -> u32 {
+        // A map that has failed for good within the allowed share is not waited for, either.
         self.maps.finished + self.maps.failed
     }
 
@@ -466,10 +476,11 @@ impl Task {
 impl KnownAttempt {
     /// Returns whether a tracker has it in hand.
     pub(super) fn is_on(&self, tracker: TrackerId) -> bool {
+        // While another tracker removes its output, that tracker reports it.
         self.cleaner.unwrap_or(self.tracker) == tracker
     }
 
-    /// Returns whether it is over but for its output, which nobody removes yet.
+    /// Returns whether it is over but for its output, and no tracker removes that yet.
     pub(super) fn waits_for_cleaner(&self) -> bool {
         !self.is_active() && self.cleaner.is_none()
     }

@@ -1,9 +1,16 @@
-//! The JobTracker: it serves heartbeats one after another and decides who runs what.
+//! The JobTracker: it serves heartbeats one after another and decides which tracker runs which
+//! task.
 //!
 //! A heartbeat that finds it busy waits in line; what serving one takes is modelled, so the line
 //! grows when the cluster is too large for one JobTracker. Within a heartbeat the order is
-//! Hadoop's: reports, then one setup or cleanup task or else the policy, then kills, then leaves
-//! to commit.
+//! Hadoop's:
+//!
+//! ```text
+//! heartbeat ─► line ─► reports
+//!                      one setup or cleanup task, or else what the policy launches
+//!                      kills
+//!                      leaves to commit ─► reply
+//! ```
 //!
 //! A heartbeat that it has answered already gets the same answer again and changes nothing.
 
@@ -29,8 +36,9 @@ use crate::mapred::speculation::Speculation;
 use mumakil_base::random::mumak::MumakJobs;
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// So many jobs that are held back can be named in each heartbeat interval: that takes microseconds, as does
-/// a heartbeat.
+/// How many held-back jobs a policy may name in each heartbeat interval: naming so many takes
+/// microseconds, as long as one heartbeat.
+// Chosen, so that asking why jobs wait never costs more than serving heartbeats does.
 const WITHHELD_AT_ONCE: u64 = 100;
 
 /// The JobTracker.
@@ -58,7 +66,7 @@ pub struct JobTracker {
     reads_on_order: bool,
     /// Until when its process stands still; what comes meanwhile waits.
     stands_until: SimTime,
-    /// The messages that have come meanwhile, without heartbeats: these wait in the line.
+    /// The messages that came while it stood still, but for heartbeats, which wait in `line`.
     held: Vec<ToJobTracker>,
     /// The state of its process. While that is gone, the machine refuses heartbeats.
     process: ProcessState,
@@ -92,10 +100,12 @@ impl JobTracker {
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
+        // In Hadoop a job's splits are read as it arrives; in Mumak the policy says when.
         let reads_on_order = hadoop.behaviour().policy_reads && scheduler.orders_reading();
         Self {
             reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
+            // The safe choice; runs whose network loses nothing switch it off.
             may_hear_twice: true,
             reads_on_order,
             scheduler,
@@ -106,6 +116,8 @@ impl JobTracker {
             reading: 0,
             reviews_at: SimTime::ZERO,
             asks_withheld_at: SimTime::ZERO,
+            // Wound with the first message: the periodic checks count from there, as from a
+            // daemon's start.
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
@@ -123,13 +135,15 @@ impl JobTracker {
         self.ledger.stories = Some(MumakJobs::new(seed, self.ledger.topology.len()));
     }
 
-    /// Lets it keep no answers, if no call is [sent](super::HeartbeatManner::resends) or comes twice.
+    /// Lets it keep no answers: only for runs in which no call is [sent
+    /// again](super::HeartbeatManner::resends) or doubled.
     pub fn forget_answers(&mut self) {
         self.may_hear_twice = false;
     }
 
-    /// Lets it add up how far the maps of jobs are, for those who [ask](ToJobTracker::AskLoad) how
-    /// busy the cluster is. This costs a look-up for each map in every heartbeat.
+    /// Lets it add up how far the maps of jobs are, for an injector that
+    /// [asks](ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map in
+    /// every heartbeat.
     pub fn follow_maps(&mut self) {
         self.ledger.follows_maps = true;
     }
@@ -141,15 +155,14 @@ impl JobTracker {
         self.successors.extend(policies);
     }
 
-    /// Lets it say which outputs of maps count, to those who know [which can be
-    /// fetched](super::MapOutputs).
+    /// Lets it tell [`MapOutputs`](super::MapOutputs) which outputs of maps count.
     pub fn tell_outputs(&mut self) {
         self.ledger.tells_outputs = true;
     }
 
-    /// Lets it do without being told how far attempts are, if nobody asks for it; returns whether it does.
-    /// Trackers may be [brief](super::HeartbeatManner::is_brief) then, as long as its process does not forget what
-    /// they have said.
+    /// Lets trackers leave out how far attempts are, if nothing reads that; returns whether they
+    /// may. Then they may be [brief](super::HeartbeatManner::is_brief), as long as the JobTracker
+    /// is not restarted: a new process would not know what they said before.
     pub fn forgo_progress(&mut self) -> bool {
         let mut policies = self.successors.iter().chain([&self.scheduler]);
         let asks = self.ledger.follows_maps
@@ -159,8 +172,8 @@ impl JobTracker {
         !asks
     }
 
-    /// Lets it keep why jobs with something to launch get nothing, and tell it: what is still open when the
-    /// run is [over](ToJobTracker::Over), then.
+    /// Lets it note why jobs that could launch a task get no slot, and tell so: at the latest when
+    /// the run is [over](ToJobTracker::Over).
     pub fn keep_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::default());
     }
@@ -171,7 +184,7 @@ impl JobTracker {
         match self.process {
             ProcessState::Works => self.note_process(ProcessState::Still, out),
             ProcessState::Still => {}
-            // There is nobody to stand still.
+            // A process that has died cannot pause; its restart is planned already.
             ProcessState::Gone => return,
         }
         self.pause_for(span, out);
@@ -189,7 +202,9 @@ impl JobTracker {
 
     /// Stands still for a while.
     fn pause_for(&mut self, span: SimSpan, out: &mut Outbox) {
+        // Two pauses may overlap: the one that ends later counts.
         self.stands_until = self.stands_until.max(out.now + span);
+        // Heartbeats wait in line as behind a busy JobTracker.
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
     }
@@ -197,7 +212,8 @@ impl JobTracker {
     /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
     fn crash(&mut self, span: SimSpan, recovers: bool, out: &mut Outbox) {
         if self.process == ProcessState::Gone {
-            // Its books are as it left them; it is only back later, with the policy of its last start.
+            // It dies again before it is back, and its books were cut down already. It only comes
+            // back later, with the policy that is next.
             self.follow_policy(out);
             return self.pause_for(span, out);
         }
@@ -207,6 +223,7 @@ impl JobTracker {
         for (_, heartbeat) in self.line.drain(..) {
             refuse(&heartbeat, out);
         }
+        // The threads that read splits die with it. A recovered job is queued again by `recover`.
         self.unread.clear();
         self.reading = 0;
         self.deaths += 1;
@@ -216,6 +233,7 @@ impl JobTracker {
             None => self.ledger.fail_all(out),
         }
         self.follow_policy(out);
+        // The heartbeat that it served dies with it; only the restart takes time from now on.
         self.busy_until = out.now;
         self.pause_for(span, out);
     }
@@ -225,8 +243,12 @@ impl JobTracker {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
+        // The old policy has not heard of these; the new one is introduced to all jobs as they are
+        // now.
         self.ledger.changes.clear();
         let halted = self.ledger.halted();
+        // A policy that does not know of suspended attempts would never resume them: better to kill
+        // them, so that their tasks can run again.
         if !halted.is_empty() && !self.scheduler.inherit(&halted) {
             for (attempt, _) in halted {
                 self.ledger.order_end(attempt, Reason::PolicyChanged, out);
@@ -248,7 +270,7 @@ impl JobTracker {
         }
     }
 
-    /// Begins as a process that knows nothing but what is to be recovered.
+    /// Begins as a new process, which knows only what it can recover.
     fn recover(&mut self, out: &mut Outbox) {
         for job in self.ledger.recover(out.now) {
             if !self.reads_on_order {
@@ -258,9 +280,10 @@ impl JobTracker {
         self.read_splits(out);
     }
 
-    /// Goes on with what has come meanwhile.
+    /// Goes on with the messages that came meanwhile.
     fn wake(&mut self, out: &mut Outbox) {
         let now = out.now;
+        // A second pause may have begun since this was planned; the later `Wake` counts.
         if now < self.stands_until || self.process == ProcessState::Works {
             return;
         }
@@ -268,8 +291,11 @@ impl JobTracker {
             self.recover(out);
         }
         self.note_process(ProcessState::Works, out);
+        // Nothing could move while it stood still: that was no sign that the cluster has stalled.
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
+            // The policy hears of each message's changes before the next, as it would have without
+            // the pause.
             self.tell_policy(now, None);
             self.take(&msg, out);
         }
@@ -280,6 +306,8 @@ impl JobTracker {
     fn read_splits(&mut self, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
+            // Only in Mumak: there a heartbeat of the same instant may already find the job
+            // running.
             if self.spec.init.is_zero() && self.ledger.hadoop.behaviour().reads_at_once {
                 self.tell_policy(out.now, None);
                 self.ledger.initialise(job, out);
@@ -295,6 +323,8 @@ impl JobTracker {
         if self.ledger.changes.is_empty() {
             return;
         }
+        // Taken out, so that the policy can look at the books meanwhile, and put back for its
+        // memory. The policy has no way to change the books here, so nothing is added.
         let mut changes = std::mem::take(&mut self.ledger.changes);
         let view = View { now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
@@ -305,11 +335,13 @@ impl JobTracker {
 
     // ---- reviews ----
 
-    /// Looks whether anything moves, and plans when to look again. Before everybody has spoken again
-    /// after the last change there is nothing to see, so a busy cluster is hardly looked at.
+    /// Checks whether the cluster is at rest, and plans the next check. Until every tracker has
+    /// sent a heartbeat after the last change there is nothing to see, so a busy cluster is hardly
+    /// checked.
     fn review(&mut self, out: &mut Outbox) {
         let now = out.now;
         let interval = self.ledger.heartbeat_interval();
+        // Once an interval is enough: before that no tracker has anything new to say.
         self.reviews_at = now + interval;
         self.note_withheld(out);
         if now < self.ledger.moved_at + interval {
@@ -320,27 +352,29 @@ impl JobTracker {
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
-            // A probe that was on its way when the last thing changed knows nothing of it; the one after
-            // it does, and may find room for the next job.
+            // A probe that was on its way at the last change does not know of it; the next one
+            // does, and may find room for another job.
             patience = patience.max(LONGEST_PROBE * 2);
         }
         out.calm = self.ledger.idle_state(patience);
     }
 
-    /// Notes which jobs are held back without being asked, if that is kept. Where a thousand jobs wait, to
-    /// name them all costs more than the heartbeats in between, and none waits for seconds only: so the more
-    /// there were, the later it asks again, though before they are forgotten.
+    /// Notes which jobs are held back without being asked, if refusals are kept. Naming a thousand
+    /// jobs costs more than the heartbeats of an interval, and such jobs wait for longer than
+    /// seconds. So the more jobs there were, the later the policy is asked again, but before
+    /// refusals are forgotten.
     fn note_withheld(&mut self, out: &mut Outbox) {
         let now = out.now;
         if now < self.asks_withheld_at {
             return;
         }
-        // Policies see the rest of the books meanwhile.
+        // Taken out, so that the policy can see the rest of the books meanwhile.
         let Some(mut refusals) = self.ledger.refusals.take() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
         let mut named = 0;
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             named += 1;
+            // A policy names all jobs at a limit; one that has nothing to launch waits for nothing.
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
                 refusals.note(now, job, kind, reason);
             }
@@ -362,6 +396,8 @@ impl JobTracker {
     }
 
     fn plan_expiry(&self, out: &mut Outbox) {
+        // Hadoop's ExpireTrackers thread looks three times in an expiry interval. At least a
+        // microsecond, or an expiry of zero would look for ever at one instant.
         let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
         out.plan(third, ToJobTracker::Expire);
     }
@@ -384,9 +420,11 @@ impl JobTracker {
                 self.ledger.lose_tracker(TrackerId(index as u32), out);
             }
         }
+        // After the trackers: an attempt whose tracker is lost is killed, which is no failure of
+        // its task.
         self.ledger.expire_launches(out);
         self.tell_policy(now, None);
-        // With nobody left there are no heartbeats after which it would look.
+        // Without trackers there are no heartbeats after which it would check.
         self.review(out);
         self.plan_expiry(out);
         if cfg!(debug_assertions) {
@@ -397,6 +435,7 @@ impl JobTracker {
     fn tick(&mut self, out: &mut Outbox) {
         let mut orders = Orders { ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
+        // Taken even if it is not used, so that the wishes of a policy do not pile up.
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {
             self.unread.extend(to_read);
@@ -405,7 +444,8 @@ impl JobTracker {
         self.plan_tick(out);
     }
 
-    /// Asserts what must hold between two messages, of what these events tell of.
+    /// Asserts what must hold between two messages, for the jobs and tasks that these events are
+    /// about.
     fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
         let earlier = std::mem::replace(&mut self.heard_at, now);
         assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
@@ -423,7 +463,7 @@ fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
     policy.reads_progress() || hadoop.speculation != Speculation::Off
 }
 
-/// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
+/// Refuses a heartbeat, as the machine of a process that is gone refuses its connection.
 fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
     let HeartbeatCall { tracker, number, .. } = heartbeat.call();
     out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
@@ -443,7 +483,7 @@ impl Core for JobTracker {
         }
         match msg {
             M::Heartbeat(heartbeat) if self.process == ProcessState::Gone => refuse(heartbeat, out),
-            // The world does not wait.
+            // Heartbeats wait in a line of their own, and mishaps do not wait for the process.
             M::Heartbeat(_)
             | M::Replicas(_)
             | M::Pause(_)
@@ -466,6 +506,7 @@ impl JobTracker {
     fn take(&mut self, msg: &ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Heartbeat(heartbeat) => self.queue_up(heartbeat, out),
+            // A process that has died since planned this.
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
                 if *life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(out),

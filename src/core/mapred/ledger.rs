@@ -1,13 +1,19 @@
 //! The JobTracker's books of jobs and trackers, and the moves that change them.
 //!
 //! Every move keeps the counts that policies ask for (running, pending, unfinished), so that no
-//! question walks tasks. A move that somebody should hear of leaves an event in the outbox and a
-//! change for the policy; orders for a tracker wait until its next heartbeat.
+//! question walks tasks.
+//!
+//! ```text
+//! report, order, time-out ─► a move ─┬─► the counts of the job and of the cluster
+//!                                    ├─► an event in the outbox, for watchers
+//!                                    ├─► a change of a job, for the policy
+//!                                    └─► an order, for a tracker's next heartbeat
+//! ```
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from submission to end),
 //! [`launches`], [`second_tries`] of slow tasks, [`attempts`] (their further life), [`fetches`] (outputs of maps
 //! that reduces complain of), [`trackers`] and their [`faults`], and [`recovery`] after the process has died.
-//! [`rest`] finds out when no more moves will come. [`claims`] asserts the rules that hold between two moves.
+//! [`standstill`] finds out when no more moves will come. [`claims`] asserts the rules that hold between two moves.
 //!
 //! A message from outside may be stale: a tracker's report, a policy's wish, a client's kill. So look its job or
 //! attempt up with [`Ledger::job`] or [`Ledger::find_try`], which may find nothing. An id from the books themselves
@@ -52,7 +58,7 @@ pub(super) struct Ledger {
     hdfs: Hdfs,
     /// Where blocks are, to clients that submit jobs and to maps that are launched.
     pub(super) files: Arc<Replicas>,
-    /// The same of files to which nothing has happened.
+    /// The same for a file system to which nothing has happened.
     unchanged: Arc<Replicas>,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
@@ -60,7 +66,7 @@ pub(super) struct Ledger {
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
-    /// How hot the files are that they read; known only if hot files have more copies.
+    /// The demand for the files that they read; kept only if hot files get more copies.
     heat: FxHashMap<FileId, FileDemand>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,
@@ -78,7 +84,7 @@ pub(super) struct Ledger {
     rejoining: u32,
     /// How many trackers may get tasks.
     pub(super) active: u32,
-    /// The interval at which so many are told to send heartbeats.
+    /// The interval of heartbeats for so many trackers.
     interval: SimSpan,
     /// Their slots.
     pub(super) capacity: PerSlot<u32>,
@@ -98,14 +104,14 @@ pub(super) struct Ledger {
     pub(super) to_read: Vec<JobId>,
     /// The racks that it knows, in the order in which it has met them.
     racks: RackOrder,
-    /// Whether it says which outputs of maps count, to those who know which can be fetched.
+    /// Whether it tells `MapOutputs` which outputs of maps count.
     pub(super) tells_outputs: bool,
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
     pub(super) stories: Option<MumakJobs>,
     /// Why jobs got nothing, if that is kept.
     pub(super) refusals: Option<Refusals>,
-    /// Whether it is told with each heartbeat how far attempts are. If not, [reports](Tracker::reports) have
-    /// their states alone.
+    /// Whether heartbeats say how far attempts are. If not, [reports](Tracker::reports) have their
+    /// states alone.
     pub(super) knows_progress: bool,
     /// Whether it adds up how far the maps of jobs are.
     pub(super) follows_maps: bool,
@@ -144,9 +150,9 @@ pub(super) struct Tracker {
     is_unhealthy: bool,
     /// Whether it is known by the history of jobs alone, and has not spoken since.
     pub(super) rejoins: bool,
-    /// How often it is on the list of those that may not take part.
+    /// How many exclusions are on: it may not take part while there is one.
     exclusions: u32,
-    /// How many jobs avoided it and succeeded, less what was forgiven.
+    /// How many successful jobs have avoided it, less the faults that were forgiven.
     faults: u32,
 
     /// When the last fault was added or forgiven.
@@ -178,8 +184,8 @@ pub(super) struct LastAnswer {
 struct FileDemand {
     /// How many jobs read it that have not ended.
     readers: u32,
-    /// How many of its blocks have been read while it was hot, and those of which more copies could not be
-    /// made, as nobody could be read that had them.
+    /// How many of its blocks were read while it was hot, and those among them that got no extra
+    /// copies, since no node with a copy could be read.
     blocks: u32,
     barren: Arc<[u32]>,
 }
@@ -206,6 +212,7 @@ impl Ledger {
         let trackers = (0..topology.len()).map(|_| Tracker::default()).collect();
         let files = Arc::new(Replicas::new(hdfs.clone()));
         Self {
+            // The interval of an empty cluster, until trackers register.
             interval: hadoop.heartbeat_interval(0),
             hadoop,
             topology,
@@ -222,6 +229,7 @@ impl Ledger {
             wants_task_cleanup: PerSlot::default(),
             launches: VecDeque::new(),
             trackers,
+            // Only a restart with recovery waits for trackers; the first start does not.
             rejoining: 0,
             active: 0,
             capacity: PerSlot::default(),
@@ -236,6 +244,8 @@ impl Ledger {
             tells_outputs: false,
             stories: None,
             refusals: None,
+            // Until somebody has found out that no policy reads it: see
+            // `JobTracker::forgo_progress`.
             knows_progress: true,
             follows_maps: false,
             looked_at: None,
@@ -245,12 +255,12 @@ impl Ledger {
         }
     }
 
-    /// Returns a job, if it has arrived: policies and clients may speak of one that has not.
+    /// Returns a job, if it has arrived: policies and clients may name a job before.
     pub(super) fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.get(id.index()).and_then(Option::as_deref)
     }
 
-    /// Returns a job that has arrived, as every job has that the books themselves speak of.
+    /// Returns a job that must have arrived, since the books themselves name it.
     pub(super) fn known(&self, id: JobId) -> &Job {
         self.job(id).unwrap_or_else(|| panic!("{id} has not arrived"))
     }
@@ -263,7 +273,7 @@ impl Ledger {
         self.running.iter().map(|id| self.known(*id))
     }
 
-    /// Returns the interval at which trackers are told to send heartbeats.
+    /// Returns the interval that replies give to trackers.
     pub(super) fn heartbeat_interval(&self) -> SimSpan {
         self.interval
     }
@@ -272,6 +282,8 @@ impl Ledger {
     pub(super) fn load(&self, jobs: &[JobId]) -> Load {
         let left = |sum: f32, job: &Job| {
             let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
+            // As Java's `float += double`, which Mumak uses: rounding decides whether it sees an
+            // overload.
             (f64::from(sum) + left) as f32
         };
         Load {
@@ -282,18 +294,18 @@ impl Ledger {
         }
     }
 
-    /// Returns what is known of an attempt, unless it is off the books: what a tracker reports may
-    /// have been given up for lost, and its job forgotten.
+    /// Returns the record of an attempt, unless it is off the books: a tracker may report an
+    /// attempt that was given up for lost, or whose job is forgotten.
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut KnownAttempt> {
         self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
 
-    /// Returns what is known of an attempt that is on the books.
+    /// Returns the record of an attempt that must be on the books.
     fn known_try(&mut self, attempt: AttemptId) -> &mut KnownAttempt {
         self.find_try(attempt).unwrap_or_else(|| panic!("{attempt} is off the books"))
     }
 
-    /// Returns what is known of an attempt, if a policy speaks of one that is on the books.
+    /// Returns the record of an attempt that a policy names, if it is on the books.
     pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&KnownAttempt> {
         self.job(attempt.job())?.attempt(attempt)
     }
@@ -318,6 +330,8 @@ impl Ledger {
         let job = entry(&mut self.jobs, id);
         let needed = (slow_start * job.maps.total as f32).ceil();
         let is_ready = f64::from(needed) <= f64::from(job.maps_over());
+        // A job's reduces cannot wait before the job runs. Losing outputs of maps may close the
+        // slow start again, as Hadoop asks anew each time.
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
         // Hadoop takes a job for running until its cleanup has ended, and all its tasks that have not
@@ -334,6 +348,7 @@ impl Ledger {
         };
         let was_pending = job.was_pending;
         for kind in SlotKind::BOTH {
+            // Add first: taking away first could go below zero.
             self.unfinished[kind] += u64::from(load[kind]);
             self.unfinished[kind] -= u64::from(job.load[kind]);
             let is_pending = 0 < job.pending(kind);
@@ -357,6 +372,7 @@ impl Ledger {
     }
 
     fn change(&mut self, now: SimTime, job: JobId, change: JobChange) {
+        // Every change of a job counts as a move, so that the cluster is not taken for stalled.
         self.moved_at = now;
         self.changes.push(JobEvent { job, change });
     }
@@ -370,6 +386,7 @@ fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
 
 /// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
 fn is_small_part(flaky: u32, trackers: u32) -> bool {
+    // JobInProgress.java: CLUSTER_BLACKLIST_PERCENT is 0.25.
     u64::from(flaky) * 4 < u64::from(trackers)
 }
 

@@ -1,10 +1,10 @@
 //! A job's waiting maps by the places that hold their input: which map suits a node best?
 //!
-//! Each map stands in the list of every node and of every rack that holds its input, in the
-//! order of its number, largest splits first. Lists are cleaned when they are read: what no
-//! longer waits is stepped over once. A map that waits again stands in front of its lists. So an
-//! answer costs a look-up, however many maps the job has; and that a place has nothing, which is what
-//! most who ask are told, costs a bit.
+//! Each map stands in the list of every node and of every rack that holds its input, in the order
+//! of its number, largest splits first. Lists are cleaned when they are read: a map that no longer
+//! waits is stepped over once. A map that waits again stands in front of its lists. So an answer
+//! costs a look-up, however many maps the job has; and most nodes have no map of the job, for which
+//! one bit is enough.
 //!
 //! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
 //! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
@@ -72,7 +72,7 @@ impl RackOrder {
         }
     }
 
-    /// Returns the turn of a rack; nowhere and what it has not met come last.
+    /// Returns the turn of a rack. The place nowhere, and racks that were not met, come last.
     fn turn(&self, rack: u32) -> u32 {
         self.turns.get(rack as usize).copied().flatten().unwrap_or(u32::MAX)
     }
@@ -107,7 +107,8 @@ struct IndexedPlaces {
 struct MapList {
     next: u32,
     end: u32,
-    /// The map at `next`, if there is one: whoever asks needs it, and the run is elsewhere in memory.
+    /// The map at `next`, if there is one: every search needs it, and the run is elsewhere in
+    /// memory.
     first: u32,
 }
 
@@ -134,6 +135,8 @@ impl MapCache {
         }
         let (nodes, racks) = (Lists::new(&nodes), Lists::new(&racks));
         let mut by_turn: Vec<u32> = racks.places().collect();
+        // Maps whose input is nowhere come last: no rack is met under their number. Hadoop, too,
+        // keeps them in a list of their own that is looked at last.
         by_turn.sort_unstable_by_key(|rack| (order.turn(*rack), *rack));
         let homeless = racks.find(nowhere(topology)).map_or(0, |at| racks.lists[at].len());
         Self { nodes, racks, by_turn, homeless }
@@ -176,11 +179,12 @@ impl MapCache {
         topology: &Topology,
         mut verdict: impl FnMut(u32) -> MapVerdict,
     ) -> Option<(u32, Option<Locality>)> {
+        // With `Beyond` the policy has asked for node and rack before, and nothing has changed
+        // since.
         let looks_near = reach != MapReach::Beyond;
         if looks_near && let Some(map) = self.nodes.take(node.0, &mut verdict) {
             return Some((map, Some(Locality::Node)));
         }
-        // Most who ask end here.
         if reach == MapReach::Node {
             return None;
         }
@@ -193,6 +197,7 @@ impl MapCache {
                 return None;
             }
         }
+        // Hadoop leaves the node's own rack out here, even if the reach did not let it look there.
         for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
             if let Some(map) = self.racks.take(rack, &mut verdict) {
                 let is_homeless = rack == nowhere(topology);
@@ -229,6 +234,8 @@ impl Lists {
             ends[*place as usize] += 1;
         }
         let mut begin = 0;
+        // A counting sort: one walk to count, one to fill. Maps of a place stay in the order of
+        // their numbers.
         for ends in ends.chunks_mut(u64::BITS as usize) {
             let (mut places, before) = (0, all.lists.len() as u32);
             for (place, end) in ends.iter_mut().enumerate().filter(|(_, count)| 0 < **count) {
@@ -273,6 +280,7 @@ impl Lists {
     fn requeue_map(&mut self, place: u32, map: u32) {
         let (at, bit) = mark(place);
         self.marks[at] |= bit;
+        // A stack, not an insertion in front: the run in `maps` has no room for one more.
         self.again.entry(place).or_default().push(map);
     }
 
@@ -281,6 +289,8 @@ impl Lists {
         let map = self.first(place, verdict)?;
         let at = self.find(place)?;
         let list = &mut self.lists[at];
+        // A map that was found elsewhere (on the stack, or behind one that may not run here) is not
+        // stepped over now: a later search finds that it no longer waits, and drops it.
         if list.next < list.end && list.first == map {
             list.skip_first(&self.maps);
         }
@@ -289,6 +299,7 @@ impl Lists {
 
     /// Returns the first map of a place.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> MapVerdict) -> Option<u32> {
+        // One bit answers for most nodes, which have no input of the job or none left.
         if !self.may_have(place) {
             return None;
         }
@@ -296,6 +307,7 @@ impl Lists {
             while again.last().is_some_and(|map| verdict(*map) == MapVerdict::Drop) {
                 again.pop();
             }
+            // The map that was put in front last comes first, as in Hadoop.
             let found = again.iter().rev().copied().find(|map| verdict(*map) == MapVerdict::Take);
             if again.is_empty() {
                 self.again.remove(&place);
@@ -307,6 +319,8 @@ impl Lists {
         let at = self.find(place)?;
         let list = &mut self.lists[at];
         let found = list.first(&self.maps, verdict);
+        // Only a list that is used up loses its mark: maps that may just not run on this node are
+        // still there for another node of the rack.
         if list.len() == 0 && !self.again.contains_key(&place) {
             let (at, bit) = mark(place);
             self.marks[at] &= !bit;
@@ -378,6 +392,7 @@ fn nowhere(topology: &Topology) -> u32 {
 fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
     let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
         let rack = topology.rack(*node);
+        // Two copies in one rack put the map into that rack's list once.
         let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
         is_new.then_some(rack.0)
     });

@@ -1,16 +1,16 @@
 //! The outputs of maps as they really are: which of them reduces can fetch.
 //!
-//! The JobTracker counts the maps that are done and does not know which machines are out of reach. It
-//! says here which outputs it counts, as it says to reduces how many they are; nothing comes back to
-//! it from here. A tracker whose reduces are told how far the maps are asks here what of it they
-//! cannot fetch. They try again and complain to the JobTracker: with enough complaints the map has
-//! failed and runs again, else it does when its tracker is missed.
+//! The JobTracker counts the maps that are done and does not know which machines are out of reach.
+//! It tells this core which outputs it counts, and hears nothing from it. When a reply tells a
+//! tracker how far maps are, the tracker asks here which of these outputs its reduces cannot fetch.
+//! They try again and complain to the JobTracker: with enough complaints the map has failed and
+//! runs again, else it does when its tracker is missed.
 //!
-//! An answer is about the outputs that counted when the JobTracker wrote its reply, since the count
-//! and what is missing of it must agree: so the changes of a job's outputs are numbered, and each output
-//! knows with which of them it began to count and ceased to.
+//! An answer is about the outputs that counted when the JobTracker wrote its reply: else the count
+//! in the reply and the missing outputs would not agree. So the changes of a job's outputs are
+//! numbered, and each output knows with which of them it began to count and ceased to.
 //!
-//! Where nothing may befall machines, nobody asks and this is not there.
+//! A run without mishaps does not have this core.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -79,6 +79,7 @@ impl Outputs {
     }
 
     fn spoil(&mut self, disk: TrackerId) {
+        // An output that has ceased to count is not fetched any more, readable or not.
         let lay_there =
             self.all.iter().filter(|(_, output)| output.at == disk && output.until.is_none());
         self.unreadable.extend(lay_there.map(|(map, _)| *map));
@@ -95,7 +96,8 @@ impl MapOutputs {
     fn cut(&mut self, cut: &Arc<NetworkCut>, out: &mut Outbox) {
         let begins = cut.holds(out.now);
         let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
-        // Each goes by its own message: of those that end at once the last one reconnects.
+        // Each cut ends with a message of its own: if several end at one instant, the last one
+        // reconnects.
         self.cuts.retain(|other| !Arc::ptr_eq(other, cut));
         for node in &cut.nodes {
             if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
@@ -113,10 +115,12 @@ impl MapOutputs {
         let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         let mut missing = Vec::new();
         for maps in &reply.maps {
+            // No output of this job counts yet, so none can be missing.
             let Some(Outputs { all, changes, unreadable }) = self.jobs.get(&maps.job) else {
                 continue;
             };
             let is_current = maps.changes == *changes;
+            // Mostly nothing is out of reach: then no map is looked at.
             if is_current && self.dark.is_empty() && self.cuts.is_empty() && unreadable.is_empty() {
                 continue;
             }
@@ -143,6 +147,8 @@ impl Core for MapOutputs {
             ToMapOutputs::Counts(output) => self.of(output.map.job()).count(**output),
             ToMapOutputs::Lost(map) => self.of(map.job()).lose(**map),
             ToMapOutputs::Over(job) => _ = self.jobs.remove(job),
+            // A tracker that joins anew serves the outputs of its new process. Those of the old one
+            // do not count since the JobTracker gave it up.
             ToMapOutputs::Joined(tracker) => {
                 self.members.insert(*tracker);
                 self.dark.remove(tracker);
@@ -157,7 +163,7 @@ impl Core for MapOutputs {
                 let answer = ToTracker::OutOfReach { call, works, missing };
                 out.affect(Mail::Tracker(*tracker, answer));
             }
-            // Of a tracker that has not joined nothing is fetched.
+            // Reduces fetch nothing from a tracker that has not joined.
             ToMapOutputs::Darkness(tracker) => {
                 if self.members.contains(tracker) {
                     self.dark.insert(*tracker);

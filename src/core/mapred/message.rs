@@ -33,6 +33,7 @@ pub struct MessageEffect {
 }
 
 impl MessageEffect {
+    // Too many moves only make the end of a run late; a forgotten one would end it too early.
     const NONE: Self = Self { counts: false, moves: false };
     const COUNTS: Self = Self { counts: true, moves: false };
     const MOVES: Self = Self { counts: false, moves: true };
@@ -52,7 +53,7 @@ pub enum ToJobTracker {
     Heartbeat(Heartbeat),
     /// By the NameNode, for the clients that submit jobs and the maps that read: where blocks are now.
     Replicas(Arc<Replicas>),
-    /// By an administrator: a node is on the list of those that may not take part.
+    /// By an administrator: a node is on the list of nodes that may not take part.
     Exclude(TrackerId),
     /// By an administrator: a node is on that list no more.
     Include(TrackerId),
@@ -62,8 +63,8 @@ pub enum ToJobTracker {
     Restart(SimSpan),
     /// By the world: the same, but it then goes on with its jobs, as its line of Hadoop does.
     RestartAndRecover(SimSpan),
-    /// By whoever asks what would be: the next policy takes over, between two heartbeats. No Hadoop can
-    /// do that.
+    /// By a user who asks what another policy would do: the next policy takes over, between two
+    /// heartbeats. Hadoop cannot do that.
     ChangePolicy,
     /// By itself: its process works again.
     Wake,
@@ -82,7 +83,8 @@ pub enum ToJobTracker {
     Start,
     /// By the clock: nothing is due any more but rounds. It is to say who waits for what.
     Rest,
-    /// By the clock: the run is over, and it tells what it has kept to itself. Nothing comes after this.
+    /// By the clock: the run is over. The JobTracker tells the facts that it has held back. Nothing
+    /// comes after this.
     Over,
 }
 
@@ -141,7 +143,7 @@ pub enum ToTracker {
     Beat(u32),
     /// By itself: no reply came to this heartbeat.
     NoReply(u32),
-    /// By the JobTracker's machine: nobody is there to take this heartbeat.
+    /// By the JobTracker's machine: no process is there to take this heartbeat.
     Refused(u32),
     /// By itself: time to send a refused heartbeat again, unless the number is stale.
     Again(u32),
@@ -208,7 +210,7 @@ pub enum ToMapOutputs {
     Counts(Arc<MapOutput>),
     /// By the JobTracker: this output does not count any more.
     Lost(Box<AttemptId>),
-    /// By the JobTracker: a job is over, or begun anew, and nobody fetches its outputs any more.
+    /// By the JobTracker: a job is over, or begun anew, and its outputs are not fetched any more.
     Over(JobId),
     /// By the JobTracker: a tracker has joined.
     Joined(TrackerId),
@@ -276,8 +278,12 @@ pub enum Mail {
 impl Message for ToJobTracker {
     fn effect(&self) -> MessageEffect {
         match self {
+            // A client's calls: each changes a job as it arrives.
             Self::Submit(_) | Self::KillJob(_) => MessageEffect::BOTH,
+            // A heartbeat moves nothing by itself: it only reports an end that was planned as a
+            // message before.
             Self::AskLoad(_) | Self::Heartbeat(_) => MessageEffect::COUNTS,
+            // Faults of the scenario, and the end of work that takes the JobTracker time.
             Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
@@ -287,6 +293,8 @@ impl Message for ToJobTracker {
             | Self::Wake
             | Self::Initialised(..)
             | Self::Start => MessageEffect::MOVES,
+            // The JobTracker's own rounds. A policy may act at a tick, but only within its
+            // `patience`, for which the JobTracker waits before it says that it is idle.
             Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
@@ -304,6 +312,7 @@ impl Message for ToInjector {
             Self::JobEnded(..) => MessageEffect::BOTH,
             // If there is room, the next job is due.
             Self::Load(_) => MessageEffect::COUNTS,
+            // A job that is still to come is something to wait for.
             Self::Submit(_) | Self::Arrive => MessageEffect::MOVES,
             Self::Probe => MessageEffect::NONE,
         }
@@ -315,6 +324,8 @@ impl Message for ToTracker {
         match self {
             // The end of a phase is what a task's process tells its tracker.
             Self::PhaseEnds(_) => MessageEffect::BOTH,
+            // A reply may launch something, but the JobTracker knows of its orders when it says
+            // that it is idle.
             Self::Reply(_) | Self::Noted { .. } => MessageEffect::COUNTS,
             Self::PowerOn
             | Self::PowerOff
@@ -323,7 +334,7 @@ impl Message for ToTracker {
             | Self::Health(_)
             | Self::Impatient
             | Self::FlowDone(_) => MessageEffect::MOVES,
-            // Reduces that work complain some day of what they cannot fetch.
+            // Working reduces complain some day of the outputs that they cannot fetch.
             Self::OutOfReach { works: true, missing, .. } if !missing.is_empty() => {
                 MessageEffect::MOVES
             }
@@ -353,14 +364,15 @@ impl Message for ToFabric {
 
 impl Message for ToFaultInjector {
     fn effect(&self) -> MessageEffect {
-        // Slow spells may go on for ever, and what ends later for them ends all the same.
+        // Slow spells may go on for ever, and they change only when something ends, not whether it
+        // does.
         let (Self::Begins(stroke) | Self::Ends(stroke)) = self;
         MessageEffect { moves: stroke.is_power, ..MessageEffect::NONE }
     }
 }
 
 impl Message for ToNameNode {
-    /// Nobody waits for a copy: who finds none fails.
+    /// No job waits for a copy: a map that finds none fails.
     fn effect(&self) -> MessageEffect {
         MessageEffect::NONE
     }
@@ -369,6 +381,7 @@ impl Message for ToNameNode {
 impl Message for ToMapOutputs {
     fn effect(&self) -> MessageEffect {
         match self {
+            // Reduces that can no longer fetch will complain, and maps will run again.
             Self::Darkness(_) | Self::DiskLost(_) | Self::Spoilt(_) | Self::Cut(_) => {
                 MessageEffect::MOVES
             }
@@ -383,7 +396,7 @@ impl Message for ToMapOutputs {
 }
 
 impl Mail {
-    /// Returns what the message is to the run.
+    /// Returns the message's effect on the run, beside its contents.
     pub fn effect(&self) -> MessageEffect {
         match self {
             Self::JobTracker(msg) => msg.effect(),
@@ -417,6 +430,7 @@ mail_from! {
 }
 
 /// The injector may ask how busy the cluster is before it submits a job; it asks again within this time.
+// Mumak's SimulatorJobClient probes after 1 s, and doubles that up to LOAD_PROB_INTERVAL_MAX.
 pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
 
 /// How busy the cluster is, as the JobTracker knows.

@@ -1,20 +1,27 @@
 //! The NameNode: it misses nodes that are silent, and has blocks copied again that have too few copies.
 //!
-//! A node that has been off for `cluster.hdfs.dead_after` is dead to it, and one that has lost its disks
-//! says so at once or, if it is off, when it comes back. The blocks that lay there wait in a queue then,
-//! those first that have the fewest copies left. As many are copied at once as nodes are on, each at the
-//! pace of one node, and when one is done the next has its turn.
+//! A node that has been off for `cluster.hdfs.dead_after` is dead to it, and one that has lost its
+//! disks says so at once or, if it is off, when it comes back. Each copy goes at the pace of one
+//! node, and when it is done the next one has its turn.
 //!
-//! A block is copied only while a node can be read that has it. So a copy under way comes to nothing if the
-//! last such node goes off or loses its disks meanwhile, or if its target does. Then another block has its turn,
-//! and this one waits again, or for a node that has it. A block without a target waits until a node comes or has
-//! lost its disks. Mumakil does not decide which node reads from which.
+//! ```text
+//! a node is dead, or its disks are lost ─► its copies count no more
+//! blocks with too few copies ─► queue, fewest copies first ─► copies under way, one a node
+//! a copy is done ─► Replicas, for the JobTracker ─► the next copy
+//! ```
+//!
+//! A block is copied only while a node that has it can be read. So a copy under way comes to
+//! nothing if the last such node goes off or loses its disks meanwhile, or if its target does. Then
+//! another block has its turn, and this one waits again, or for a node that has it. A block without
+//! a target waits until a node comes or has lost its disks. Mumakil does not decide which node
+//! reads from which.
 //!
 //! When a dead node comes back, its copies count again, and surplus copies are removed, those made last before
 //! others. A block without any copy left is lost until a node that has it comes back.
 //!
-//! The JobTracker gets a snapshot, [`Replicas`], after each change, for those who list blocks or open them.
-//! Only what jobs read is in the file system; extra copies of hot files are not copied again.
+//! The JobTracker gets a snapshot, [`Replicas`], after each change, for clients that list blocks
+//! and maps that open them. Only the input of jobs is in the file system; extra copies of hot files
+//! are not copied again.
 
 #[cfg(test)]
 mod tests;
@@ -31,7 +38,7 @@ use crate::mapred::spec::{Block, Input, JobSpec};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 
-/// How the NameNode goes about it.
+/// How the NameNode looks after blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplicationUpkeep {
     /// How long a node may be silent.
@@ -78,7 +85,7 @@ struct DataNode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodePresence {
-    /// It is not there yet; what it will have can be read all the same.
+    /// It is not there yet. The blocks that are to lie there can be read all the same.
     Absent,
     On,
     Off,
@@ -106,6 +113,7 @@ struct CopyAccount {
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockSum {
     blocks: u32,
+    // The sum of a scenario's largest files may not fit into 64 bits.
     bytes: u128,
 }
 
@@ -153,6 +161,8 @@ struct StoredBlock {
 
 impl BlockStore {
     fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
+        // Sorted by block, since the place in this order breaks ties in the queue: it must be the
+        // same in every run.
         let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
         let mut holders = Vec::new();
         for job in jobs {
@@ -162,6 +172,7 @@ impl BlockStore {
                 let bytes = input.bytes(map, job.maps);
                 let stored = all.entry(block).or_insert_with(|| {
                     match input {
+                        // Without the extra copies of a hot file (0): these are not copied again.
                         Input::File { file, .. } => hdfs.locate(*file, map, 0, &mut holders),
                         Input::Splits(_) => input.locate(map, hdfs, &mut holders),
                     }
@@ -230,6 +241,7 @@ impl NameNode {
             upkeep,
             jobs,
             nodes: vec![node; trackers as usize],
+            // Listing millions of blocks is dear, and most runs lose no node.
             store: None,
             queue: BTreeSet::new(),
             stuck: BTreeSet::new(),
@@ -242,7 +254,7 @@ impl NameNode {
         }
     }
 
-    /// Leaves nodes alone that are not there yet.
+    /// Says which nodes are not there yet.
     pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
         for node in absent {
             self.nodes[node.index()].presence = NodePresence::Absent;
@@ -256,9 +268,10 @@ impl NameNode {
         let DataNode { presence, switches, .. } = &mut self.nodes[node.index()];
         *presence = NodePresence::Off;
         *switches += 1;
+        // The number makes this void if the node is back before.
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
-        // Nobody misses it yet, but what was being copied from it, or to it, does not arrive.
+        // The NameNode does not miss it yet, but copies from it or to it do not arrive.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -272,10 +285,12 @@ impl NameNode {
         if self.replicas.dead.remove_mut(&node) {
             out.emit(Fact::befell(node, Incident::BackInHdfs));
         }
+        // The blocks that it had are gone, so there is nothing of it to count again.
         if has_news {
             return self.lose_disk(node, out);
         }
-        // Of what it has there may be too many copies now; or too few, while it was the last.
+        // Its blocks may have too many copies now; or too few, and as it can be read more can be
+        // made.
         self.recheck_blocks(node, out);
         self.tell(out);
     }
@@ -297,7 +312,7 @@ impl NameNode {
             self.plan_copies(node, true, out);
         } else {
             known.has_news = true;
-            // Of a node that is not there yet, what it will have could be read.
+            // The blocks of a node that is not there yet could be read until now.
             self.replicas.off.insert_mut(node);
             self.recheck_blocks(node, out);
         }
@@ -315,19 +330,22 @@ impl NameNode {
         &mut self.store().blocks[place as usize]
     }
 
-    /// Looks after the blocks of a node if any block was ever looked after: else all have their copies.
+    /// Looks after the blocks of a node, if the blocks were ever listed: before that, all have
+    /// their copies.
     fn recheck_blocks(&mut self, node: TrackerId, out: &mut Outbox) {
         if self.store.is_some() {
             self.plan_copies(node, false, out);
         }
     }
 
-    /// Looks what is to become of the blocks that a node has, or had, and of those that could be copied
-    /// nowhere; what was copied to it may be gone.
+    /// Looks after the blocks that a node has or had, and after those that found no target. With
+    /// `is_gone` the copies that were made on it later are lost.
     fn plan_copies(&mut self, node: TrackerId, is_gone: bool, out: &mut Outbox) {
         let number = self.opened;
         self.opened += 1;
         let (left, made) = (BlockSum::default(), BlockSum::default());
+        // Opened before it is known whether there will be anything on it, since `look` books on it;
+        // not told yet, so that `settle` does not close it meanwhile.
         self.accounts.insert(number, CopyAccount { node, is_told: false, left, made });
         let mut places = self.store().of_node(node);
         for place in places.iter().filter(|_| is_gone) {
@@ -335,6 +353,7 @@ impl NameNode {
             self.cancel(*place, out, |to| to == node);
         }
         if self.nodes[node.index()].presence == NodePresence::On {
+            // A node that is on may be the target that these blocks have lacked.
             places.extend(&self.stuck);
         }
         for place in places {
@@ -352,13 +371,15 @@ impl NameNode {
         out.emit(Fact::befell(node, incident));
     }
 
-    /// Lets a block have as many copies as it is to have; what is to be copied now is because of this.
+    /// Plans or cancels copies of a block, so that it will have as many as it should. New ones are
+    /// booked on this account.
     fn look(&mut self, place: u32, account: u32, out: &mut Outbox) {
         let (replicas, nodes) = (&self.replicas, &self.nodes);
         let stored = &self.store.as_ref().expect("it has been found by now").blocks[place as usize];
         let (holders, wanted) = (stored.holders(replicas), stored.first.len());
         let is_readable = replicas.can_read(stored.block, &stored.first);
         let surplus = holders.len().saturating_sub(wanted);
+        // Only copies that were made later are surplus: those that were written first stay.
         let last: Vec<TrackerId> = stored
             .later(replicas)
             .rev()
@@ -369,6 +390,7 @@ impl NameNode {
         // Those that began last are not needed any more.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
         let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
+        // A copy on its way to a node that has gone off will not arrive.
         let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
         let kept: Vec<TrackerId> = coming.take(needed).collect();
         let missing = (needed - kept.len()) as u32;
@@ -386,6 +408,8 @@ impl NameNode {
         self.queue.remove(&queued);
         self.stuck.remove(&place);
         if 0 < missing {
+            // Booked before the old amount is taken off below: an account at zero is closed at
+            // once.
             self.queue.insert((holders.len(), place));
             let account = self.accounts.get_mut(&account).expect("what waits has an account");
             account.left.add(missing, bytes);
@@ -407,13 +431,17 @@ impl NameNode {
             let store = store.as_mut().expect("what waits is stored");
             let stored = &mut store.blocks[place as usize];
             let mut holders = stored.holders(replicas);
+            // Two copies of one block must not go to the same node.
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
             let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
+            // A stream for each copy: how often one draws does not move the draws of the others.
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
             let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
                 let waiting = std::mem::take(&mut stored.waiting);
+                // Off the account, too: it would never come to its end while a block finds no
+                // target.
                 self.stuck.insert(place);
                 self.settle(account, waiting, bytes, out);
                 continue;
@@ -437,7 +465,7 @@ impl NameNode {
         }
     }
 
-    /// Takes copies for made that were under way.
+    /// Finishes copies that were under way.
     fn finish(&mut self, wave: u32, out: &mut Outbox) {
         // All of them may have come to nothing.
         let Some(copies) = self.under_way.remove(&wave) else { return };
@@ -455,6 +483,8 @@ impl NameNode {
             out.emit(Fact::World(WorldFact::Copy { block, tracker: to, is_there: true }));
             let made = self.accounts.get_mut(&account).expect("what is copied has an account");
             made.made.add(1, bytes);
+            // A node that holds the block may have come back meanwhile: then this copy is one too
+            // many.
             self.look(place, account, out);
             self.settle(account, 1, bytes, out);
         }
@@ -498,11 +528,12 @@ impl NameNode {
         }
     }
 
-    /// Takes note that so many copies, which were to be made because of something, are made or will not be.
+    /// Takes copies off an account: they are made, or will not be. The last one closes it.
     fn settle(&mut self, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
         let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
         account.left.take(blocks, each);
         let CopyAccount { node, is_told, left, made } = *account;
+        // An account that was never told has no end to tell, either.
         if is_told && left.blocks == 0 {
             self.accounts.remove(&number);
             let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
@@ -520,6 +551,7 @@ impl Core for NameNode {
 
     fn handle(&mut self, msg: &ToNameNode, out: &mut Outbox) {
         match *msg {
+            // It cannot go off before it is there; `JoinsOff` comes when it should have been.
             ToNameNode::Off(node) if self.nodes[node.index()].presence == NodePresence::Absent => {}
             ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.lose_node(node, out),
             ToNameNode::On(node) => self.regain_node(node, out),

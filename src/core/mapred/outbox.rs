@@ -93,6 +93,7 @@ impl Outbox {
 
     /// Sends a message after a while.
     pub fn send_after(&mut self, after: SimSpan, mail: impl Into<Mail>) {
+        // It leaves after that time and then travels: the network's delay comes on top.
         self.letters.push_back(Letter { after, travels: true, mail: mail.into() });
     }
 
@@ -101,7 +102,8 @@ impl Outbox {
         self.letters.push_back(Letter { after, travels: false, mail: own.into() });
     }
 
-    /// Affects somebody now, as things do that need no message: it takes no time and is never lost.
+    /// Tells another core something that needs no network, such as physics: it takes no time and is
+    /// never lost.
     pub fn affect(&mut self, whom: impl Into<Mail>) {
         self.plan(SimSpan::ZERO, whom);
     }

@@ -1,5 +1,5 @@
-//! Why something was decided: a code and what was weighed, small enough to travel with every
-//! decision and turned into words only when somebody reads it.
+//! Why something was decided: a code and the numbers that were weighed, small enough to travel with
+//! every decision and turned into words only for a reader.
 //!
 //! A launch, a kill, a suspension, a resumption and a refusal each have one. Tables have the code and
 //! the numbers in columns of their own ([`ReasonNumbers`]), people read the sentence ([`Reason`]'s `Display`).
@@ -117,13 +117,13 @@ impl SlotShare {
 }
 
 impl SlotStanding {
-    /// Returns how one stands that has so many slots, of which nothing else is known.
+    /// Returns the holding of a group that has so many slots, if nothing else is known.
     pub const fn of(held: u32) -> Self {
         Self { held, share: None, min_share: 0 }
     }
 }
 
-/// The numbers of a reason: those that it has.
+/// The numbers of a reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReasonNumbers {
     /// The place in the line, from 0.
@@ -234,7 +234,7 @@ impl fmt::Display for Reason {
             | Self::GroupLimit(holding) => write!(f, "{holding}")?,
             Self::PreemptedFor(by) => write!(f, "{}", by.job())?,
             Self::KeptFor(job) => write!(f, "{job}")?,
-            // Words of one's own may have braces.
+            // A policy's own words may have braces.
             _ => return write!(f, "{{{after}"),
         }
         f.write_str(after.strip_prefix('}').unwrap_or(after))
@@ -253,7 +253,7 @@ impl fmt::Display for SlotStanding {
     }
 }
 
-/// In seconds whatever it comes to, as it is in files that programs read.
+/// Always in seconds, as in files that programs read.
 fn seconds(span: SimSpan) -> String {
     tell::time(span.as_secs_f64(), Detail::Like(1.0))
 }

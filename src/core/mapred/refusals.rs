@@ -1,10 +1,11 @@
 //! Why jobs with something to launch got nothing: what policies refuse, kept as intervals.
 //!
-//! A policy refuses the same job the same thing at one heartbeat after the other. So for each job, kind
-//! of slot and cause one interval is open, from the first such refusal on; it is told when the job gets a
-//! slot of the kind, which ends it, when the job ends, when it has not been refused so for a minute, or when
-//! the run is over. So memory is bounded by the jobs and the few causes, however long the run is. Each
-//! interval keeps the jobs that held most slots at its last refusal: others may, by the time at which it is told.
+//! A policy refuses the same job the same thing at one heartbeat after the other. So for each job,
+//! kind of slot and cause one interval is open, from the first such refusal on; it is told when the
+//! job gets a slot of the kind, which ends it, when the job ends, when it has not been refused so
+//! for a minute, or when the run is over. So memory is bounded by the jobs and the few causes,
+//! however long the run is. Each interval keeps the jobs that held most slots at its last refusal,
+//! as other jobs may hold them when it is told.
 
 use std::mem;
 
@@ -17,9 +18,11 @@ use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// A row of refusals is over when none has come for so long.
+// Chosen: policies refuse a waiting job every few seconds, so after a minute the cause has passed.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
 /// Refusals that come at least this often make one row, whenever the sweep looks at it.
+// Chosen: half of the above, so that a question that is put late still finds its row open.
 pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
 
 /// The refusals that are not told yet.
@@ -51,6 +54,7 @@ impl Refusals {
         }
         let holders = self.held[kind].first();
         let open = &mut self.open[job.index()][kind];
+        // The cause counts, not its numbers, which change with every heartbeat.
         let is_same =
             |one: &&mut Refusal| mem::discriminant(&one.reason) == mem::discriminant(&reason);
         match open.iter_mut().find(is_same) {
@@ -76,6 +80,8 @@ impl Refusals {
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for one in open[kind].drain(..) {
+            // A job that waits for a near slot waits until it gets one; other causes may have
+            // passed before.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
             tell(job, kind, one, to, out);
         }

@@ -25,6 +25,7 @@ const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
 /// `dfs.client.max.block.acquire.failures`.
 const MORE_ROUNDS: u64 = 3;
 /// How long it waits before that.
+// DFSClient.chooseDataNode sleeps 3000 ms before it fetches the block's places anew.
 const PAUSE: SimSpan = SimSpan::from_secs(3);
 
 /// A copy that was made since the file was written.
@@ -61,9 +62,9 @@ pub struct Copy {
 /// Which of a block's copies it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicaChoice {
-    /// The one that was written after so many others.
+    /// The one written after so many others.
     First(u32),
-    /// The one that was made again after so many others.
+    /// The one made again after so many others.
     Later(u32),
 }
 
@@ -106,12 +107,14 @@ impl Replicas {
         self.dead.is_empty() && self.wiped.is_empty() && self.later.is_empty()
     }
 
-    /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
+    /// Returns the copies of a map's input that the NameNode lists; `first` are the nodes to which
+    /// it was written.
     fn listed(&self, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
         let mut listed: Vec<Copy> =
             Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
         for LaterCopy { node, number } in later.into_iter().flatten().copied() {
+            // A node that has lost its disks may have been given the block again; it counts once.
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
                 listed.push(Copy { node, which: ReplicaChoice::Later(number) });
             }
@@ -129,6 +132,7 @@ impl Replicas {
         holders.clear();
         let Some(input) = &job.input else { return };
         input.locate(map, &self.hdfs, holders);
+        // Nearly always, and then the list is already complete.
         if self.are_as_written() {
             return;
         }
@@ -139,6 +143,8 @@ impl Replicas {
 
     /// Returns whether a node that is on has a block, which was written to these nodes at first.
     pub(super) fn can_read(&self, block: Block, first: &[TrackerId]) -> bool {
+        // `off` and not `dead`: a node that went off a moment ago cannot be read, though the
+        // NameNode still lists it.
         let is_on = |node: &TrackerId| !self.off.contains(node);
         let mut first = first.iter().filter(|node| !self.wiped.contains(node));
         let mut later = self.later.get(&block).into_iter().flatten();
@@ -171,6 +177,7 @@ impl Replicas {
         let mut left = self.listed(job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
+        // As DFSClient: the nearest copy first, and a node that does not answer is not tried again.
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
             if !self.off.contains(&copy.node) {
                 return Some(InputReading { from: Some(copy), waits });
@@ -178,6 +185,7 @@ impl Replicas {
             left.retain(|other| *other != copy);
             waits += CONNECT_TIMEOUT;
         }
+        // In every further round the client tries the same dead nodes again.
         let waits = waits * (1 + MORE_ROUNDS) + PAUSE * MORE_ROUNDS;
         Some(InputReading { from: None, waits })
     }
@@ -190,6 +198,7 @@ pub(super) fn nearest(
     topology: &Topology,
     rng: &mut ChaCha8Rng,
 ) -> Option<Copy> {
+    // 0 on the node, 1 in its rack, 2 elsewhere: HDFS sorts the places of a block in the same way.
     let distance = |copy: &Copy| {
         let is_near = topology.rack(copy.node) == topology.rack(on);
         if copy.node == on { 0 } else { 2 - u32::from(is_near) }
@@ -199,6 +208,7 @@ pub(super) fn nearest(
         copies.iter().filter(|copy| Some(distance(copy)) == least).copied().collect();
     match near[..] {
         [] => None,
+        // No draw without a choice, so that the stream moves only where it decides something.
         [only] => Some(only),
         _ => Some(near[rng.random_range(0..near.len())]),
     }

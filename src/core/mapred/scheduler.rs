@@ -1,9 +1,14 @@
 //! The plug point of scheduling policies.
 //!
 //! A policy sees what the JobTracker knows, never the truth inside of a tracker. It is told of
-//! changes, and when a tracker reports free slots it is made an [`Offer`]: it asks questions and
-//! launches what it likes, and every launch changes the counts at once, so that the next question
-//! is answered as the JobTracker would answer it. All questions are look-ups: none walks tasks.
+//! changes, and when a tracker reports free slots it is made an [`Offer`], with which it asks and
+//! launches. All questions are look-ups: none walks tasks.
+//!
+//! ```text
+//! heartbeat ─► Offer ─► policy: launch_map(job, reach, reason) ─► counts change at once ─┐
+//!                         ▲                                                              │
+//!                         └────────────── its next question is answered by these ◄───────┘
+//! ```
 
 mod precedence;
 pub(crate) mod steps;
@@ -44,7 +49,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 /// The chapter `extending` of the guide has a whole policy, and the few lines
 /// that make a program of it.
 pub trait Scheduler: Send {
-    /// Gets ready, before anything else is asked of it. May return what is to be called when the run is
+    /// Gets ready, before any other call. May return a function that is called when the run is
     /// over.
     ///
     /// # Errors
@@ -78,7 +83,8 @@ pub trait Scheduler: Send {
     /// It is asked again and again while nothing changes. Too long a time only makes the verdict late;
     /// too short a one makes it wrong.
     fn patience(&self, _view: &View<'_>) -> SimSpan {
-        // As long as Hadoop's own longest grudge, and far longer than its policies wait.
+        // Hadoop's longest wait is 24 h, after which a tracker's fault is forgiven; its policies
+        // wait for far less.
         SimSpan::from_secs(24 * 60 * 60)
     }
 
@@ -87,14 +93,14 @@ pub trait Scheduler: Send {
     /// only while refusals are kept; what it refuses to jobs that it does ask is said with [`Offer::refuse`].
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
 
-    /// Says by what it puts groups of jobs and the jobs within them in order, for who is told why a job
-    /// waited. Without this it is an order of its own.
+    /// Returns the criteria by which it orders groups of jobs, and jobs within a group. Reports use
+    /// them to say why a job waited. By default the order is one of the policy's own.
     fn precedence(&self) -> Precedence {
         Precedence::default()
     }
 
-    /// Says how its pools or queues stand with slots of this kind. It changes nothing, and is called only
-    /// when somebody wishes to know.
+    /// Says how its pools or queues stand with slots of this kind. It must change nothing, and is
+    /// called only when a watcher asks.
     fn holdings(
         &self,
         _view: &View<'_>,
@@ -149,7 +155,8 @@ pub struct Setting<'s> {
     pub tell: PolicyWords,
     /// Whether it may start other programs.
     pub may_start: bool,
-    /// Hears all that the policy and another program say to each other, if somebody listens.
+    /// Hears all that the policy and another program say to each other, if a user wants to follow
+    /// that.
     pub overhear: Option<PolicyDialogue>,
 }
 
@@ -174,6 +181,7 @@ pub struct ExternalWork {
 impl ExternalWork {
     /// Returns how many questions it would answer in a second, if it answered nothing else.
     pub fn per_second(self) -> f64 {
+        // A program that was never asked has waited for no time: 0 and not 0/0.
         (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
     }
 
@@ -202,12 +210,13 @@ pub trait Policy: Scheduler + Sized + 'static {
     const ABOUT: &'static str;
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
-    /// Whether it goes by the bytes that reduces fetch also where it is said how long that takes, such as
-    /// to tell how large jobs are. If not, users are warned of bytes that nothing goes by.
+    /// Whether it uses the bytes that reduces fetch even where a job also gives the time of
+    /// fetching, such as to estimate how large jobs are. If not, users are warned that such bytes
+    /// have no effect.
     const HEEDS_BYTES: bool = true;
 
-    /// Looks at the options where they are to be used, once each of them can be read: puts what
-    /// files say in the place of their names, and returns what is wrong or seems so.
+    /// Checks options that have been read against the cluster and the jobs: replaces names of files
+    /// by what the files say, and returns errors and doubts.
     fn settle(_options: &mut Self::Options, _site: &PolicySite<'_>) -> Vec<Complaint> {
         Vec::new()
     }
@@ -388,10 +397,12 @@ impl Orders<'_> {
     }
 
     fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
-        // As with a kill: it may be over, be it but for its output, and its tracker given up.
+        // As with a kill, the attempt may have ended since the policy looked (perhaps but for its
+        // output), or its tracker may be given up.
         let record = self.ledger.find_try(attempt);
         if let Some(record) = record.filter(|record| record.is_active()) {
             let was_halted = mem::replace(&mut record.is_halted, order == Order::Suspend);
+            // An attempt that is suspended, or no longer counted, holds no slot of its job's share.
             let held = |is_halted| if is_halted || !record.is_counted { 0 } else { record.slots };
             let more = held(record.is_halted) as i32 - held(was_halted) as i32;
             let tracker = record.tracker;
@@ -411,7 +422,8 @@ pub struct Offer<'a> {
     pub(super) out: &'a mut Outbox,
     /// The directives decided so far.
     pub(super) directives: Vec<Directive>,
-    /// The slots of what was launched or resumed, and those that what was decided frees.
+    /// The slots that launches and resumptions of this offer take, and those that its preemptions
+    /// free.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
     /// How many times a job was looked at, and whether that makes the JobTracker later.
@@ -453,6 +465,7 @@ impl Offer<'_> {
     /// Returns the tracker's slots that are free after what was decided in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
         let taken = self.occupied(kind) + self.taken[kind];
+        // More may be taken than there are: see `assert_fits`.
         (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
@@ -513,14 +526,17 @@ impl Offer<'_> {
         match self.ledger.launch_reduce(wish, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
+                // A reduce may run anywhere: if one waits and gets nothing, that is because of the
+                // tracker.
                 self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
                 None
             }
         }
     }
 
-    /// Looks at jobs that have nothing to launch, as a policy does that asks them all the same: nothing comes
-    /// of it, but the JobTracker is as long at it. `count` says how many, and is asked only if it takes time.
+    /// Counts looks at jobs that have nothing to launch, for a policy that in Hadoop asks them all
+    /// the same: nothing comes of it, but it takes the JobTracker's time. `count` returns how many,
+    /// and is called only if looks take time.
     pub fn look_past(&mut self, count: impl FnOnce() -> u32) {
         step();
         if self.looks_take_time {
@@ -553,8 +569,9 @@ impl Offer<'_> {
         self.ledger.near_maps(job, self.tracker, most)
     }
 
-    /// Says at the end of an offer why a kind of slot that is free stays so, to whoever would be the first
-    /// to get one; `who` says to whom and why, and is asked only if refusals are kept.
+    /// Says at the end of an offer why a free slot stays free: refuses it to the job that would be
+    /// the first to get it. `who` returns that job and the reason, and is called only if refusals
+    /// are kept.
     pub fn refuse_first(&mut self, who: impl Fn(&Self, SlotKind) -> Option<(JobId, Reason)>) {
         for kind in SlotKind::BOTH {
             if self.keeps_refusals()
@@ -567,8 +584,8 @@ impl Offer<'_> {
         }
     }
 
-    /// Returns whether a job would have this tracker, with so many slots for a task: not if too many
-    /// of its attempts have failed here, or if there are not so many.
+    /// Returns whether a job accepts this tracker for a task of so many slots: not if too many of
+    /// its attempts have failed here, or if the tracker has fewer slots.
     pub fn suits(&self, job: JobId, kind: SlotKind, slots: u32) -> bool {
         let job = self.ledger.job(job);
         job.is_some_and(|job| self.ledger.suits(job, self.tracker, kind, slots))
@@ -593,6 +610,8 @@ impl Offer<'_> {
             Preemption::Suspend => self.orders().suspend(victim, reason),
             Preemption::Kill => self.orders().kill(victim, reason),
         }
+        // The tracker obeys the kill and the launch with the same reply, so the slot can be given
+        // now.
         self.freed[victim.slot()] += self.width(victim);
         true
     }
@@ -617,8 +636,8 @@ impl Offer<'_> {
     /// calls this, so that the policy is blamed.
     pub fn assert_fits(&self) {
         for kind in SlotKind::BOTH {
-            // A tracker may hold more than its slots: what it was to suspend may have done its work
-            // before, and then it keeps its slot until it has committed.
+            // A tracker may hold more than its slots: an attempt that was to be suspended may have
+            // finished its work before, and then it keeps its slot until it has committed.
             let free = self.slots(kind).saturating_sub(self.occupied(kind));
             let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
             let (now, tracker) = (self.out.now, self.tracker);
@@ -631,6 +650,7 @@ impl Offer<'_> {
 
     fn launch(&mut self, launch: LaunchOrder) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
+        // The report that says how much is occupied came before, so launches are added to it.
         self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));
         launched

@@ -1,4 +1,4 @@
-//! A job as it is submitted: what its client knows, and what its tasks will cost.
+//! A job as it is submitted: the facts that its client knows, and the costs of its tasks.
 //!
 //! The JobTracker reads of it what a real one would (names, counts, splits); the costs are for
 //! the trackers, which learn of them with the directive that launches an attempt.
@@ -74,6 +74,7 @@ impl<'s> ExpectedJob<'s> {
         has_tasks: PerSlot<bool>,
         memory: PerSlot<Bytes>,
     ) -> Self {
+        // A job without reduces asks for no reduce's memory, whatever stands in its defaults.
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
         Self { user, pool, memory: PerSlot::of(of) }
     }
@@ -87,6 +88,7 @@ impl JobSpec {
 
     /// Returns the id that its trace has for it, where ties between jobs go by such.
     pub fn traced_id(&self) -> Option<Arc<str>> {
+        // A traced job's name is its id, in the trace's own spelling.
         self.traced.as_ref()?.id.as_ref().map(|_| self.name.clone())
     }
 
@@ -110,7 +112,8 @@ pub enum Input {
         last_split: Bytes,
         /// How many copies the job finds beside the usual ones, since the file is hot.
         more_copies: u32,
-        /// The blocks of which it does not, as nobody could be read that had them when the file became hot.
+        /// The blocks without extra copies, since no node that had them could be read when the file
+        /// became hot.
         barren: Arc<[u32]>,
     },
     /// Map *i* reads the split that a trace lists for it.
@@ -163,6 +166,7 @@ impl Input {
     /// Returns how many copies of what a map reads there are beside the usual ones.
     pub fn more_copies(&self, map: u32) -> u32 {
         match self {
+            // The list was made map by map and is sorted.
             Self::File { more_copies, barren, .. } if barren.binary_search(&map).is_err() => {
                 *more_copies
             }
@@ -176,6 +180,7 @@ impl Input {
             Self::File { file, .. } => hdfs.locate(*file, map, self.more_copies(map), holders),
             Self::Splits(splits) => {
                 holders.clear();
+                // A map beyond the end of the list has no place, and may run anywhere.
                 holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));
             }
         }
@@ -206,6 +211,7 @@ impl TaskBytes {
             Self::Alike(bytes) => *bytes,
             Self::Each(bytes) => {
                 let all: Bytes = bytes.iter().copied().sum();
+                // A job without tasks of the kind: 0 and not a division by zero.
                 Bytes::new(all.get() / bytes.len().max(1) as u64)
             }
         }
@@ -256,6 +262,8 @@ impl<'de> Deserialize<'de> for TaskTimes {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time, a distribution of times, or a list with the time of each task")
             }
+            // Each form but a list is passed on, so that a distribution's own messages name the
+            // mistake.
             fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
                 Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
             }

@@ -1,11 +1,18 @@
 //! Which tasks are slow, and which nodes may try one a second time: Hadoop's two rules and LATE, side by side.
 //!
-//! Pure functions over the JobTracker's books: how far tasks were when heartbeats last told, and when their
-//! attempts were handed out. The books lag by a heartbeat interval and by a child's 3 s, in Hadoop as here.
+//! Pure functions over the JobTracker's books: how far tasks were by the last heartbeats, and when
+//! their attempts were handed out. The books lag by a heartbeat interval and by a child's 3 s, in
+//! Hadoop as here.
 //!
 //! All three look only at tasks with one attempt, which has been handed out a minute ago and does not
 //! wait for its commit. Which of the slow tasks a node gets differs: with `hadoop-0.20` a map with its
 //! input near, with the others the task that will take longest.
+//!
+//! ```text
+//! hadoop-0.20   the task's progress is 0.2 or more below the average
+//! hadoop-0.21   its progress rate is more than a standard deviation below the mean
+//! late          its progress rate is among the lowest quarter
+//! ```
 
 mod options;
 
@@ -17,7 +24,7 @@ use mumakil_base::units::{Fraction, SimTime};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportedTasks<'a> {
     pub(super) now: SimTime,
-    /// How far all of them are on average, those that have not begun among them.
+    /// How far all tasks are on average, including those that have not begun.
     pub(super) average: f64,
     /// Those that have begun, in the order of their numbers.
     pub(super) begun: &'a [BegunTask],
@@ -42,7 +49,7 @@ pub(super) struct LoneAttempt {
     pub(super) launched: SimTime,
 }
 
-/// The second attempts under way of a kind, and what they are held against.
+/// The second attempts of a kind that are under way, and the numbers to which they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seconds {
     /// Those of the job.
@@ -70,15 +77,21 @@ impl Rule {
         };
         let rates = || field.begun.iter().map(|task| task.rate).collect::<Vec<f64>>();
         match self {
+            // TaskInProgress.hasSpeculativeTask compares progress with the average. Hadoop then
+            // takes the first such task that it meets.
             Self::Hadoop020(Hadoop020Options { gap, .. }) => {
                 let is_behind = |alone: &LoneAttempt| gap.get() <= field.average - alone.progress;
                 let slow = old().filter(|(_, alone)| is_behind(alone));
                 slow.map(|(task, _)| task.index).collect()
             }
+            // Hadoop compares with mean and deviation of all tasks ever launched; those that are
+            // done keep their last rate.
             Self::Hadoop021(Hadoop021Options { slow_task, .. }) => {
                 let Some((mean, deviation)) = spread(&rates()) else { return Vec::new() };
                 by_rate(&|rate| deviation * slow_task.get() < mean - rate)
             }
+            // The paper's SlowTaskThreshold is a percentile of the rates, not a deviation from
+            // their mean.
             Self::Late(LateOptions { slow_task, .. }) => {
                 let limit = statistics::quantile(&rates(), slow_task.get());
                 by_rate(&|rate| limit.is_some_and(|limit| rate < limit))
@@ -92,27 +105,32 @@ impl Rule {
         let part = |share: Fraction, of: u32| share.get() * f64::from(of);
         match self {
             Self::Hadoop020(_) => true,
+            // JobInProgress.atSpeculativeCap: any of the three bounds that is not reached allows
+            // one more.
             Self::Hadoop021(Hadoop021Options { cap, always, always_of_slots, .. }) => {
                 of_job < always.get()
                     || f64::from(of_job) < part(always_of_slots, slots)
                     || f64::from(of_job) < part(cap, running)
             }
+            // The paper's cap is for the cluster, Hadoop's for each job.
             Self::Late(LateOptions { cap, .. }) => f64::from(of_all) < part(cap, slots),
         }
     }
 }
 
 impl Hadoop021Options {
-    /// Returns whether a node is slow on which tasks took so long on average, beside the means of all
+    /// Returns whether a node is slow where tasks took `own` on average, beside the means of all
     /// nodes.
     pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
         let beyond = |(mean, deviation): (f64, f64)| deviation * self.slow_node.get() < own - mean;
+        // Without a finished task there is no mean, and no node is slow.
         spread(all).is_some_and(beyond)
     }
 }
 
 impl LateOptions {
-    /// Returns what a node must have done not to be slow, of what all have done.
+    /// Returns how much a node must have done so as not to be slow; `all` is what each node has
+    /// done.
     pub(super) fn least_work(self, all: &[f64]) -> f64 {
         statistics::quantile(all, self.slow_node.get()).unwrap_or(0.0)
     }
@@ -120,9 +138,11 @@ impl LateOptions {
 
 /// Puts tasks in the order in which they will end at their rates, the last one first.
 fn longest_first(tasks: impl Iterator<Item = (u32, f64, f64)>) -> Vec<u32> {
-    // As Hadoop compares them: what has no rate yet will never end, and what is almost done ends soon.
+    // As Hadoop compares them: a task without a rate yet never ends, and the bound keeps one that
+    // is almost done from dividing by zero.
     let speed = |(_, rate, progress): &(u32, f64, f64)| rate / (1.0 - progress).max(0.0001);
     let mut tasks: Vec<_> = tasks.collect();
+    // Tasks that would end alike come in the order of their numbers, so that a run can be repeated.
     tasks.sort_by(|one, other| speed(one).total_cmp(&speed(other)).then(one.0.cmp(&other.0)));
     tasks.into_iter().map(|(index, ..)| index).collect()
 }

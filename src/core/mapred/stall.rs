@@ -10,6 +10,7 @@ use std::sync::Arc;
 use mumakil_base::units::tell::counted;
 
 /// How many lines of a kind are told.
+// Chosen: a screen holds that much beside the rest of the message.
 const TOLD: usize = 12;
 
 /// The state of a run that cannot go on.
@@ -25,7 +26,7 @@ pub struct Stall {
     pub slots: PerSlot<u32>,
 }
 
-/// Some of a job that wait for the same.
+/// Tasks or attempts of a job that wait for the same thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobWait {
     /// The job's name.
@@ -126,6 +127,8 @@ impl fmt::Display for JobWait {
             WaitCause::Maps(left) => {
                 write!(f, "for {} of the job", counted(u64::from(*left), "map"))
             }
+            // An attempt is bound to its tracker from the launch on; free slots elsewhere do not
+            // help it.
             WaitCause::SlotThere => f.write_str("for a slot on the tracker"),
             WaitCause::Resumption => f.write_str("suspended, to be resumed"),
             WaitCause::Orphan => f.write_str("for maps that will not come: the job has ended"),
@@ -140,6 +143,7 @@ impl fmt::Display for Stall {
         for waiting in self.waiting.iter().take(TOLD) {
             writeln!(f, "{waiting}")?;
         }
+        // The lines are sorted by job, so the jobs named are the first ones of the run.
         if TOLD < self.waiting.len() {
             writeln!(f, "… and {} more", self.waiting.len() - TOLD)?;
         }

@@ -5,6 +5,14 @@
 //! waits for its commit holds its slot but is, as in Hadoop, not reported as holding one: that is
 //! where the commit-pending quirk comes from.
 //!
+//! ```text
+//! heartbeat due ─► a report on each attempt ─► JobTracker
+//!                                                  │ reply
+//!       ┌──────────── launch, kill, commit ◄───────┘
+//!       ▼
+//! attempt waits ─► slot free: it starts ─► phases ─► it ends: slot free, next report
+//! ```
+//!
 //! Invariant: what attempts hold is never more than the slots of their kind.
 
 mod attempt;
@@ -34,8 +42,10 @@ use crate::mapred::message::{
 use crate::mapred::outbox::{Core, Outbox};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
-/// How long Hadoop's clients wait before they try again where nobody listens. After ten times the
-/// heartbeat has failed, and the tracker begins again with it at once.
+/// Hadoop's RPC client waits so long after a refused connection, and tries ten times. Then the
+/// heartbeat fails and the tracker sends it again at once: so only this wait lies between two
+/// tries.
+// Hadoop's ipc.Client: a sleep of 1 s between its 10 tries (`ipc.client.connect.max.retries`).
 const REFUSED: SimSpan = SimSpan::from_secs(1);
 
 /// How the trackers of a run speak with its JobTracker.
@@ -43,11 +53,11 @@ const REFUSED: SimSpan = SimSpan::from_secs(1);
 pub struct HeartbeatManner {
     /// Whether messages may be lost, so that a heartbeat without a reply is sent again.
     pub resends: bool,
-    /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
-    /// then not told.
+    /// Whether a tracker without news sends a [brief](Heartbeat::AsBefore) heartbeat, which does
+    /// not say how far its attempts are.
     pub is_brief: bool,
-    /// Whether they ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch, as there may be
-    /// some.
+    /// Whether trackers ask which [outputs](super::MapOutputs) of maps their reduces cannot fetch:
+    /// only where machines may be lost.
     pub asks_outputs: bool,
 }
 
@@ -74,7 +84,7 @@ pub struct TaskTracker {
     may_wait: bool,
     /// The complaints of reduces that no heartbeat has carried yet.
     failed_fetches: Vec<FailedFetch>,
-    /// How fast the node is, if it was ever told.
+    /// How fast the node is; none until that first changes.
     speeds: Option<Arc<Speeds>>,
     /// The number of the heartbeat that was refused last, and when it is sent again, or was.
     tries: (u32, SimTime),
@@ -83,7 +93,8 @@ pub struct TaskTracker {
     node: Node,
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
-    /// The reply that it has asked about, what of its outputs cannot be fetched, until it knows.
+    /// The last reply, while the tracker waits to hear which of the outputs that it counts cannot
+    /// be fetched.
     asked: Option<AskedReply>,
     /// When it was last told how far maps are; only if heartbeats may come out of turn.
     told_of_maps: SimTime,
@@ -91,18 +102,20 @@ pub struct TaskTracker {
     heard_at: SimTime,
 }
 
+// A field added too early would slow down every heartbeat without failing a test: so assert which
+// cache lines of 64 bytes the hot fields lie in.
 const _: () = assert!(offset_of!(TaskTracker, attempts) <= 64);
 const _: () = assert!(offset_of!(TaskTracker, memory) <= 3 * 64);
 
-/// A reply of which it is not known yet what reduces can fetch.
+/// A reply that waits for the answer about the outputs that reduces cannot fetch.
 struct AskedReply {
     reply: Arc<Reply>,
-    /// How many attempts it concerns, those that were launched first.
+    /// How many attempts hear of it: those that were launched first.
     hearing: usize,
 }
 
-/// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
-/// earlier one finds nobody.
+/// Plans the ends of phases and starts flows, each under a number of its own: a message with an
+/// older number is ignored.
 struct TrackerTimers {
     tracker: TrackerId,
     /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
@@ -131,6 +144,7 @@ impl TaskTracker {
         Self {
             id,
             free: node.slots,
+            // No attempt is here yet, so none waits for a slot.
             may_wait: false,
             memory: Memory::new(&node),
             pulse: HeartbeatState::new(id, &costs, manner),
@@ -139,6 +153,7 @@ impl TaskTracker {
             phase,
             asked: None,
             told_of_maps: SimTime::ZERO,
+            // As Hadoop's trackers say with the first heartbeat of their process.
             restarted: true,
             ailments: 0,
             tries: (0, SimTime::ZERO),
@@ -157,12 +172,16 @@ impl TaskTracker {
         if self.pulse.is_up {
             return;
         }
+        // At time zero the whole cluster starts; only a tracker that starts later joins a running
+        // one.
         if self.pulse.is_new() && SimTime::ZERO < out.now {
             self.note(Incident::Joined, out);
         }
         self.pulse.start();
         self.restarted = true;
         out.emit(Fact::Tracker(self.id, TrackerFact::Up(self.node.slots)));
+        // The fabric took the memory of a machine that was off for zero: now its page cache can
+        // grow again.
         self.clockwork.tell_memory(self.memory.left(), out);
         self.pulse.plan(self.phase, out);
         // Only the first start of a cluster is spread. A machine that comes back speaks at once, or when it
@@ -172,11 +191,13 @@ impl TaskTracker {
 
     fn power_off(&mut self, out: &mut Outbox) {
         self.crash(out);
+        // A crash leaves the machine's page cache as it is; a machine without power has none.
         self.clockwork.tell_memory(Bytes::ZERO, out);
     }
 
     /// Ends the process; what the machine has read stays in its memory.
     fn crash(&mut self, out: &mut Outbox) {
+        // A machine can lose its power while its tracker's process is gone: nothing more ends then.
         if !self.pulse.is_up {
             return;
         }
@@ -189,9 +210,13 @@ impl TaskTracker {
         out.emit(Fact::befell(self.id, incident));
     }
 
-    /// Takes note of what its node's health script says, of several ailments of one.
+    /// Notes that the node's health script has found an ailment, or that one is over. Several may
+    /// be on at a time.
     fn take_health(&mut self, is_well: bool, out: &mut Outbox) {
+        // A brief heartbeat does not say how the node is, so the next one must be a full one.
         self.pulse.has_news = true;
+        // Several mishaps may ail one node at a time: only the first makes it unhealthy, and only
+        // the end of the last makes it well again.
         match (is_well, self.ailments) {
             (false, 0) => self.note(Incident::Unhealthy, out),
             (true, 1) => self.note(Incident::Healthy, out),
@@ -201,6 +226,7 @@ impl TaskTracker {
     }
 
     fn take_speeds(&mut self, speeds: &Arc<Speeds>, out: &mut Outbox) {
+        // Attempts that start later take the speeds from here.
         self.speeds = Some(speeds.clone());
         for attempt in &mut self.attempts {
             let next = attempt.take_speeds(out.now, speeds.clone());
@@ -212,7 +238,11 @@ impl TaskTracker {
     fn drop_everything(&mut self, out: &mut Outbox) {
         self.pulse.has_news = true;
         for mut attempt in std::mem::take(&mut self.attempts) {
+            // Without this the fabric would go on sharing disks and wires with flows that have
+            // stopped.
             self.clockwork.end_flow(&mut attempt, false, out);
+            // An attempt that has ended told so when it did; only its report had not been carried
+            // yet.
             if !attempt.has_ended() {
                 self.note_end(&attempt, Outcome::Killed, out);
             }
@@ -224,8 +254,8 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
-    /// Fails the maps and reduces that work: what they have left on the disks is gone. So is the
-    /// output of maps that have ended, of which the JobTracker may not have heard.
+    /// Fails the maps and reduces that work, as their files are gone. Gone is also the output of
+    /// maps that have ended, of which the JobTracker may not have heard.
     fn lose_disk(&mut self, out: &mut Outbox) {
         use AttemptState as S;
         self.note(Incident::DiskLost, out);
@@ -256,13 +286,19 @@ impl TaskTracker {
     }
 
     fn fill_status(&mut self, out: &mut Outbox) {
+        // First, as a reduce may give up here: this heartbeat then already reports that it has
+        // failed.
         self.try_fetches(out);
+        // Hadoop reports the slot of an attempt that waits for its commit as free, though it is
+        // not. Users can switch that quirk off.
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let call = self.pulse.call();
+        // Where heartbeats may be brief, progress is not read, so it is not even worked out.
         let told_every =
             (!self.pulse.manner.is_brief).then_some(self.costs.hadoop.progress_interval);
         let asks_for_maps = self.asks_for_maps(out.now);
         let mut occupied = PerSlot::default();
+        // Complaints and a restart must arrive, so the heartbeat after this one is a full one, too.
         let mut has_news = self.restarted || !self.failed_fetches.is_empty();
         // Filled in place unless a copy is still on its way.
         let status = Arc::make_mut(&mut self.status);
@@ -290,6 +326,8 @@ impl TaskTracker {
     fn asks_for_maps(&self, now: SimTime) -> bool {
         let hadoop = &self.costs.hadoop;
         let shortest = self.pulse.interval.saturating_sub(hadoop.heartbeat_fuzz.early);
+        // Without out-of-band heartbeats every heartbeat is in turn. A planned one may come early
+        // by the fuzz, and is in turn all the same.
         !hadoop.out_of_band || self.told_of_maps + shortest <= now
     }
 
@@ -304,17 +342,21 @@ impl TaskTracker {
 
     fn post_heartbeat(&mut self, out: &mut Outbox) {
         out.send(ToJobTracker::Heartbeat(self.heartbeat()));
+        // Where no message can be lost, each heartbeat is answered, and a timer for each would only
+        // cost time.
         if self.pulse.manner.resends {
             let no_reply = ToTracker::NoReply(self.pulse.call().number);
             out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
         }
     }
 
-    /// Tries a call again in a while that nobody has taken. A second copy of it is refused as well.
+    /// Plans to send a refused heartbeat again. If the network has doubled the heartbeat, its
+    /// second copy is refused as well.
     fn take_refusal(&mut self, out: &mut Outbox) {
         let number = self.pulse.call().number;
         let (call, at) = self.tries;
-        // Of a process that has died since, another heartbeat may have been refused in the same second.
+        // Skip it only if this very call is planned already: the refusal before may have been of
+        // another call, by a process that has died since.
         if call != number || at <= out.now {
             self.tries = (number, out.now + REFUSED);
             out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(number)));
@@ -322,12 +364,19 @@ impl TaskTracker {
     }
 
     fn hear(&mut self, reply: &Arc<Reply>, out: &mut Outbox) {
+        // A second copy of a reply, or the reply to a process that has died since, must not be
+        // obeyed.
         if !self.pulse.is_answered(reply.call, reply.queued, out) {
             return;
         }
+        // As in Hadoop, a tracker whose host is on the exclude list shuts down; it does not
+        // register again.
         if reply.disallowed {
             return self.power_off(out);
         }
+        // Hadoop's ReinitTrackerAction: the tracker drops all it has, ignores the rest of the
+        // reply, and registers again at once (a heartbeat without a last reply is an initial
+        // contact).
         if reply.reinit {
             self.drop_everything(out);
             self.pulse.last_reply = None;
@@ -342,11 +391,13 @@ impl TaskTracker {
         }
         self.forget_acknowledged();
         let reported = self.attempts.len();
+        // The JobTracker lists launches before kills, as Hadoop does. So a slot that a kill frees
+        // can go at once to an attempt that came with the same reply.
         for directive in &reply.directives {
             self.carry_out(directive, out);
         }
-        // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
-        // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
+        // In Mumak attempts that were just launched start before reduces hear of maps, and only
+        // reduces that this heartbeat has reported hear. In Hadoop a reduce asks as it is launched.
         let &Behaviour { asks_at_once, complains, .. } = self.costs.hadoop.behaviour();
         if !asks_at_once {
             self.fill_slots(out);
@@ -357,15 +408,16 @@ impl TaskTracker {
             let works = complains && working.any(|attempt| attempt.fetches());
             let ask = ToMapOutputs::Ask { tracker: self.id, works, reply: reply.clone() };
             out.affect(ask);
+            // The next heartbeat is planned only when the answer has come: see `note_unreachable_outputs`.
             self.asked = Some(AskedReply { reply: reply.clone(), hearing });
             return;
         }
         self.hear_of_maps(&reply.maps, &reply.missing, hearing, out);
     }
 
-    /// Hears which outputs reduces cannot fetch, of those that a reply counts, and goes on with that.
+    /// Hears which of the outputs that a reply counts its reduces cannot fetch, and goes on.
     fn note_unreachable_outputs(&mut self, call: u32, missing: &[Missing], out: &mut Outbox) {
-        // Its process may have died since it asked, and asked again.
+        // The process may have died since it asked, and the next one may have asked anew.
         if let Some(AskedReply { reply, hearing }) = self.asked.take_if(|it| it.reply.call == call)
         {
             let missing = [&reply.missing, missing].concat();
@@ -399,7 +451,7 @@ impl TaskTracker {
         }
         self.pulse.count_answer();
         if self.pulse.is_unchanged() {
-            // Nothing has ended and nobody waits for a slot that is free.
+            // Nothing has ended, and no attempt waits for a slot that is free.
             self.pulse.plan_next(self.costs.hadoop.heartbeat_fuzz, out);
         } else {
             self.forget_acknowledged();
@@ -412,6 +464,8 @@ impl TaskTracker {
         self.restarted = false;
         // Mostly there is nothing to take out, and to look first costs less.
         if !self.status.failed_fetches.is_empty() {
+            // A brief heartbeat follows only a full one without complaints, so these were really
+            // carried.
             self.failed_fetches.drain(..self.status.failed_fetches.len());
         }
         if self.attempts.iter().any(|a| a.is_settled()) {
@@ -432,9 +486,11 @@ impl TaskTracker {
         }
     }
 
-    /// Loses patience with attempts that hang. In Hadoop, too, a tracker looks after each heartbeat.
+    /// Fails attempts that have hung for too long. As in Hadoop, a tracker looks after each
+    /// heartbeat.
     fn fail_unresponsive(&mut self, out: &mut Outbox) {
         let timeout = self.costs.hadoop.task_timeout;
+        // Hadoop's `mapred.task.timeout` of 0 means that a task may hang for ever.
         if timeout.is_zero() {
             return;
         }
@@ -445,7 +501,7 @@ impl TaskTracker {
         }
     }
 
-    /// Returns what an attempt becomes that fails.
+    /// Returns the state of an attempt that fails.
     fn broken(&self) -> AttemptState {
         if self.costs.hadoop.task_cleanup {
             AttemptState::FailedUnclean
@@ -456,19 +512,21 @@ impl TaskTracker {
 
     // ---- directives ----
 
-    /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
-    /// nobody: its end is on its way.
+    /// Obeys an order of the JobTracker. An order for an attempt that has ended meanwhile does
+    /// nothing: the next heartbeat reports its end.
     fn carry_out(&mut self, directive: &Directive, out: &mut Outbox) {
         match directive {
             Directive::Launch(launch) => self.accept(launch, out),
             Directive::Kill(id) => self.kill(*id, out),
             Directive::Suspend(id) => self.suspend(*id, out),
+            // It only waits for a slot from now on; `fill_slots` gives it one in turn.
             Directive::Resume(id) => {
                 if let Some(attempt) = self.find(*id) {
                     attempt.ask_to_resume();
                     self.may_wait = true;
                 }
             }
+            // Found by hand and not with `find`, as the clockwork is borrowed beside the attempt.
             Directive::Commit(id) => {
                 let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
@@ -485,6 +543,8 @@ impl TaskTracker {
 
     fn accept(&mut self, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
+        // The attempt that removes an attempt's output bears the same number: only the role
+        // differs.
         if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
@@ -502,6 +562,7 @@ impl TaskTracker {
         let cleans = self.costs.hadoop.task_cleanup;
         if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
             let attempt = &self.attempts[index];
+            // An attempt that still waits for its slot has written nothing that had to be removed.
             let has_begun = attempt.state() != AttemptState::Unassigned;
             let state = if cleans && has_begun && attempt.leaves_output() {
                 AttemptState::KilledUnclean
@@ -514,11 +575,15 @@ impl TaskTracker {
 
     fn suspend(&mut self, id: AttemptId, out: &mut Outbox) {
         let tracker = self.id;
+        // An attempt that waits for its commit cannot be suspended: its work is done, and only the
+        // commit would free its slot.
         let runs = |a: &&mut Box<Attempt>| a.is(id) && a.state() == AttemptState::Running;
         if let Some(attempt) = self.attempts.iter_mut().find(runs) {
             attempt.suspend(out.now);
             self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
+            // The slot is free from now on, but the process keeps its memory until another one
+            // needs it.
             self.memory.stop(id);
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Suspended));
         }
@@ -528,6 +593,7 @@ impl TaskTracker {
 
     /// Starts or resumes, in the order of launching, what waits for a slot that is free.
     fn fill_slots(&mut self, out: &mut Outbox) {
+        // Called often; mostly no attempt waits, and a flag is cheaper than a search.
         if !self.may_wait {
             return;
         }
@@ -536,7 +602,8 @@ impl TaskTracker {
                 let first =
                     self.attempts.iter().position(|a| a.slot() == kind && a.waits_for_slot());
                 let Some(index) = first else { break };
-                // Nobody overtakes one that waits for several slots.
+                // No attempt overtakes one that waits for several slots: else that might wait for
+                // ever.
                 let slots = self.attempts[index].slots();
                 if self.free[kind] < slots {
                     break;
@@ -553,6 +620,8 @@ impl TaskTracker {
         let id = attempt.id();
         let next = if attempt.state() == AttemptState::Suspended {
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Resumed));
+            // While memory is swapped in or out the attempt already holds its slot, and does
+            // nothing in it.
             let swapping = self.memory.go_on(id);
             attempt.resume(out.now, swapping)
         } else {
@@ -568,7 +637,7 @@ impl TaskTracker {
     // ---- the life of an attempt ----
 
     fn phase_ends(&mut self, timer: u64, out: &mut Outbox) {
-        // A timer of a phase that was cut short finds nobody.
+        // The timer of a phase that was cut short fits no attempt any more.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
@@ -577,6 +646,8 @@ impl TaskTracker {
             AttemptStep::Nothing => {}
             AttemptStep::Hangs => {
                 let hangs = Incident::Hangs(attempt.id());
+                // No timer ends a phase that hangs: only the tracker's patience does
+                // (`mapred.task.timeout`).
                 self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
                 self.note(hangs, out);
             }
@@ -596,7 +667,7 @@ impl TaskTracker {
         self.end(index, self.broken(), out);
     }
 
-    /// Lets reduces try again what they could not fetch.
+    /// Lets reduces try again to fetch what they could not.
     fn try_fetches(&mut self, out: &mut Outbox) {
         if !self.costs.hadoop.behaviour().complains {
             return;
@@ -614,7 +685,7 @@ impl TaskTracker {
         }
     }
 
-    /// Lets flows go on at the rates that they have now; those that have ended meanwhile are nobody's.
+    /// Gives flows their new rates. A rate for a flow that has ended meanwhile is ignored.
     fn take_rates(&mut self, rates: &[FlowRate], out: &mut Outbox) {
         for FlowRate { number, rate } in rates {
             if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
@@ -629,6 +700,8 @@ impl TaskTracker {
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
+        // Ask before the state changes. An attempt that is killed while it waits for a slot frees
+        // none.
         let held_slot = attempt.holds_slot();
         self.clockwork.end_flow(attempt, false, out);
         attempt.end(now, state);
@@ -649,6 +722,8 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
         if held_slot {
             self.free[slot] += slots;
+            // As in Hadoop, a queued attempt starts as soon as a slot is free, and not with a
+            // heartbeat.
             self.fill_slots(out);
         }
         self.request_heartbeat(out);
@@ -667,6 +742,7 @@ impl TaskTracker {
         let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
         assert!(earlier <= now, "{now}: {id} was at {earlier} before");
         let (is_up, awaits) = (self.pulse.is_up, self.pulse.is_under_way());
+        // `drop_everything` clears all that a process has, so nothing survives its end.
         assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
@@ -692,9 +768,13 @@ impl TrackerTimers {
     fn plan(&mut self, next: AttemptStep, of: &mut Attempt, out: &mut Outbox) {
         match next {
             AttemptStep::After(span) => {
+                // No number is used twice, so a timer that was overtaken fits no attempt and does
+                // nothing.
                 self.timer += 1;
                 of.await_timer(self.timer);
                 let is_flow = of.flow().is_some();
+                // The end of a phase is a call of the task's process and counts as a message of the
+                // run; the end of a flow is physics.
                 let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
                 out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
             }
@@ -769,6 +849,8 @@ impl Core for TaskTracker {
             ToTracker::OutOfReach { call, missing, .. } => {
                 self.note_unreachable_outputs(*call, missing, out);
             }
+            // Its only use is to be due: the clock then does not take the cluster for stalled. The
+            // heartbeat after it fails the attempt.
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

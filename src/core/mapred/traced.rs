@@ -63,8 +63,8 @@ pub struct Traced {
     pub is_unreadable: bool,
     /// The job's id, where ties between jobs go by ids, as in Mumak: what it begins with, and its number.
     pub id: Option<(Box<str>, u64)>,
-    /// The maps of which nobody knows where their input lies, and on how many nodes each lies, where
-    /// these are drawn when the job's splits are read. Empty if they were drawn before.
+    /// The maps whose input the trace does not place, and on how many nodes each lies. The nodes
+    /// are drawn when the job's splits are read; empty if they were drawn before.
     pub unplaced: (Box<[u32]>, usize),
 }
 
@@ -79,6 +79,7 @@ pub struct Cdf {
 }
 
 /// The time of a task for which the trace has nothing at all.
+// Rumen's ZombieJob makes 100 ms of a time below zero, and an empty distribution gives −1.
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
 /// The numbers of a job's distributions: maps by their distance, those that failed behind them.
@@ -87,8 +88,8 @@ const REDUCES: usize = 8;
 const FAILED_REDUCES: usize = 9;
 
 impl Traced {
-    /// Returns how an attempt of a map or reduce goes, of which the input is so far: its times, and
-    /// whether it fails.
+    /// Returns how an attempt goes whose input is at this distance: its times, and whether it
+    /// fails.
     pub fn draw(
         &self,
         attempt: AttemptId,
@@ -115,6 +116,7 @@ impl Traced {
             Some(Locality::Rack | Locality::OffRack) | None => 2,
         };
         let logged = find(&self.maps, map, attempt);
+        // Drawn before the time, as ZombieJob does: with Mumak's seeds the order of draws counts.
         let fails = logged.map_or_else(|| self.fails(attempt, dice), |logged| logged.fails);
         let then = logged.map_or(distance, |logged| logged.distance);
         let times = logged.and_then(|logged| logged.times);
@@ -126,6 +128,7 @@ impl Traced {
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);
         let work = if is_scaled {
             let factor = self.factors[distance] / self.factors[then];
+            // Java casts to long milliseconds: rounded down.
             SimSpan::from_millis((work.as_micros() as f64 / 1e3 * factor) as u64)
         } else {
             work
@@ -133,12 +136,14 @@ impl Traced {
         (TracedTimes { work, ..TracedTimes::default() }, fails)
     }
 
-    /// Returns whether an attempt of a map fails that is made up.
+    /// Returns whether a made-up attempt of a map fails.
     fn fails(&self, attempt: u32, dice: &mut impl Dice) -> bool {
         match self.tries.as_deref() {
             None => true,
+            // No map of the job needed more attempts than this, so this one succeeds.
             Some(tries) if tries.len() <= attempt as usize + 1 => false,
             Some(tries) => {
+                // The share of this attempt among those that came so far.
                 let left: f64 = tries[attempt as usize..].iter().sum();
                 let succeeds = dice.share() < tries[attempt as usize] / left;
                 !succeeds
@@ -157,6 +162,8 @@ impl Traced {
         let millis = sample(distance, dice).or_else(|| {
             let weight = |cdf: &Cdf| u128::from(cdf.weight);
             let total: u128 = times.iter().map(weight).sum();
+            // A distance that is not in the trace: take any of the others, weighed by how many maps
+            // it is made of.
             let mut rest = (0 < total).then(|| dice.below(total))?;
             let chosen = times.iter().position(|cdf| {
                 let is_it = rest < weight(cdf);
@@ -200,6 +207,7 @@ impl Cdf {
     fn sample(&self, number: usize, dice: &mut impl Dice) -> Option<f64> {
         let (last, _) = self.points.split_last()?;
         let share = dice.share_of(number);
+        // Of several points with an equal share the last one counts.
         let above = self.points.partition_point(|(at, _)| *at <= share);
         let Some((to, high)) = self.points.get(above) else { return Some(last.1) };
         let Some((from, low)) = above.checked_sub(1).map(|index| self.points[index]) else {

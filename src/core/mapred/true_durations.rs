@@ -22,6 +22,7 @@ pub struct TrueDurations {
 impl TrueDurations {
     /// Returns the truth of a cluster with such nodes.
     pub fn new(costs: Arc<Costs>, node: &Node) -> Self {
+        // Nodes may differ; sizes of jobs must not depend on which of them is first.
         Self { costs, node: Node { speed: Factor::ONE, ..node.clone() } }
     }
 
@@ -38,6 +39,8 @@ impl TrueDurations {
     pub fn task(&self, job: &Job, kind: SlotKind, index: u32) -> SimSpan {
         let attempt = TaskId { job: job.id(), kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.spec.clone());
+        // A plan needs a tracker; without sharing it only decides how much of a shuffle stays in
+        // the rack.
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -13,21 +13,26 @@ use crate::mapred::heartbeat::Missing;
 use crate::mapred::ids::{AttemptId, JobId};
 use mumakil_base::units::{SimSpan, SimTime};
 
-/// How long a machine is left alone, but for what each failure adds.
+/// How long a machine is left alone, before failures lengthen that.
+// ShuffleScheduler.java: `INITIAL_PENALTY = 10000`.
 const PENALTY: SimSpan = SimSpan::from_secs(10);
 
 /// The factor by which each failure of an output lengthens the pause after it.
+// ShuffleScheduler.java: `PENALTY_GROWTH_RATE = 1.3f`.
 const GROWTH: f64 = 1.3;
 
-/// Of so many failures of an output one is told to the JobTracker.
+/// One of so many failures of an output is told to the JobTracker.
+// `mapreduce.reduce.shuffle.maxfetchfailures`, 10 by default.
 const FAILURES_PER_COMPLAINT: u32 = 10;
 
-/// So many failures of one output a reduce takes at least, and more in a job of many maps.
+/// A reduce gives up after so many failures of one output, and later in a job of many maps.
+// ShuffleScheduler.java: `abortFailureLimit = max(30, totalMaps / 10)`.
 const PATIENCE: u32 = 30;
 
-/// Returns for how long a reduce of a job of so many maps tries what it cannot fetch, until it gives up: at most
-/// a month, for with each ten maps beyond three hundred it is a third longer.
+/// Returns for how long a reduce of a job with so many maps tries to fetch what it cannot, until it
+/// gives up: at most a month, since each ten maps beyond three hundred make it a third longer.
 pub(super) fn longest_trial(maps: u32) -> SimSpan {
+    // Chosen: no run waits that long, and the sum is still far from overflowing.
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
     let mut all = SimSpan::ZERO;
     for failures in 1..patience(maps) {
@@ -79,8 +84,8 @@ impl Unfetched {
         self.outputs.is_empty()
     }
 
-    /// Hears what is missing of a job's maps. The reduce has the outputs of the first `fetched` maps
-    /// that ended; it tries the others from `asks` on.
+    /// Hears which outputs of a job's maps are missing. The reduce has the outputs of the first
+    /// `fetched` maps that ended; it tries the others from `asks` on.
     pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
         let earlier = std::mem::take(&mut self.outputs);
         for missing in missing.iter().filter(|missing| missing.map.job() == job) {
@@ -91,22 +96,27 @@ impl Unfetched {
                 at,
                 is_lost,
                 is_unreadable,
+                // Outputs are fetched in the order in which the maps ended. An output that was
+                // fetched once stays so.
                 is_here: known.map_or(order < fetched, |output| output.is_here),
                 failures: known.map_or(0, |output| output.failures),
             });
         }
         let wanted = || self.outputs.iter().filter(|output| output.is_wanted());
+        // A machine that has nothing more to be wanted is forgotten, with its penalty.
         self.due.retain(|at, _| wanted().any(|output| output.at == *at));
         for output in wanted() {
+            // A machine that is put off already stays so, whatever else becomes missing there.
             self.due.entry(output.at).or_insert(asks);
         }
     }
 
-    /// Returns of how many maps the output is there or has been fetched, if so many are said to be
-    /// done.
+    /// Returns how many maps' outputs are there or have been fetched, if so many maps are said to
+    /// be done.
     pub(super) fn at_hand(&self, done: u32) -> u32 {
         let wanted = self.outputs.iter().filter(|output| output.is_wanted()).count();
         let kept = self.outputs.iter().filter(|output| output.is_here && output.is_lost).count();
+        // Lost outputs that were fetched before are not among `done`, and are at hand all the same.
         done + kept as u32 - wanted as u32
     }
 
@@ -121,6 +131,8 @@ impl Unfetched {
         let patience = patience(maps);
         let mut complaints = Vec::new();
         for (at, due) in &mut self.due {
+            // Several tries may have been due since the last heartbeat. Each machine in `due` has a
+            // wanted output (see `hear`), so `fewest` is a real count and the time moves on.
             while *due <= now {
                 // The machine is tried again when the first of its outputs may be.
                 let mut fewest = u32::MAX;

@@ -147,7 +147,9 @@ impl RecordFault {
     /// Returns the error that this is in a record of a file.
     pub(super) fn within(self, path: &Path, start: TextPlace, record: &[u8]) -> TraceError {
         let Self { at, job, mut what, hint, .. } = self;
+        // The JSON reader places an error at the end one byte behind it.
         let place = start.after(&record[..at.min(record.len())]);
+        // In a long object the line alone does not lead to the mistake.
         if 0 < at {
             what = format!("{what} (byte {})", place.offset);
         }
@@ -158,6 +160,8 @@ impl RecordFault {
 /// Shortens what a message quotes, which may be as long as a record, and takes out what would
 /// move a terminal's cursor.
 pub fn clip(text: &str) -> String {
+    // Chosen: two or three lines of a terminal. Characters, not bytes, so that none is cut in the
+    // middle.
     const LONGEST: usize = 200;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {

@@ -40,6 +40,7 @@ impl TraceFile {
     /// begin in a folder further out, too: a resolved scenario lies in the results, and names files as its
     /// scenario did. One that is nowhere is missed in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
+        // A study's own copy goes first: files beside the scenario may have changed since.
         let found = self.kept(folder).or_else(|| self.near(folder));
         let found = found.or_else(|| self.find_above(folder));
         found.unwrap_or_else(|| folder.join(&self.path))
@@ -54,6 +55,7 @@ impl TraceFile {
     /// these have names that a trace may have too.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let (beside, here) = (folder.join(&self.path), self.path.exists());
+        // The hash is taken only where there are two candidates: traces have gigabytes.
         if beside.exists() && (!here || self.may_match(&beside)) {
             return Some(beside);
         }
@@ -61,14 +63,15 @@ impl TraceFile {
     }
 
     fn find_above(&self, folder: &Path) -> Option<PathBuf> {
+        // Without the content's hash any file of that name would be taken, from anywhere above.
         self.sha256.as_ref()?;
-        // The folder may be no words at all, which nothing can be made of.
+        // The folder may be an empty path, which cannot be made absolute without the dot.
         let folder = std::path::absolute(folder.join(".")).ok()?;
         let mut files = folder.ancestors().skip(1).map(|around| around.join(&self.path));
         files.find(|file| file.is_file() && self.may_match(file))
     }
 
-    /// Returns whether a file may be the one that is meant.
+    /// Returns whether a file may be the one that the scenario means.
     fn may_match(&self, path: &Path) -> bool {
         let Some(expected) = &self.sha256 else { return true };
         sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
@@ -77,7 +80,7 @@ impl TraceFile {
     /// Notes where the file was and what it held.
     ///
     /// # Errors
-    /// If that is not what it is said to hold.
+    /// If its content is not the one that the scenario expects.
     pub fn pin(&mut self, folder: &Path, sha256: Option<&str>) -> Result<(), TraceError> {
         let found = sha256.unwrap_or_default();
         match &self.sha256 {
@@ -131,7 +134,7 @@ impl<'de> Deserialize<'de> for TraceFile {
                 f.write_str("the path of a file, or {path: …, sha256: …}")
             }
             fn visit_str<E: de::Error>(self, path: &str) -> Result<TraceFile, E> {
-                // A folder joined to it would be the folder itself.
+                // An empty path, joined to a folder, would be the folder itself.
                 if path.is_empty() {
                     return Err(E::invalid_value(de::Unexpected::Str(path), &self));
                 }

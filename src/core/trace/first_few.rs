@@ -16,6 +16,7 @@ impl<T> Default for FirstFew<T> {
 }
 
 impl<T> FirstFew<T> {
+    // Chosen: a user mends a few mistakes and tries again, and memory stays bounded.
     const FEW: usize = 20;
 
     /// Adds one: it is kept while there are few, and counted always.

@@ -21,8 +21,10 @@ pub fn parse<T: DeserializeOwned>(
 ) -> Result<T, RecordFault> {
     let mut json = serde_json::Deserializer::from_slice(object);
     let mut track = serde_path_to_error::Track::new();
+    // It follows the path to the value, so that a message can name the attribute that is wrong.
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
     let read = serde_ignored::deserialize(tracked, |path| {
+        // Only names are noted; an ignored element of a list has none.
         if let serde_ignored::Path::Map { key, .. } = path {
             unknown.add_name(clip(&key));
         }
@@ -46,6 +48,8 @@ pub fn parse<T: DeserializeOwned>(
 /// Returns the text of the first attribute of this name in an object, which may be broken.
 pub(super) fn text_of(object: &[u8], attribute: &str) -> Option<String> {
     let name = format!("\"{attribute}\"");
+    // By search, since a broken object cannot be parsed. A text with the same words would mislead
+    // it; then a message names a wrong job, and nothing else.
     let place = object.windows(name.len()).position(|bytes| bytes == name.as_bytes())?;
     let value = object[place + name.len()..].trim_ascii_start().strip_prefix(b":")?;
     serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
@@ -60,6 +64,8 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            // Raw values are only skipped, so a large object costs no memory for what is not looked
+            // at.
             while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                 self.0.push((name, serde_json::from_str(value.get()).ok()));
             }
@@ -76,6 +82,7 @@ pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
 /// Returns the byte of an object that an error speaks of.
 fn position(object: &[u8], error: &serde_json::Error) -> usize {
     let lines = object.split_inclusive(|byte| *byte == b'\n');
+    // An error without a place has line 0.
     let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
     before + error.column()
 }
@@ -84,6 +91,7 @@ fn position(object: &[u8], error: &serde_json::Error) -> usize {
 fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
+    // The place in the file is told instead.
     plain(text.strip_suffix(&place).unwrap_or(&text))
 }
 

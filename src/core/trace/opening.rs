@@ -1,4 +1,4 @@
-//! The opening of a trace file: its first record, by which its format is told, not by its name.
+//! The opening of a trace file: its first record, which tells its format. Its name does not count.
 //!
 //! Which formats there are is not known here: the workload's `format` asks each of them.
 
@@ -45,6 +45,7 @@ impl Opening {
             None => (FirstRecord::Nothing, Ok(None)),
             Some(b'{') => {
                 // Its beginning may tell the format though its end is missing.
+                // No `?` here: an object that breaks off still shows its first attributes.
                 let start = text.object(&mut record);
                 let attributes = json::attributes(&record).into_iter().map(|(name, _)| name);
                 (FirstRecord::Object(attributes.collect()), start)
@@ -63,7 +64,7 @@ impl Opening {
         &self.first
     }
 
-    /// Returns the error that a file is whose format nobody knows; `known` says which are known.
+    /// Returns the error for a file of unknown format; `known` lists the formats that are known.
     pub fn unknown(self, known: String) -> TraceError {
         let place = match self.place {
             Ok(place) => place,

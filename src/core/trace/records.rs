@@ -12,9 +12,12 @@ use super::json;
 use super::text::TraceText;
 
 /// The longest id of a job, in bytes: all ids of a trace are remembered.
+// Chosen: ids of real traces have some dozen bytes.
 const LONGEST_ID: usize = 1 << 10;
 
-/// How many tasks the jobs of a trace may have beside those that it lists: some hundred megabytes.
+/// How many tasks the jobs of a trace may have that it does not list: these take some hundred
+/// megabytes.
+// Chosen: a file of a few bytes must not be able to fill the memory.
 const MOST_IMPLIED: u64 = 2_000_000;
 
 /// The treatment of broken records.
@@ -180,6 +183,8 @@ impl<T: Record> Records<T> {
     /// If there is none or another one, or if it is broken.
     pub fn only(&mut self) -> Result<T, TraceError> {
         let only = self.next().transpose()?;
+        // A second record is read even if the first is what was wanted: two topologies in a file
+        // are a mistake.
         let what = match (only, self.next().transpose()?) {
             (Some(only), None) => return Ok(only),
             (Some(_), Some(_)) => format!("another {} in the same file", T::NAME),
@@ -188,7 +193,7 @@ impl<T: Record> Records<T> {
         Err(RecordFault::new(what).within(self.text.path(), self.text.at(), &[]))
     }
 
-    /// Returns the error that the last record is, which can be read but not be used.
+    /// Returns an error for the last record, which can be read but not used.
     pub fn unusable(&self, job: Option<&str>, what: impl Into<String>) -> TraceError {
         RecordFault::new(what).of(job).within(self.text.path(), self.place, &[])
     }
@@ -231,6 +236,8 @@ impl<T: Record> Records<T> {
             Err(fault) => {
                 let unframed = fault.unframed;
                 let error = fault.within(self.text.path(), place, &self.record);
+                // If the end of the object is in doubt, the next record may be inside of it: give
+                // that back.
                 return Err(if unframed { self.resumed(error)? } else { self.named(error) });
             }
         };
@@ -238,6 +245,7 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
+        // A record that is no job keeps the last one, so that a damage can be placed.
         self.last = read.job().map(str::to_owned).or(self.last.take());
         if let Some(what) = read.suspicious() {
             self.suspect(&read, what);
@@ -261,7 +269,8 @@ impl<T: Record> Records<T> {
         })
     }
 
-    /// Gives back what a record took with it whose end cannot be told. Returns its error.
+    /// Gives back the text that a record without a clear end has swallowed. Returns the record's
+    /// error.
     fn resumed(&mut self, error: TraceError) -> Result<TraceError, TraceError> {
         if let (Framing::Object(_), TraceError::Malformed { .. }) = (T::FRAMING, &error) {
             self.text.resume(&mut self.record)?;
@@ -304,6 +313,8 @@ impl<T: Record> Records<T> {
             );
             return Err(RecordFault::new(what));
         }
+        // Last of the checks, since it remembers the id: a record that is refused must leave
+        // nothing behind.
         if let Some(id) = record.job() {
             if LONGEST_ID < id.len() {
                 return Err(RecordFault::new(format!("an id of {} bytes", id.len())));
@@ -326,12 +337,16 @@ impl<T: Record> Iterator for Records<T> {
             match self.read() {
                 Ok(Some(record)) => return Some(Ok(record)),
                 Ok(None) => {
+                    // Set first: if the rest of the file cannot be hashed, that error is the last
+                    // item.
                     self.ended = true;
                     match self.text.sha256() {
                         Ok(sha256) => self.sha256 = Some(sha256),
                         Err(error) => return Some(Err(error)),
                     }
                 }
+                // Other errors end a lenient pass, too: a file that cannot be read any more has no
+                // next record.
                 Err(error @ (TraceError::Malformed { .. } | TraceError::Damaged { .. }))
                     if self.strictness == Strictness::Lenient =>
                 {

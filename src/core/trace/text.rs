@@ -17,10 +17,13 @@ use sha2::{Digest, Sha256};
 use super::error::{RecordFault, TextPlace, TraceError, clip};
 
 /// The longest line, in bytes.
+// Chosen: lines of SWIM and of tables have some hundred bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 /// The largest object, in bytes.
+// Chosen: some hundred thousand tasks of a Rumen job fit into it.
 const LARGEST_OBJECT: usize = 1 << 30;
 /// The largest entry of a YAML list, in bytes.
+// Chosen: the YAML reader keeps the whole entry as a tree, many times its size.
 pub const LARGEST_ENTRY: usize = 16 << 20;
 /// How many brackets may be within each other. The JSON reader recurses, and gives up at 128.
 const DEEPEST: usize = 100;
@@ -34,6 +37,7 @@ struct Hashed {
 impl Read for Hashed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.bytes.read(buffer)?;
+        // Hashed as it is read, so that a trace need not be read a second time for it.
         self.hash.update(&buffer[..read]);
         Ok(read)
     }
@@ -99,9 +103,11 @@ impl TraceText {
         let mut hashed = Hashed { bytes, hash: Sha256::new() };
         let mut magic = Vec::new();
         (&mut hashed)
+            // Two bytes tell a gzip, three a byte order mark.
             .take(3)
             .read_to_end(&mut magic)
             .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        // By content and not by name: traces are renamed, and unpacked by browsers.
         let gzip = magic.starts_with(&[0x1f, 0x8b]);
         // Windows begins texts with a mark, which is not a part of them.
         if magic == "\u{feff}".as_bytes() {
@@ -136,6 +142,7 @@ impl TraceText {
     pub(super) fn sha256(&mut self) -> Result<String, TraceError> {
         let file = self.source.file();
         // Behind a damage there is more.
+        // The reader of the gzip stops at its end or at a damage; the hash is of the whole file.
         io::copy(file, &mut io::sink())
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
         Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
@@ -151,6 +158,7 @@ impl TraceText {
     fn take(&mut self, scan: impl FnOnce(&[u8], TextPlace) -> usize) -> Result<bool, TraceError> {
         let is_again = self.is_again();
         let Self { path, source, at, again, damaged, .. } = self;
+        // The text that is given back was read before the damage, and still counts.
         if *damaged && !is_again {
             return Ok(false);
         }
@@ -220,6 +228,8 @@ impl TraceText {
     pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         entry.clear();
         let (mut start, mut line) = (None, Vec::new());
+        // The next line that begins with a dash belongs to the next entry, so look before taking
+        // it.
         while start.is_none() || self.next_byte()?.is_some_and(|next| next != b'-') {
             let Some(place) = self.line(&mut line)? else { break };
             if start.is_none() {
@@ -236,6 +246,7 @@ impl TraceText {
                 start = Some(place);
             }
             line.push(b'\n');
+            // All of it is read, even if too much is dropped: the next entry can be found then.
             keep(entry, &line, LARGEST_ENTRY);
         }
         match start {
@@ -270,6 +281,8 @@ impl TraceText {
         while !brackets.closed && !broke_off {
             let is_again = self.is_again();
             let more = self.take(|chunk, _| {
+                // In a text that was given back, a line that begins with `{` ends the object
+                // before, as that one was broken. In fresh text it may well be inside of an object.
                 let next = next_object(chunk).filter(|_| is_again);
                 let end = brackets.scan(&chunk[..next.unwrap_or(chunk.len())]);
                 broke_off = brackets.torn || !brackets.closed && next == Some(end);
@@ -302,12 +315,14 @@ impl TraceText {
     ///
     /// The text that it gives back is cut at every such `{`. So no byte is read more than twice.
     pub(super) fn resume(&mut self, object: &mut Vec<u8>) -> Result<(), TraceError> {
+        // Only a part of it was kept, so what followed cannot be given back.
         if LARGEST_OBJECT < object.len() {
             return Ok(());
         }
         if let Some(next) = next_object(object) {
             let rest = self.again.get_ref()[self.again.position() as usize..].to_vec();
             let mut again = object.split_off(next);
+            // Text that was given back before and is not used up comes after it.
             again.extend(rest);
             self.again = Cursor::new(again);
             self.at = self.last.start.after(object);
@@ -359,7 +374,7 @@ pub fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Adds `more` to a record; of one that is too large only so much that this shows.
+/// Adds `more` to a record; a record that is too large keeps one byte more than it may have.
 fn keep(record: &mut Vec<u8>, more: &[u8], largest: usize) {
     let room = (largest + 1).saturating_sub(record.len());
     record.extend_from_slice(&more[..more.len().min(room)]);
@@ -395,6 +410,8 @@ impl Brackets {
                     return index + 1;
                 }
                 _ if self.in_string => {}
+                // Braces and brackets are not told apart: what is mismatched is for the JSON reader
+                // to say.
                 b'{' | b'[' => {
                     self.open += 1;
                     self.deepest = self.deepest.max(self.open);

@@ -24,7 +24,7 @@ pub(super) fn plain(message: &str) -> String {
     for (rust, word) in WORDS {
         text = text.replace(rust, word);
     }
-    // The name of a Rust type says nothing to who writes a file.
+    // The name of a Rust type says nothing to the writer of a file.
     if let Some((wrong, _)) = text.split_once(", expected struct ") {
         text = format!("{wrong}, expected a mapping");
     }

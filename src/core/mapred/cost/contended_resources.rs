@@ -55,6 +55,7 @@ impl ContendedResources {
         copy: Option<Copy>,
     ) -> Option<Demand> {
         let reading = || {
+            // A copy that was picked because nodes were struck goes before the undisturbed choice.
             let copy = copy.or_else(|| self.nearest(job, attempt, on));
             let (from, place) = (self.source(job, attempt, on, copy), attempt.task.index);
             match &job.input {
@@ -90,11 +91,13 @@ impl ContendedResources {
             TaskKind::Reduce => Purpose::ReduceDisk,
             TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
         };
+        // Drawn from the attempt alone, so that a reduce's fetching and writing find the same disk
+        // without a note of it.
         let mut rng = stream(self.seed, purpose, subject(attempt));
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
     }
 
-    /// Returns which copy of its input a map reads, as long as nothing has befallen those who have it.
+    /// Returns which copy of its input a map reads while no node that has one was struck.
     fn nearest(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> Option<Copy> {
         let mut holders = Vec::new();
         if let Some(input) = &job.input {
@@ -105,7 +108,8 @@ impl ContendedResources {
         nearest(&copies, on, self.resources.topology(), &mut rng)
     }
 
-    /// Returns where a map reads a copy: on its own node, if nobody knows where the input is.
+    /// Returns the disk from which a map reads a copy: one of its own node, if the place of the
+    /// input is not known.
     fn source(
         &self,
         job: &JobSpec,
@@ -121,6 +125,8 @@ impl ContendedResources {
     /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
     /// block find it on the same disk.
     fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: ReplicaChoice) -> u32 {
+        // A file's block and a split of a trace may have the same number; then both lie on the disk
+        // of the same number, which does no harm.
         let block = match &job.input {
             Some(Input::File { file, .. }) => {
                 u64::from(file.0) << 28 | u64::from(attempt.task.index)

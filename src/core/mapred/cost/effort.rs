@@ -50,8 +50,8 @@ impl EffortPart {
 }
 
 impl PhaseEffort {
-    /// Returns the effort of these parts. Costs no memory if none of them shares anything, unless each
-    /// is to be known all the same, since nodes may become slow.
+    /// Returns the effort of these parts. It keeps the parts only if one of them shares something,
+    /// or if `are_told`, as where nodes may become slow: the others cost no memory.
     pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
         let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
@@ -68,6 +68,8 @@ impl PhaseEffort {
         }
         let wait = EffortPart::fixed(waits, NodeResource::Patience);
         let rest = std::mem::take(&mut self.parts).into_vec();
+        // An effort without parts is one of the cores; to stand behind a wait it needs to be a
+        // part.
         let whole = EffortPart::fixed(self.alone, NodeResource::Cores);
         let is_whole = rest.is_empty() && !self.alone.is_zero();
         self.parts = [wait].into_iter().chain(is_whole.then_some(whole)).chain(rest).collect();
@@ -80,6 +82,8 @@ impl PhaseEffort {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {
             end += part.alone;
+            // At the end of a part the next one is under way. Parts take some time each, so none is
+            // skipped.
             if done < end {
                 return (end - done, Some(part));
             }

@@ -75,6 +75,7 @@ impl PlannedFailure {
             of.as_ref().is_none_or(|of| of.get(index).copied().unwrap_or(false))
         };
         let takes = |above: Bytes| {
+            // The bound is for a slot: an attempt that takes several may use as much for each.
             let slots = u64::from(launch.slots.max(1));
             above.get().saturating_mul(slots) < launch.job.memory[slot].get()
         };
@@ -88,6 +89,7 @@ impl PlannedFailure {
     fn strike(&self, seed: u64, attempt: AttemptId) -> Option<FailurePoint> {
         let slot = attempt.slot();
         let mut rng = stream(seed, self.how.purpose(slot), subject(attempt));
+        // Draws are below 1: a share of 1 strikes every attempt, and a share of 0 none.
         if self.share.get() <= rng.random::<f64>() {
             return None;
         }
@@ -97,8 +99,10 @@ impl PlannedFailure {
         };
         let (phase, share) = match (self.at_progress.map(Fraction::get), slot) {
             (None, _) => (work, rng.random()),
+            // No progress at all: it does not get beyond its start-up.
             (Some(0.0), _) => (AttemptPhase::Start, 1.0),
             (Some(progress), SlotKind::Map) => (AttemptPhase::Work, progress),
+            // Hadoop counts each phase of a reduce as a third of its progress.
             (Some(progress), SlotKind::Reduce) if progress <= 1.0 / 3.0 => {
                 (AttemptPhase::Shuffle, (3.0 * progress).min(1.0))
             }
@@ -122,6 +126,7 @@ pub(super) fn strike(
     tracker: TrackerId,
 ) -> Option<FailurePoint> {
     let of_kind = |how: DoomKind| {
+        // From the end of the list: a later fault of a scenario overrides an earlier one.
         let mut fitting = dooms.iter().rev().filter(|doom| doom.how == how);
         let doom = fitting.find(|doom| doom.fits(launch, tracker));
         doom.and_then(|doom| doom.strike(seed, launch.attempt))
@@ -136,6 +141,8 @@ pub(super) fn strike(
         (phase, of.share)
     };
     let earlier = |one: FailurePoint, other: FailurePoint| {
+        // If two are at the same point, a failure goes before a hang, and a hang before lack of
+        // memory.
         if order(&other) < order(&one) { other } else { one }
     };
     DoomKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)

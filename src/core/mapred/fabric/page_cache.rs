@@ -38,6 +38,7 @@ impl PageCache {
     /// Notes that a block has been read, from memory or from disk; it is the latest now.
     pub(super) fn note_read(&mut self, block: BlockId, bytes: Bytes) {
         self.reads += 1;
+        // A block that was there already moves to the end of the line, and is not counted twice.
         if let Some((earlier, held)) = self.blocks.insert(block, (self.reads, bytes)) {
             self.by_last_read.remove(&earlier);
             self.used = self.used.saturating_sub(held);
@@ -48,6 +49,8 @@ impl PageCache {
     }
 
     fn evict(&mut self) {
+        // A block larger than the room goes out as it comes in, after all others: as when a long
+        // file is read through a small page cache.
         while self.room < self.used
             && let Some((_, oldest)) = self.by_last_read.pop_first()
         {

@@ -1,4 +1,4 @@
-//! The lines of Hadoop, and what each does that is no setting.
+//! The lines of Hadoop, and the behaviour of each that users cannot set.
 //!
 //! Code asks for a behaviour and not which line it is, so all that sets lines apart stands here side by
 //! side: a further line is a variant, its behaviour, and a file of its settings in `scenarios/hadoop/`.
@@ -32,7 +32,7 @@ pub struct Behaviour {
     /// Whether a tracker's process that is started again waits for the shortest heartbeat interval before
     /// it speaks.
     pub waits_after_restart: bool,
-    /// Whether a tracker is held to have also what the heartbeat that is served has brought it so far.
+    /// Whether a tracker's load contains what the heartbeat that is served has brought it so far.
     pub load_counts_launches: bool,
     /// Whether a reduce asks how far maps are as it is launched, and not with the next heartbeat.
     pub asks_at_once: bool,
@@ -72,6 +72,8 @@ pub enum Recovery {
     Resubmit,
 }
 
+// 0.20 has a RecoveryManager that replays the history of jobs
+// (`mapred.jobtracker.restart.recover`).
 const V020: Behaviour = Behaviour {
     recovery: Some(Recovery::Replay),
     waits_after_restart: false,
@@ -90,10 +92,15 @@ const V020: Behaviour = Behaviour {
     reads_like_mumak: false,
 };
 
+// From 0.21 on a recovered job is only submitted again.
 const V021: Behaviour = Behaviour { recovery: Some(Recovery::Resubmit), ..V020 };
 
+// 1.x: a new process waits for its first heartbeat, and the fair scheduler counts what a heartbeat
+// has brought so far.
 const V1: Behaviour = Behaviour { waits_after_restart: true, load_counts_launches: true, ..V021 };
 
+// Mumak runs Hadoop's own JobTracker and policies, but its trackers, its clock and its file system
+// are simulated: no faults, no time-outs, no time on the way.
 const MUMAK: Behaviour = Behaviour {
     recovery: None,
     waits_after_restart: false,
@@ -116,7 +123,7 @@ impl HadoopLine {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::V020, Self::V021, Self::V1, Self::Mumak];
 
-    /// Returns what it is called.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V020 => "0.20",
@@ -126,7 +133,7 @@ impl HadoopLine {
         }
     }
 
-    /// Returns what it does that is no setting.
+    /// Returns the behaviour that users cannot set.
     pub const fn behaviour(self) -> &'static Behaviour {
         match self {
             Self::V020 => &V020,

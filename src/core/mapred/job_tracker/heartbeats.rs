@@ -21,6 +21,7 @@ impl JobTracker {
         if self.line.is_empty() && self.busy_until <= now {
             return self.serve(now, now, heartbeat, out);
         }
+        // Only the first in line plans the service; `serve_next` plans it for all behind it.
         if self.line.is_empty() {
             self.plan_next(out);
         }
@@ -60,6 +61,8 @@ impl JobTracker {
         let now = out.now;
         let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
+        // An old or repeated call, or one of a tracker that has to start anew. Even that holds the
+        // JobTracker's lock for as long as a heartbeat.
         let Some(last_id) = self.admit(heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
             let disallowed = tracker.is_excluded();
@@ -78,16 +81,22 @@ impl JobTracker {
 
         let tracker = &mut self.ledger.trackers[id.index()];
         tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
+        // As in Hadoop, faults are forgiven before the status is read, so that the tracker can get
+        // tasks with this very heartbeat.
         self.ledger.forget_old_fault(id, out);
         let mut commits = Vec::new();
         if let Heartbeat::Full(status) = heartbeat {
             self.take_status(status, &mut commits, out);
         }
+        // After the reports, as these say how far attempts are, and before the offer, which uses
+        // it.
         self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
 
         let tracker = &self.ledger.trackers[id.index()];
         let has_room = PerSlot::of(|kind| tracker.occupied[kind] < tracker.slots[kind]);
+        // After a restart nothing is launched until the trackers of the history are back: what they
+        // still run would be launched twice.
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
         let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
         let (mut directives, looks) = if is_offered && may_get_tasks {
@@ -95,6 +104,7 @@ impl JobTracker {
         } else {
             (Vec::new(), 0)
         };
+        // Only launches cost extra: the kills and leaves to commit are appended after this.
         let span = self.spec.per_heartbeat
             + self.spec.per_task * directives.len() as u64
             + self.spec.per_job * u64::from(looks);
@@ -114,6 +124,7 @@ impl JobTracker {
         self.busy_until = begins + span;
         let answer = &mut self.ledger.trackers[id.index()].answer;
         let nothing_follows = directives.is_empty() && maps.is_empty();
+        // A first contact is answered in full, since the tracker does not know its interval yet.
         let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
         let number = last_id.wrapping_add(1);
         (answer.call, answer.id) = (call, number);
@@ -145,7 +156,8 @@ impl JobTracker {
         }
     }
 
-    /// Takes what a tracker says of its slots and its attempts; notes who asks for leave to commit.
+    /// Takes what a tracker says of its slots and its attempts; notes the attempts that ask for
+    /// leave to commit.
     fn take_status(
         &mut self,
         status: &TrackerStatus,
@@ -157,12 +169,13 @@ impl JobTracker {
         self.ledger.set_health(id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
+        // An attempt has come or gone, even if all other reports repeat the last ones.
         if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
         }
         for (place, report) in status.reports.iter().enumerate() {
             let is_the_same = |last: &Report| last.differs_only_in_progress(report);
-            // Nearly all are, and in the same place: then nobody looks at the others.
+            // Nearly all reports repeat the last one, and in the same place: so look there first.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
                 let is_known =
                     |last: &Report| last.attempt == report.attempt && last.state == report.state;
@@ -171,6 +184,7 @@ impl JobTracker {
                 }
                 self.take_report(id, report, commits, out);
             }
+            // Setup and cleanup tasks are never tried a second time, and no policy asks for them.
             if self.reads_progress && report.attempt.task.is_work() {
                 self.ledger.note_progress(now, report.attempt, report.progress);
             }
@@ -189,9 +203,9 @@ impl JobTracker {
     fn admit(&mut self, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
         let HeartbeatCall { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
-        // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
-        // process that has been started anew would not know that, and take what a tracker said long ago
-        // for what it says now; Hadoop's never hears of it, since there a call ends with its connection.
+        // A machine numbers its calls upwards, so this one was answered already, or has been
+        // overtaken. The numbers outlive a restart of the JobTracker: else an old call would pass
+        // for a new one. In Hadoop such a call never arrives, since it ends with its connection.
         if number <= tracker.answer.call || tracker.is_excluded() {
             return None;
         }
@@ -202,13 +216,18 @@ impl JobTracker {
             }
             (None, Heartbeat::Full(status)) => {
                 if tracker.is_registered {
-                    // It has started anew before it was missed: what it ran is gone.
+                    // Its process has started anew before it was missed: the attempts of the old
+                    // one are gone.
                     self.ledger.lose_tracker(id, out);
                 }
+                // A restarted process clears its faults; one that was only told to start anew does
+                // not.
                 if status.restarted {
                     self.ledger.clear_faults(id, out);
                 }
                 self.ledger.register(id, status.slots, out);
+                // The answer's number is one more and wraps around: the first one is 0, as in
+                // Hadoop.
                 Some(u16::MAX)
             }
             (Some(last), _)
@@ -233,7 +252,7 @@ impl JobTracker {
         let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
             if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
             {
-                // Nobody needs it: its job is over, or it was given up for lost.
+                // Its job is over, or the attempt was given up for lost: it is to end.
                 self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
             }
             return;
@@ -242,11 +261,15 @@ impl JobTracker {
         let was = record.state;
         match report.state {
             S::Unassigned | S::Running | S::Suspended => {
+                // Hadoop does not let an attempt go back from waiting for its commit to running,
+                // nor revive one that has ended.
                 if record.is_active() && was != S::CommitPending {
                     record.state = report.state;
                 }
             }
             S::CommitPending => {
+                // With this setting (no Hadoop has it) the job stops counting the attempt here
+                // already.
                 let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
                 if self.ledger.wait_for_commit(attempt, still_counts, out) {
                     commits.push(attempt);
@@ -273,14 +296,16 @@ impl JobTracker {
         }
     }
 
-    /// Launches what is to run on a tracker with a free slot; returns also how many times the
-    /// policy looked at a job.
+    /// Launches tasks on a tracker with a free slot; returns also how many times the policy looked
+    /// at a job.
     fn launch(
         &mut self,
         tracker: TrackerId,
         has_room: PerSlot<bool>,
         out: &mut Outbox,
     ) -> (Vec<Directive>, u32) {
+        // As in Hadoop, a setup or cleanup task is the only launch of its heartbeat, and a free map
+        // slot is tried before a reduce slot.
         for kind in SlotKind::BOTH {
             if has_room[kind]
                 && let Some(launch) = self.ledger.launch_service(tracker, kind, out)
@@ -309,6 +334,8 @@ impl JobTracker {
         reports: &[Report],
         directives: &[Directive],
     ) -> (Vec<MapsDone>, Vec<Missing>) {
+        // A reduce that is launched with this reply asks in its first second, long before it is
+        // reported.
         let asks_at_once = self.ledger.hadoop.behaviour().asks_at_once;
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
@@ -323,7 +350,7 @@ impl JobTracker {
         let mut missing = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
             let job = self.ledger.known(job);
-            // Reduces of a job that has failed wait for ever, if nobody kills them.
+            // A job that has failed gives no more outputs; its reduces wait until they are killed.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
                 let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
                 let changes = job.output_changes;

@@ -19,6 +19,7 @@ impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
     pub(crate) fn order_end(&mut self, attempt: AttemptId, reason: Reason, out: &mut Outbox) {
         let record = self.known_try(attempt);
+        // An attempt is ordered to end once: a second order would leave a second event.
         if !record.is_active() || record.is_doomed {
             return;
         }
@@ -26,6 +27,8 @@ impl Ledger {
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
         let job = self.known(attempt.job());
+        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. They count as
+        // doomed all the same, so that no policy touches them.
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
@@ -39,8 +42,10 @@ impl Ledger {
 
     /// Ends an attempt of a job that needs it no more.
     pub(super) fn end_needless_attempt(&mut self, attempt: AttemptId, out: &mut Outbox) {
-        // The end of another attempt may have ended the job, and with it what was left of this one.
+        // The end of another attempt may have ended the job, and with it this attempt.
         let Some(record) = self.find_try(attempt) else { return };
+        // An attempt that waits for its output to be removed has ended on its tracker: there is
+        // nothing to kill, it only has to leave the books.
         if !record.waits_for_cleaner() {
             return self.order_end(attempt, Reason::JobOver, out);
         }
@@ -59,6 +64,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> bool {
         let record = self.known_try(attempt);
+        // Its kill is on the way, perhaps because a rival has won.
         if record.is_doomed {
             return false;
         }
@@ -89,6 +95,8 @@ impl Ledger {
 
     fn stop_counting(&mut self, attempt: AttemptId) {
         let record = self.known_try(attempt);
+        // With `not-counted` an attempt leaves the counts as it waits for its commit, and ends
+        // later: the flag keeps it from being taken off twice.
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
             let tracker = record.tracker;
@@ -114,6 +122,7 @@ impl Ledger {
         let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
             return;
         };
+        // Whole numbers, so that sums over attempts do not depend on the order of adding.
         let told = (f64::from(progress) * MILLIONTHS) as u32;
         let was = u64::from(std::mem::replace(&mut record.progress, told));
         let work = &mut self.trackers[record.tracker.index()].work;
@@ -131,25 +140,27 @@ impl Ledger {
         use AttemptState as S;
         let task = report.attempt.task;
         let progress = match report.state {
+            // A second attempt that waits for its slot must not take away what the first one has done.
             S::Unassigned => return,
             S::Running | S::Suspended | S::CommitPending => report.progress,
             S::Succeeded => 1.0,
+            // The progress of a lost attempt is taken off its job's again.
             S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean => 0.0,
         };
         let job = self.known_mut(task.job);
         let (maps, all) = (f64::from(job.maps.total), f64::from(job.map_progress));
-        // Of a job that is over nobody asks.
+        // A job that is over has forgotten its tasks, and the injector does not ask about it.
         let Some(task) = job.task(task) else { return };
         let gain = f64::from(progress) - f64::from(std::mem::replace(&mut task.progress, progress));
         job.map_progress = (all + gain / maps) as f32;
     }
 
-    /// Returns how far an attempt is that runs, from 0 to 1; of one that has ended, none of it.
+    /// Returns how far a running attempt is, from 0 to 1; 0 if it has ended.
     pub(crate) fn progress(&self, attempt: AttemptId) -> f64 {
         self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / MILLIONTHS)
     }
 
-    /// Takes an attempt off the books; returns what was known of it.
+    /// Takes an attempt off the books; returns its record.
     pub(super) fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> KnownAttempt {
         self.stop_counting(attempt);
         self.unlist(now, attempt.task);
@@ -176,6 +187,7 @@ impl Ledger {
         let id = attempt.job();
         self.note_success(now, attempt.task, &record);
         let job = self.known_mut(id);
+        // Before this map is counted: the number of maps that had ended before it.
         let order = job.maps_over();
         if attempt.task.kind == TaskKind::Map {
             job.lost_outputs.remove(&attempt.task.index);
@@ -189,16 +201,19 @@ impl Ledger {
         let task = self.known_mut(id).known_task(attempt.task);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
+            // Hadoop kills the slower attempts of a task when the first one has succeeded.
             self.order_end(attempt.task.attempt(number), Reason::LostRace(attempt), out);
         }
         if attempt.task.is_work() {
             let job = self.known_mut(id);
             job.tasks_mut(attempt.slot()).finished += 1;
             if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
+                // As Hadoop does: rounding has left the sum a little beside 1.
                 job.map_progress = 1.0;
             }
             self.recount(now, id);
         }
+        // The counts that the event carries are those after the success.
         self.learn(attempt, record.tracker, AttemptState::Succeeded, out);
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
@@ -208,6 +223,7 @@ impl Ledger {
             TaskKind::Setup => self.start_job(id, out),
             TaskKind::Cleanup => self.end_job(id, out),
         }
+        // The job may have ended long ago, and this was its last attempt on a tracker.
         self.forget_if_drained(id);
     }
 
@@ -229,6 +245,8 @@ impl Ledger {
         self.unlist(out.now, attempt.task);
         let record = self.known_try(attempt);
         let tracker = record.tracker;
+        // Also for an attempt whose cleaner was lost with its tracker: it queues again without an
+        // event.
         let is_new = record.state != state;
         record.state = state;
         record.cleaner = None;
@@ -255,6 +273,7 @@ impl Ledger {
         let most = self.hadoop.max_attempts.get();
         let id = attempt.job();
         let job = self.known_mut(id);
+        // A job that has ended cannot fail any more, whatever its last attempts do.
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
         // A try whose output is still to be removed keeps the task from being launched anew.
@@ -266,6 +285,7 @@ impl Ledger {
             true => task.tries.iter().filter(|it| it.is_active()).map(|it| it.number).collect(),
             false => Vec::new(),
         };
+        // Exhausted, but a rival still runs: the task is given up when that rival has ended, too.
         if is_last && is_exhausted {
             task.stage = TaskStage::Dead;
         } else if is_last {
@@ -286,6 +306,8 @@ impl Ledger {
         let job = self.known_mut(attempt.job());
         job.known_task(attempt.task).failures += 1;
         if attempt.task.is_work() {
+            // A map or reduce avoids the trackers on which it failed; setup and cleanup tasks do
+            // not.
             job.barred.entry(attempt.task).or_default().push(tracker);
         }
         self.blame(attempt.job(), tracker);
@@ -303,13 +325,14 @@ impl Ledger {
         }
     }
 
-    /// Puts a task back among those that wait.
+    /// Lets a task wait again.
     pub(super) fn requeue_task(&mut self, now: SimTime, task: TaskId) {
         let id = task.job;
         let failed_first = self.hadoop.failed_maps == FailedMaps::First;
         let job = entry(&mut self.jobs, id);
         let is_needed = job.verdict.is_none() && !matches!(job.state, JobState::Ended(_));
         let record = job.known_task(task);
+        // A job that fails or is killed launches no maps and reduces again, but may still clean up.
         if !is_needed && task.is_work() {
             record.stage = TaskStage::Dead;
             return;
@@ -324,6 +347,7 @@ impl Ledger {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
                     job.locate(task.index, &mut self.holders);
+                    // 0.20 and 0.21 try a map that has failed first, but still near its input.
                     job.cache.requeue_map(task.index, &self.holders, &self.topology);
                 }
             }
@@ -331,7 +355,7 @@ impl Ledger {
                 job.reduces.waiting += 1;
                 let Job { reduces, waiting_reduces, .. } = job;
                 let place = |index: u32| (Reverse(reduces.tasks[index as usize].failures), index);
-                // The line is in this order from the start.
+                // The line is sorted like this from the start.
                 let before = match failed_first {
                     true => waiting_reduces.partition_point(|it| place(*it) < place(task.index)),
                     false => 0,
@@ -355,12 +379,15 @@ impl Ledger {
             SlotKind::Reduce => self.hadoop.reduce_failures,
         };
         let job = self.known_mut(task.job);
+        // Without its cleanup the job has nothing left to wait for: it has failed, and ends.
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);
             return self.end_job(task.job, out);
         }
         let is_fatal = if task.is_work() {
             if task.kind == TaskKind::Map {
+                // Reduces do without the output of a map that is given up, so it is not missing any
+                // more.
                 job.lost_outputs.remove(&task.index);
             }
             let tasks = job.tasks_mut(task.slot());
@@ -372,6 +399,7 @@ impl Ledger {
         if is_fatal {
             self.end_early(task.job, Outcome::Failed, out);
         } else {
+            // A map that is given up counts as over: that may start reduces, or end the job.
             self.recount(out.now, task.job);
             self.note_maps_done(task.attempt(0), out);
             self.close_if_worked_off(task.job, out);

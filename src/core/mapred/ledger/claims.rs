@@ -15,6 +15,8 @@ impl Ledger {
     /// Asserts what must hold of the jobs and tasks that these events tell of.
     pub(crate) fn assert_touched(&self, now: SimTime, events: &[Event]) {
         for event in events {
+            // A message leaves an event for every job and task that it touches, so the events say
+            // where to look.
             match event.fact {
                 Fact::Ledger(
                     attempt,
@@ -28,6 +30,7 @@ impl Ledger {
                         assert_task(now, attempt.task, task);
                     }
                 }
+                // Its tasks are not there yet: there is nothing to count.
                 Fact::Job(job, JobFact::Submitted(_)) => self.assert_job(now, self.known(job)),
                 Fact::Job(
                     job,
@@ -57,6 +60,7 @@ impl Ledger {
                 pending[kind] += u32::from(is_pending);
                 seconds[kind] += job.tasks(kind).seconds;
                 unfinished[kind] += u64::from(job.load[kind]);
+                // Holders of slots are counted only where refusals are kept.
                 if let Some(refusals) = &self.refusals {
                     let tries = job.tasks(kind).tasks.iter().flat_map(|task| &task.tries);
                     let held = tries.filter(|it| it.is_counted && !it.is_halted).map(|it| it.slots);
@@ -82,6 +86,8 @@ impl Ledger {
         let (mut active, mut capacity, mut occupied) = (0, PerSlot::default(), PerSlot::default());
         for (id, tracker) in self.trackers.iter().enumerate() {
             let has_orders = !tracker.orders.is_empty();
+            // A lost tracker that comes back registers anew; orders for its old process must not
+            // reach it.
             assert!(tracker.is_registered || !has_orders, "{now}: orders for lost tracker {id}");
             active += u32::from(tracker.is_active());
             for kind in SlotKind::BOTH {
@@ -112,6 +118,7 @@ impl Ledger {
         assert!(tries <= known, "{now}: {id} has {tries} open attempts of {known}");
         for kind in SlotKind::BOTH {
             let (tasks, word) = (job.tasks(kind), kind.word());
+            // Less than all is right: the others are active, or were dropped as the job failed.
             let (told, total) = (tasks.waiting + tasks.finished + tasks.failed, tasks.total);
             assert!(told <= total, "{now}: {id} accounts for {told} of {total} {word}s");
             let running = tasks.running;
@@ -147,6 +154,7 @@ impl Job {
             assert!(known.waiting as usize == waiting, "{now}: {id}: {waiting} {word}s wait");
             let done = count(|stage| matches!(stage, TaskStage::Done(..)));
             assert!(known.finished as usize == done, "{now}: {id}: {done} {word}s are done");
+            // A job that fails drops waiting tasks as dead without counting them as failed.
             let dead = count(|stage| *stage == TaskStage::Dead);
             assert!(known.failed as usize <= dead, "{now}: {id}: {dead} {word}s are given up");
             let counted = || known.tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_counted);
@@ -155,6 +163,7 @@ impl Job {
             let progress: u64 = counted().map(|t| u64::from(t.progress)).sum();
             assert!(known.progress == progress, "{now}: {id}: {word}s are {progress} far");
         }
+        // The lists of slow tasks are not kept up once the job has a verdict.
         for kind in SlotKind::BOTH.into_iter().filter(|_| self.is_running()) {
             let (tasks, word) = (&self.tasks(kind).tasks, kind.word());
             let has_one = |index: &&u32| {
@@ -167,6 +176,7 @@ impl Job {
             let known = self.tasks(kind).seconds;
             assert!(known as usize == seconds, "{now}: {id}: {seconds} second {word} attempts");
         }
+        // A job with a verdict drops its waiting reduces, but leaves the list as it is.
         if self.verdict.is_none() {
             let (listed, waiting) = (self.waiting_reduces.len(), self.reduces.waiting);
             assert!(listed == waiting as usize, "{now}: {id} lists {listed} of {waiting} reduces");

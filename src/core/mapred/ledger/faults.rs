@@ -8,7 +8,6 @@
 //! Hadoop's behaviour, kept. A restart of the tracker clears everything.
 //!
 //! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
-//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
 //! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and a tracker
 //! with too few left in it leaves the list. Mumak knows neither list.
 //! A node whose health script complains is blacklisted in any case, as long as it does.
@@ -22,12 +21,15 @@ use crate::mapred::reason::Reason;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// A fault is forgiven when there was none for longer than this.
+// JobTracker.java, UPDATE_FAULTY_TRACKER_INTERVAL: 24 hours.
 const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
 /// Faults are counted in spans of this length, by the clock.
+// 1.x: `mapred.jobtracker.blacklist.fault-bucket-width`, 15 minutes by default.
 const BUCKET: SimSpan = SimSpan::from_secs(15 * 60);
 
-/// So many of these spans count, the one under way among them.
+/// How many of these spans count, including the one under way.
+// 1.x: `mapred.jobtracker.blacklist.fault-timeout-window`, 180 minutes by default.
 const BUCKETS: u64 = 12;
 
 /// Faults of the last hours.
@@ -58,6 +60,7 @@ impl Ledger {
     /// Adds a fault to each tracker that a job which has succeeded avoided.
     pub(super) fn count_faults(&mut self, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
+        // Mumak's trackers have no faults.
         if !self.hadoop.behaviour().counts_faults {
             return;
         }
@@ -73,6 +76,8 @@ impl Ledger {
             tracker.faults_changed_at = out.now;
             let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
             if !is_listed && self.is_too_much(faults) {
+                // Only now, with the fault counted: whether it is too much is compared with the
+                // average.
                 self.change_shunning(id, |tracker| tracker.is_blacklisted = true, out);
             }
         }
@@ -83,9 +88,11 @@ impl Ledger {
         self.trackers[id.index()].recent_faults.add(out.now);
         let counts = |tracker: &mut Tracker| tracker.recent_faults.count(out.now);
         let faults = counts(&mut self.trackers[id.index()]);
+        // Every tracker forgets its old faults first, or the average would be of another time span.
         let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
         let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
         let graylisted = known.clone().filter(|known| known.is_graylisted).count();
+        // Hadoop never lists more than half of the cluster (JobTracker.java, MAX_BLACKLIST_PERCENT).
         let is_half = known.count() <= 2 * graylisted;
         let is_listed = self.trackers[id.index()].is_graylisted;
         if !is_listed && !is_half && self.exceeds_average(faults, all) {
@@ -104,12 +111,14 @@ impl Ledger {
         }
     }
 
-    /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
+    /// Ends the suspended attempts on a tracker: they would never be resumed there. Walks all
+    /// tasks.
     fn end_suspended(&mut self, id: TrackerId, out: &mut Outbox) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
         let is_suspended = |attempt: &AttemptId| {
             self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
         };
+        // Collected first, as each end changes the books that are walked.
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
         for attempt in suspended {
             self.order_end(attempt, Reason::TrackerShunned, out);
@@ -119,7 +128,7 @@ impl Ledger {
     fn is_too_much(&self, faults: u32) -> bool {
         let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
         let blacklisted = self.blacklisted().count();
-        // Less than half of those that are blacklisted or active.
+        // Fewer blacklisted trackers than active ones: less than half of all.
         self.exceeds_average(faults, all) && blacklisted < self.active as usize
     }
 
@@ -127,6 +136,8 @@ impl Ledger {
     /// and a half times the average.
     fn exceeds_average(&self, faults: u32, all: u64) -> bool {
         let is_enough = self.hadoop.tracker_faults.get() <= faults;
+        // Without division: faults > 1.5 × all ÷ active. Hadoop's `blacklist.average.threshold` is
+        // 0.5, that is half as many again as the average.
         is_enough && 3 * all < 2 * u64::from(faults) * u64::from(self.active)
     }
 
@@ -141,6 +152,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < out.now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
+            // One fault a day, not all at once: the next one has to wait another day.
             tracker.faults_changed_at = out.now;
             self.lift_blacklisting(id, out);
         }
@@ -174,6 +186,8 @@ impl Ledger {
         change: impl FnOnce(&mut Tracker),
         out: &mut Outbox,
     ) {
+        // A tracker may be blacklisted and unhealthy at a time: only the first and the last of
+        // these is told.
         let was_shunned = self.trackers[id.index()].is_shunned();
         self.change_tracker(id, change);
         match (was_shunned, self.trackers[id.index()].is_shunned()) {
@@ -182,6 +196,7 @@ impl Ledger {
                 self.end_suspended(id, out);
             }
             (true, false) => {
+                // A tracker that gets tasks again is a change after which waiting jobs may go on.
                 self.moved_at = out.now;
                 out.emit(Fact::Member(id, MemberFact::Forgiven));
             }

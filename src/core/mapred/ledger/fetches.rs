@@ -1,10 +1,11 @@
 //! Outputs of maps, as far as the JobTracker knows: it counts those of the maps that are done, until
 //! reduces complain.
 //!
-//! Which machines are out of reach it does not know. Reduces find out, each for itself, and their complaints
-//! come with heartbeats. With enough of these the map has failed and runs again; else it does when its
-//! tracker is missed. The truth is told by [`MapOutputs`](crate::mapred::MapOutputs), which hears from here
-//! what counts.
+//! The JobTracker does not know which machines are out of reach. Reduces find out, each for itself,
+//! and their complaints come with heartbeats. With enough complaints the map has failed and runs
+//! again; otherwise it runs again when its tracker is missed.
+//! [`MapOutputs`](crate::mapred::MapOutputs) knows the truth, and hears from here which outputs
+//! count.
 
 use super::Ledger;
 use crate::mapred::event::{AttemptState, Outcome};
@@ -15,28 +16,31 @@ use crate::mapred::message::{MapOutput, ToMapOutputs};
 use crate::mapred::outbox::Outbox;
 
 /// A map has failed only after so many complaints of its output: Hadoop's constant.
+// JobInProgress.java: MAX_FETCH_FAILURES_NOTIFICATIONS.
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Says something of the outputs that count, if somebody listens.
+    /// Tells `MapOutputs` of a change, if the run has that core.
     pub(super) fn tell_outputs(&self, word: ToMapOutputs, out: &mut Outbox) {
         if self.tells_outputs {
             out.affect(word);
         }
     }
 
-    /// Says that an output counts that reduces may fetch.
+    /// Notes that an output counts, and that reduces may fetch it.
     pub(super) fn count_output(&mut self, output: MapOutput, out: &mut Outbox) {
         let tells = self.tells_outputs;
         let job = self.known_mut(output.map.job());
+        // The output of a job without reduces goes to HDFS and is not fetched from the tracker.
         if tells && 0 < job.reduces.total {
             job.output_changes += 1;
             out.affect(ToMapOutputs::Counts(output.into()));
         }
     }
 
-    /// Says that nobody fetches the outputs of a job any more.
+    /// Notes that the outputs of a job are not fetched any more.
     pub(super) fn forget_outputs(&self, job: JobId, out: &mut Outbox) {
+        // A job none of whose outputs were ever told has nothing to be forgotten.
         if 0 < self.known(job).output_changes {
             self.tell_outputs(ToMapOutputs::Over(job), out);
         }
@@ -56,6 +60,7 @@ impl Ledger {
         assert!(reduce.job() == map.job(), "{now}: {reduce} fetches from {map}");
         let complaints = job.failed_fetches.entry(map).or_default();
         *complaints += 1;
+        // JobInProgress.java: MAX_ALLOWED_FETCH_FAILURES_PERCENT is 0.5, of the reduces that run.
         if LEAST_COMPLAINTS <= *complaints && job.reduces.running <= 2 * *complaints {
             self.lose_output(map, Outcome::Failed, out);
         }
@@ -79,6 +84,7 @@ impl Ledger {
         let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
         job.lost_outputs.insert(map.task.index, lost);
         self.tell_outputs(ToMapOutputs::Lost(map.into()), out);
+        // With its tracker lost the map is not to blame, and its task's failures do not rise.
         if failed {
             self.count_failure(map, at);
         }

@@ -21,6 +21,7 @@ impl Ledger {
         let spec = self.heat(spec);
         let id = spec.id;
         if self.jobs.len() <= id.index() {
+            // Jobs are numbered by the workload and may arrive in another order.
             self.jobs.resize_with(id.index() + 1, || None);
         }
         out.emit(Fact::Job(spec.id, JobFact::Submitted(spec.clone())));
@@ -39,7 +40,8 @@ impl Ledger {
         if more == 0 {
             return spec;
         }
-        // More copies are made of what can be read, as soon as somebody reads it while the file is hot.
+        // The extra copies of a block are made as soon as a job reads it while the file is hot, if
+        // a node with a copy can be read.
         if heat.blocks < spec.maps
             && !self.files.is_untouched()
             && let Some(input) = &spec.input
@@ -63,6 +65,7 @@ impl Ledger {
     /// Returns the file that a job reads, if it matters how many do.
     fn file_of(&self, spec: &JobSpec) -> Option<FileId> {
         match spec.input {
+            // Where hot files get no more copies, counting their readers would be for nothing.
             Some(Input::File { file, .. }) => self.hdfs.has_hot_files().then_some(file),
             Some(Input::Splits(_)) | None => None,
         }
@@ -75,6 +78,7 @@ impl Ledger {
         if job.state != JobState::Submitted {
             return;
         }
+        // Mumak fails such a job as it reads the splits: the trace logs more maps than the job has.
         if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
             return self.end_early(id, Outcome::Failed, out);
         }
@@ -84,6 +88,8 @@ impl Ledger {
         let spec = job.spec.clone();
         let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
         job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
+        // After a restart attempts have higher numbers: no two attempts of a job bear the same
+        // name.
         let first = job.first_attempt;
         job.maps.tasks.resize_with(spec.maps as usize, || Task::new(first));
         job.reduces.tasks.resize_with(spec.reduces as usize, || Task::new(first));
@@ -118,6 +124,8 @@ impl Ledger {
     pub(super) fn close_if_worked_off(&mut self, id: JobId, out: &mut Outbox) {
         let job = self.known_mut(id);
         let is_over = match job.state {
+            // A job that fails waits for its cleanup only, and not for the attempts that it has
+            // killed.
             JobState::Running => job.verdict.is_some() || job.is_worked_off(),
             // A job that fails before it runs is cleaned up as well.
             JobState::Preparing => job.verdict.is_some(),
@@ -129,6 +137,7 @@ impl Ledger {
         job.state = JobState::Cleaning;
         self.running.remove(&id);
         self.wants_setup.remove(&id);
+        // The state decides whether its tasks still count as waiting and as the cluster's load.
         self.recount(out.now, id);
         if self.hadoop.setup_cleanup {
             self.wants_cleanup.insert(id);
@@ -149,6 +158,8 @@ impl Ledger {
             let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
             heat.readers -= 1;
             if self.hdfs.more_copies(heat.readers) == 0 {
+                // A file that is no longer hot loses its extra copies, and starts over when it is
+                // hot again.
                 *heat = FileDemand { readers: heat.readers, ..FileDemand::default() };
             }
         }
@@ -157,6 +168,8 @@ impl Ledger {
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
+        // The slower attempt of a task, a second setup task, or the attempts of a job that has
+        // failed.
         for attempt in self.attempts_on(id, None) {
             self.end_needless_attempt(attempt, out);
         }
@@ -165,6 +178,8 @@ impl Ledger {
             refusals.ended(id, out);
         }
         out.emit(Fact::Job(id, JobFact::Ended(outcome)));
+        // A job that fails may be to blame itself; one that succeeded shows that the trackers it
+        // avoided were.
         if outcome == Outcome::Succeeded {
             self.count_faults(id, out);
         }
@@ -183,11 +198,13 @@ impl Ledger {
             return;
         }
         job.verdict = Some(verdict);
+        // As in Hadoop, a job that has not been initialised ends at once, without a cleanup task.
         if job.state == JobState::Submitted {
             return self.end_job(id, out);
         }
         job.give_up_waiting();
         for attempt in self.attempts_on(id, None) {
+            // A killed job still has to be cleaned up, so a cleanup task under way goes on.
             if attempt.task.kind != TaskKind::Cleanup {
                 self.end_needless_attempt(attempt, out);
             }
@@ -198,11 +215,13 @@ impl Ledger {
     /// Drops the tasks of an ended job once no tracker has anything of it.
     pub(super) fn forget_if_drained(&mut self, id: JobId) {
         let job = entry(&mut self.jobs, id);
+        // While a tracker may still report an attempt of it, the task must be there to be looked
+        // up.
         if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
             job.maps.tasks = Vec::new();
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
-            // Each change of the files is a snapshot that would live as long as this.
+            // A snapshot of changed files would live as long as the job is remembered.
             job.splits = self.unchanged.clone();
             job.unclean = PerSlot::default();
             job.failed_maps.clear();
@@ -219,7 +238,7 @@ impl Ledger {
     }
 }
 
-/// Draws where the input of those maps lies of which the trace does not tell.
+/// Draws where the input of maps lies, if the trace does not say.
 fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
     let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
         return;
@@ -231,6 +250,7 @@ fn place(spec: &mut Arc<JobSpec>, stories: &mut MumakJobs) {
         let machines = stories.machines(spec.id.0, &spec.name, *copies);
         splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
     }
+    // A copy: the workload's own list of jobs stays as the trace has it.
     Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
 }
 

@@ -1,4 +1,4 @@
-//! Launching: which task a tracker gets, once somebody has decided that a job may have the slot.
+//! Launching: which task a tracker gets, once it is decided that a job may have the slot.
 
 use std::collections::BTreeSet;
 
@@ -38,13 +38,14 @@ pub(crate) struct LaunchWish {
 }
 
 impl Ledger {
-    /// Tells of a launch; what it returns travels with the reply that is being made.
+    /// Tells of a launch; returns the order that travels with the reply.
     fn order_launch(&mut self, handout: LaunchDecision, out: &mut Outbox) -> LaunchOrder {
         let LaunchDecision { attempt, wish, role, locality, speculative, waited } = handout;
         let LaunchWish { tracker, slots, reason, .. } = wish;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         let is_as_written = job.splits.are_as_written();
+        // Only in Mumak, whose JobTracker draws how long an attempt will take as it launches it.
         let drawn = match (&mut self.stories, &spec.traced) {
             (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
                 Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
@@ -58,7 +59,7 @@ impl Ledger {
             LedgerFact::Assigned { role, locality, speculative, reason, waited, counts },
         ));
         let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
-        // Splits may tell of copies that are gone though nothing is the matter any more.
+        // The job's splits may name copies that are gone, even if every node is well again.
         let files =
             (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
         LaunchOrder { attempt, role, job: spec, locality, slots, drawn, files }
@@ -74,6 +75,7 @@ impl Ledger {
     ) -> LaunchOrder {
         let now = out.now;
         let LaunchWish { tracker, slots, .. } = wish;
+        // Setup and cleanup tasks do not count: policies neither launch nor refuse them.
         if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
             refusals.launched(task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
@@ -85,6 +87,7 @@ impl Ledger {
         };
         let record = job.known_task(task);
         let is_speculative = record.tries.iter().any(KnownAttempt::is_active);
+        // A reduce cannot have waited before slow start let it, nor a task before its job ran.
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
@@ -113,6 +116,7 @@ impl Ledger {
             tasks.seconds += u32::from(is_speculative);
             self.seconds[task.slot()] += u32::from(is_speculative);
         }
+        // With a second attempt under way the task must not be listed as slow any more.
         self.unlist(now, task);
         self.recount(now, task.job);
         self.open_tries += 1;
@@ -137,6 +141,7 @@ impl Ledger {
     /// Walks each launch once.
     pub(crate) fn expire_launches(&mut self, out: &mut Outbox) {
         let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
+        // Launches stand in the order of time: the first one that is young enough ends the search.
         while let Some((assigned, attempt)) = self.launches.front().copied()
             && expiry < out.now.saturating_since(assigned)
         {
@@ -145,16 +150,18 @@ impl Ledger {
             let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
             let tracker = &mut self.trackers[tracker.index()];
             let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
+            // Before 1.2 Hadoop took a reported attempt off the list, even if it still waited for a
+            // slot.
             if is_reported && launch_expiry == LaunchExpiry::Reported {
                 continue;
             }
-            // It may start yet: what it says then is not listened to.
+            // It may still start; its reports are ignored then.
             tracker.orders.push(Directive::Kill(attempt));
             self.lose(attempt, Outcome::Failed, out);
         }
     }
 
-    /// Forgets the launches of which something has come: they do not expire.
+    /// Forgets launches whose attempts have begun: these do not expire.
     pub(super) fn forget_begun_launches(&mut self) {
         let mut launches = std::mem::take(&mut self.launches);
         launches.retain(|(_, attempt)| {
@@ -166,6 +173,7 @@ impl Ledger {
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
+        // Hadoop's quirk: a job that avoids a quarter of the cluster uses all of it again.
         is_small_part(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
@@ -194,6 +202,8 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             return Some(self.assign(task, wish, locality, out));
         }
+        // As in Hadoop, second attempts come last and only if the policy lets the job look beyond
+        // racks.
         let looks_anywhere = matches!(reach, MapReach::Any | MapReach::Beyond);
         if looks_anywhere { self.launch_second(wish, SlotKind::Map, out) } else { None }
     }
@@ -206,6 +216,7 @@ impl Ledger {
     /// Returns whether a job's reduce may run on a tracker.
     fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
         let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };
+        // A reduce that has failed here waits for another tracker; the next reduce may run here.
         !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))
     }
 
@@ -223,6 +234,8 @@ impl Ledger {
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         let mut failed = failed_maps.iter().map(|(_, map)| *map);
+        // Only in 1.x, where maps that have failed come before all others, wherever their input
+        // lies and however far the policy lets the job look.
         if !failed_maps.is_empty()
             && let Some(map) = failed.find(|map| verdict(*map) == MapVerdict::Take)
         {
@@ -246,7 +259,7 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
-        // They go before all others, wherever their input is.
+        // Failed maps go before all others, wherever their input is.
         let failed =
             failed_maps.iter().filter(|(_, map)| verdict(*map) == MapVerdict::Take).count();
         let near = cache.near(tracker, most, &self.topology, verdict);
@@ -268,6 +281,7 @@ impl Ledger {
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
         let fits = |index: &u32| self.may_run(job, *index, tracker);
+        // Reduces have no place to be near to: the first one in line that may run here is taken.
         let Some(position) = job.waiting_reduces.iter().position(fits) else {
             return self.launch_second(wish, SlotKind::Reduce, out);
         };
@@ -289,12 +303,16 @@ impl Ledger {
         if waiting.iter().all(|jobs| jobs.is_empty()) {
             return None;
         }
+        // Hadoop gives a job two setup and two cleanup tasks, for a map slot and for a reduce slot.
+        // The first one that is launched does the work, so the other is never needed here.
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
             let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
             set.iter().find(fits).copied()
         };
         let service = |job| LaunchWish { job, tracker, slots: 1, reason: Reason::JobService };
+        // Hadoop's order: cleanups of jobs, then outputs of attempts, then setups, by job number
+        // each.
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
@@ -320,6 +338,7 @@ impl Ledger {
     ) -> LaunchOrder {
         let unclean = &mut self.known_mut(id).unclean[kind];
         let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
+        // Read now: the borrow of the job ends before the list of jobs is changed.
         let is_last = unclean.is_empty();
         self.known_try(attempt).cleaner = Some(tracker);
         if is_last {
@@ -337,7 +356,7 @@ impl Ledger {
     }
 }
 
-/// Returns what is to be done with a map of a list, for a tracker.
+/// Returns whether a tracker may take a map of a list.
 fn verdict(
     task: TaskId,
     maps: &[Task],

@@ -24,6 +24,7 @@ use mumakil_base::units::SimTime;
 impl Ledger {
     /// Forgets all jobs, which fail, and all trackers.
     pub(crate) fn fail_all(&mut self, out: &mut Outbox) {
+        // A copy, as each end takes the job off the list.
         for id in self.open.clone() {
             let job = self.known_mut(id);
             job.verdict = Some(Outcome::Failed);
@@ -36,6 +37,7 @@ impl Ledger {
     /// Keeps of jobs that they were submitted, and forgets all trackers.
     pub(crate) fn keep_submissions(&mut self, out: &mut Outbox) {
         for id in self.open.clone() {
+            // Remembered before the job is forgotten: its user would ask for the kill again.
             let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(id, out);
             if is_killed {
@@ -50,17 +52,21 @@ impl Ledger {
         let mut named = vec![false; self.trackers.len()];
         for id in self.open.clone() {
             let job = self.known_mut(id);
+            // Complaints are in no history; reduces that still cannot fetch complain again.
             job.failed_fetches.clear();
+            // The history names the host of each task that has ended. A cleanup task that has ended
+            // leaves a job that is over, and is not recovered.
             let ended = job.all_tasks().into_iter().filter(|(kind, _)| *kind != TaskKind::Cleanup);
             for task in ended.flat_map(|(_, tasks)| tasks) {
                 if let TaskStage::Done(_, at) = task.stage {
                     named[at.index()] = true;
                 }
             }
+            // Failed attempts are in the history, with their hosts.
             job.failures_on.keys().for_each(|at| named[at.index()] = true);
             // A job whose output was still to be removed has not ended for the history.
             for attempt in self.attempts_on(id, None) {
-                // The loss of another one may have ended the job, and with it what was left of this one.
+                // The loss of another attempt may have ended the job, and with it this attempt.
                 if self.find_try(attempt).is_some_and(|record| record.waits_for_cleaner()) {
                     self.remove_cleanup(attempt);
                     self.lose(attempt, Outcome::Killed, out);
@@ -90,10 +96,12 @@ impl Ledger {
         self.rejoining -= u32::from(rejoins);
     }
 
-    /// Goes on with what is left, at the moment when the process is back; returns the jobs whose splits
-    /// are to be read. The policy hears of all jobs anew.
+    /// Goes on with the recovered jobs and trackers, at the moment when the process is back;
+    /// returns the jobs whose splits are to be read. The policy hears of all jobs anew.
     pub(crate) fn recover(&mut self, now: SimTime) -> Vec<JobId> {
         for tracker in self.trackers.iter_mut().filter(|tracker| tracker.rejoins) {
+            // They could not speak while the process was gone: their silence is counted from now
+            // on.
             tracker.last_seen = now;
             tracker.seen_before = now;
         }
@@ -115,6 +123,8 @@ impl Ledger {
             match self.known(id).state {
                 JobState::Submitted => {}
                 JobState::Preparing => self.change(now, id, JobChange::Initialised),
+                // The same changes in the same order as for a new job: policies need no second way
+                // to learn.
                 JobState::Running | JobState::Cleaning => {
                     self.change(now, id, JobChange::Initialised);
                     self.change(now, id, JobChange::Running);
@@ -136,18 +146,20 @@ impl Ledger {
         halted.collect()
     }
 
-    /// Hears from a tracker for the first time since the process is back: what it does not have any
-    /// more is lost, and what nobody needs is to end.
+    /// Hears from a tracker for the first time since the process is back. Attempts that it does not
+    /// report are lost; attempts that are in vain get the order to end.
     pub(crate) fn rejoin(&mut self, id: TrackerId, reports: &[Report], out: &mut Outbox) {
         self.expect_no_more(id);
+        // Of all jobs, those that have ended, too: their attempts may still hold slots there.
         for attempt in self.all_attempts_on(id) {
             let Some(record) = self.find_try(attempt) else { continue };
             if !reports.iter().any(|report| report.attempt == attempt) {
                 self.lose(attempt, Outcome::Killed, out);
                 continue;
             }
+            // The order to kill it died with the process, so look anew whether it has to end.
             let was_doomed = std::mem::take(&mut record.is_doomed);
-            // Nobody remembers when it was assigned.
+            // The instant of its launch died with the process: its expiry begins anew.
             if record.state == AttemptState::Unassigned {
                 self.launches.push_back((out.now, attempt));
             }
@@ -202,6 +214,7 @@ impl Ledger {
     /// Forgets of a job all but its submission. Its attempts have higher numbers than those before, as
     /// Hadoop's have by a thousand for each restart, so that no two bear the same name.
     fn begin_anew(&mut self, id: JobId, out: &mut Outbox) {
+        // Its splits were not read, so nothing but its submission was known.
         if self.known(id).state == JobState::Submitted {
             return;
         }
@@ -210,6 +223,7 @@ impl Ledger {
         self.wants_cleanup.remove(&id);
         self.forget_outputs(id, out);
         SlotKind::BOTH.into_iter().for_each(|kind| _ = self.wants_task_cleanup[kind].remove(&id));
+        // Before the attempts are closed: the counts of a job that does not run are zero.
         self.known_mut(id).state = JobState::Submitted;
         self.recount(out.now, id);
         out.emit(Fact::Job(id, JobFact::BegunAnew));
@@ -222,6 +236,7 @@ impl Ledger {
         }
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
+        // Read before the tasks are dropped: numbers go on where the highest one ended.
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
         let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
         let service = || [Task::new(first), Task::new(first)];

@@ -1,7 +1,7 @@
 //! Second attempts: which tasks of the running jobs are slow, and who gets one of them to try again.
 //!
-//! The rules are in [`speculation`](crate::mapred::speculation). Here are the facts that they are asked
-//! with, and what comes of it: a job's slow tasks are among those that it could launch, for as long as
+//! The rules are in [`speculation`](crate::mapred::speculation). Here are the facts for these
+//! rules, and their effect: a job's slow tasks are among those that it could launch, for as long as
 //! they have one attempt. A policy is not asked and need not know.
 
 use super::{Ledger, entry};
@@ -18,11 +18,12 @@ use mumakil_base::units::{SimSpan, SimTime};
 
 use super::LaunchWish;
 
-/// How often it looks for slow tasks, at most: as often as Hadoop's fair scheduler counts them. Others
-/// look each time that a job is asked, which costs a walk over its tasks each time.
+/// The JobTracker looks for slow tasks at most this often, as Hadoop's fair scheduler does.
+/// Hadoop's other policies look each time that they ask a job, which walks its tasks each time.
+// `mapred.fairscheduler.update.interval`, 500 ms by default.
 const LOOKS: SimSpan = SimSpan::from_millis(500);
 
-/// The books count progress in units of which a whole task has this many.
+/// The books count progress in millionths of a task.
 pub(super) const MILLIONTHS: f64 = 1e6;
 
 impl Ledger {
@@ -37,14 +38,19 @@ impl Ledger {
         if let Rule::Late(late) = rule {
             let work = self.trackers.iter().filter(|tracker| tracker.is_active());
             let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
+            // The paper on LATE: a slow node must not get the second attempts. Worked out once for
+            // all jobs.
             self.least_work = late.least_work(&work);
         }
+        // A copy, as recounting needs the books.
         let running: Vec<JobId> = self.running.iter().copied().collect();
         for id in running {
             let mut has_changed = false;
             for kind in SlotKind::BOTH.into_iter().filter(|kind| rule.covers(*kind)) {
                 let job = self.known_mut(id);
                 let slow = job.tasks(kind).slow(rule, now);
+                // Only the number counts for what could be launched; which tasks they are is asked
+                // at launch.
                 has_changed |= slow.len() != job.slow[kind].len();
                 job.slow[kind] = slow;
             }
@@ -68,11 +74,12 @@ impl Ledger {
         }
     }
 
-    /// Notes that a task is not to be tried a second time, as far as it was.
+    /// Takes a task off the list of slow ones, if it is there.
     pub(super) fn unlist(&mut self, now: SimTime, task: TaskId) {
         let job = entry(&mut self.jobs, task.job);
         let slow = &mut job.slow[task.slot()];
         let place = slow.iter().position(|index| *index == task.index);
+        // A setup or cleanup task may have the same index as a slow map: that one stays listed.
         if let Some(place) = place.filter(|_| task.is_work()) {
             slow.remove(place);
             self.recount(now, task.job);
@@ -99,6 +106,8 @@ impl Ledger {
         let tasks = job.tasks(kind);
         let seconds = Seconds {
             of_job: tasks.seconds,
+            // First attempts only; with `not-counted`, fewer attempts may count than there are
+            // second ones.
             running: tasks.running.saturating_sub(tasks.seconds),
             of_all: self.seconds[kind],
             slots: self.capacity[kind],
@@ -141,6 +150,8 @@ impl Ledger {
             Rule::Hadoop020(_) if kind == SlotKind::Map => slow
                 .map(|task| (task, locality(task)))
                 .min_by_key(|(task, level)| (level.is_none(), *level, task.index)),
+            // From 0.21 on, and in LATE, the task that is longest from its end comes first, near or
+            // not.
             _ => slow.next().map(|task| (task, locality(task))),
         }
     }
@@ -153,6 +164,7 @@ impl Ledger {
         self.trackers[record.tracker.index()].work += MILLIONTHS as u64;
         let job = self.known_mut(task.job);
         let took = now.saturating_since(record.launched);
+        // The rate over the whole attempt replaces the last one that was reported.
         job.known_task(task).rate = rate(1.0, took);
         job.times_on[task.slot()].entry(record.tracker).or_default().add(took);
     }
@@ -169,6 +181,7 @@ impl Job {
         let fits = move |task: &TaskId| {
             let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
             let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
+            // A second attempt on the same tracker would suffer from the same slow node.
             lone.is_some_and(|lone| lone.tracker != tracker) && !barred
         };
         let id = self.id();
@@ -181,6 +194,7 @@ impl Tasks {
     /// Returns the slow ones, the one first that is to be helped first; none while others wait for
     /// their first attempt.
     fn slow(&self, rule: Rule, now: SimTime) -> Vec<u32> {
+        // As in Hadoop: second attempts come only when every task has had its first.
         if self.running == 0 || 0 < self.waiting {
             return Vec::new();
         }
@@ -189,6 +203,7 @@ impl Tasks {
         for (index, task) in (0..).zip(&self.tasks) {
             progress += task.far();
             if task.has_begun() {
+                // A task with two attempts still counts for the mean, but gets no third.
                 let alone = task.lone_try().map(|lone| LoneAttempt {
                     progress: f64::from(lone.progress) / MILLIONTHS,
                     launched: lone.launched,

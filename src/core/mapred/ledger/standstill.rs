@@ -1,4 +1,5 @@
-//! Nothing moves any more: whether that is so as far as the JobTracker knows, and who waits for what.
+//! A cluster at rest: whether nothing moves any more as far as the JobTracker knows, and what each
+//! part of a job waits for.
 //!
 //! The JobTracker alone cannot know: a task may end the next moment. It says since when it has been
 //! [calm](Ledger::idle_state), and the clock, which knows all that is due, says whether that is the end.
@@ -26,12 +27,15 @@ impl Ledger {
     /// Walks all trackers, and each launch once after its attempt has begun.
     pub(crate) fn idle_state(&mut self, patience: SimSpan) -> Option<IdleState> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
-        // One that is silent will be missed; one that is blacklisted will be forgiven.
+        // A silent tracker will be missed and a blacklisted one forgiven: either may move
+        // something.
         let heard = registered().map(|tracker| tracker.seen_before).min();
+        // Without a tracker no heartbeat can change anything, whenever something moved last.
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
         let is_unchanged = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
+        // The cheap tests first: a busy cluster does not get to the walks below.
         if !is_unchanged {
             return None;
         }
@@ -43,9 +47,9 @@ impl Ledger {
         is_unchanged.then_some(IdleState { trackers, since })
     }
 
-    /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and
-    /// then give up their slots. Nobody tells the JobTracker whether they do, or wait for ever for what is not
-    /// there yet. Walks all jobs.
+    /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot
+    /// fetch, before they give up their slots. The JobTracker does not know whether they try, or
+    /// wait for ever for maps to come. Walks all jobs.
     fn orphans_trial(&self) -> SimSpan {
         let is_orphan = |attempt: &KnownAttempt| attempt.state == AttemptState::Running;
         let ended = self.jobs.iter().flatten();
@@ -58,11 +62,12 @@ impl Ledger {
         trials.max().unwrap_or_default()
     }
 
-    /// Says who waits for what. Walks all tasks of all jobs.
+    /// Returns what each part of each job waits for. Walks all tasks of all jobs.
     pub(crate) fn stall(&self) -> Stall {
         let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
         for job in self.jobs.iter().flatten() {
             let has_ended = matches!(job.state, JobState::Ended(_));
+            // Nothing of this job is left in the cluster.
             if has_ended && job.open_tries == 0 {
                 continue;
             }
@@ -81,6 +86,8 @@ impl Ledger {
                     for attempt in &task.tries {
                         let (who, wait) = self.wait_of(job, id, attempt);
                         *waits.entry((who, wait)).or_default() += 1;
+                        // An attempt whose output is to be removed has left its slot, and so has a
+                        // suspended one.
                         if !attempt.waits_for_cleaner() && wait != WaitCause::Resumption {
                             *held.entry(id.slot()).or_default() += attempt.slots;
                         }
@@ -119,6 +126,8 @@ impl Ledger {
     /// Returns what a task of a job waits for that takes a slot of either kind.
     fn wait_of_service(&self, job: &Job) -> WaitCause {
         let waits = SlotKind::BOTH.map(|kind| self.wait_for_slot(kind, |at| self.avoids(job, at)));
+        // A setup or cleanup task takes either kind of slot: the larger reason is the nearer to a
+        // launch.
         waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
 
@@ -138,7 +147,7 @@ impl Ledger {
         })
     }
 
-    /// Returns what somebody waits for that wants a slot of a kind, and avoids some trackers.
+    /// Returns what a task waits for that wants a slot of a kind, and avoids some trackers.
     fn wait_for_slot(&self, kind: SlotKind, avoids: impl Fn(TrackerId) -> bool) -> WaitCause {
         if self.active == 0 {
             return WaitCause::Trackers;
@@ -154,6 +163,8 @@ impl Ledger {
         if open.peek().is_none() {
             return WaitCause::Slot;
         }
+        // A slot is free on a tracker that the job takes: so it is the policy that does not give
+        // it.
         if open.all(|(at, _)| avoids(at)) { WaitCause::OtherTracker } else { WaitCause::Policy }
     }
 

@@ -14,10 +14,12 @@ impl Ledger {
         self.change_tracker(id, |tracker| {
             tracker.is_registered = true;
             tracker.slots = slots;
+            // The reports of an earlier process, and orders for it, do not concern this one.
             tracker.reports.clear();
             tracker.orders.clear();
         });
         self.moved_at = out.now;
+        // Hadoop looks for maps in other racks in the order in which it met these.
         self.racks.meet(self.topology.rack(id).0);
         self.tell_outputs(ToMapOutputs::Joined(id), out);
         out.emit(Fact::Member(id, MemberFact::Joined));
@@ -26,6 +28,7 @@ impl Ledger {
     /// Changes what decides whether a tracker may get tasks; the sums over all trackers follow.
     pub(super) fn change_tracker(&mut self, id: TrackerId, change: impl FnOnce(&mut Tracker)) {
         let tracker = &mut self.trackers[id.index()];
+        // Before the change: a tracker may come back with other slots than it had.
         let (was_active, slots) = (tracker.is_active(), tracker.slots);
         change(tracker);
         if was_active {
@@ -40,12 +43,14 @@ impl Ledger {
                 self.capacity[kind] += tracker.slots[kind];
             }
         }
+        // As in Hadoop, blacklisted trackers do not count for the interval.
         self.interval = self.hadoop.heartbeat_interval(self.active);
     }
 
     pub(crate) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
         let tracker = &mut self.trackers[id.index()];
         for kind in SlotKind::BOTH {
+            // In this order nothing goes below zero.
             self.occupied[kind] = self.occupied[kind] + occupied[kind] - tracker.occupied[kind];
         }
         tracker.occupied = occupied;
@@ -54,6 +59,7 @@ impl Ledger {
     /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
     pub(crate) fn lose_tracker(&mut self, id: TrackerId, out: &mut Outbox) {
         self.remove_tracker(id, out);
+        // Jobs that have ended, too: attempts that they left running hold open their books.
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -62,6 +68,7 @@ impl Ledger {
                 self.lose_with_tracker(attempt, out);
             }
             has_failed |= self.lose_map_outputs(job, id, out);
+            // As in Hadoop, one failure a job for a lost tracker, however many attempts were on it.
             if has_failed {
                 self.blame(job, id);
             }
@@ -82,10 +89,11 @@ impl Ledger {
         self.expect_no_more(id);
     }
 
-    /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
-    /// told to end with its next heartbeat.
+    /// Puts a node on the list of nodes that may not take part: its tracker is given up at once,
+    /// and ordered to end with its next heartbeat.
     pub(crate) fn exclude(&mut self, id: TrackerId, out: &mut Outbox) {
         let tracker = &mut self.trackers[id.index()];
+        // Two faults of a scenario may exclude the same node at a time; both have to end.
         tracker.exclusions += 1;
         if tracker.exclusions == 1 {
             out.emit(Fact::befell(id, Incident::Excluded));
@@ -105,8 +113,9 @@ impl Ledger {
     }
 
     fn lose_with_tracker(&mut self, attempt: AttemptId, out: &mut Outbox) {
-        // The loss of another attempt may have ended the job, and with it what was left of this one.
+        // The loss of another attempt may have ended the job, and with it this attempt.
         let Some(record) = self.find_try(attempt) else { return };
+        // It has ended already; another tracker can remove its output, which lies in HDFS.
         if record.waits_for_cleaner() {
             return;
         }
@@ -125,12 +134,14 @@ impl Ledger {
     /// returns whether there were any.
     fn lose_map_outputs(&mut self, id: JobId, tracker: TrackerId, out: &mut Outbox) -> bool {
         let job = self.known(id);
+        // The output of a map without reduces is in HDFS. A job that is over needs none again.
         if job.reduces.total == 0 || !job.is_running() {
             return false;
         }
         let lost: Vec<AttemptId> = (0..)
             .zip(&job.maps.tasks)
             .filter_map(|(index, task)| match task.stage {
+                // As in Hadoop, even if all reduces have fetched the output already.
                 TaskStage::Done(number, at) if at == tracker => {
                     Some(TaskId { job: id, kind: TaskKind::Map, index }.attempt(number))
                 }

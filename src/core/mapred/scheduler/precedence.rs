@@ -1,13 +1,13 @@
-//! By what a policy decides whom a slot goes to first: what tells why the others waited.
+//! The criteria by which a policy orders jobs: reports use them to say why the others waited.
 
 use serde::{Deserialize, Serialize};
 
-/// By what groups of jobs (pools, queues) go before one another, and jobs before others of their group.
+/// The criteria that order groups of jobs (pools, queues), and the jobs within a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precedence {
-    /// Groups among one another; for a policy without groups, jobs whosoever they are.
+    /// The criterion between groups; of a policy without groups, the one between all jobs.
     pub groups: PrecedenceBy,
-    /// Jobs within a group.
+    /// The criterion between jobs of a group.
     pub jobs: PrecedenceBy,
 }
 
@@ -27,7 +27,7 @@ pub enum PrecedenceBy {
 }
 
 impl Precedence {
-    /// Returns that of a policy for which groups do not count.
+    /// Returns the precedence of a policy without groups.
     pub const fn of_jobs(by: PrecedenceBy) -> Self {
         Self { groups: by, jobs: by }
     }

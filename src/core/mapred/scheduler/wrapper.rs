@@ -7,10 +7,10 @@ use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::SimSpan;
 
-/// A policy around another, to which it passes on whatever it is told or asked.
+/// A policy around another one, to which it passes on every call.
 ///
-/// All such policies share this list of what there is to pass on: one that had its own would lose the
-/// next method that [`Scheduler`] gets, and nobody would notice, since that has a default.
+/// All wrappers share this list of methods. A wrapper with a list of its own would not pass on a
+/// method that [`Scheduler`] gets later; and as methods have defaults, nothing would show it.
 pub trait Wrapper: Send {
     /// Returns the policy inside.
     fn inner(&self) -> &dyn Scheduler;

@@ -97,11 +97,13 @@ pub struct LateOptions {
 }
 
 /// Hadoop's `SPECULATIVE_LAG`, which LATE keeps.
+// TaskInProgress.java: `SPECULATIVE_LAG = 60 * 1000`.
 const LAG: SimSpan = SimSpan::from_secs(60);
 
 /// Hadoop's values.
 impl Default for Hadoop020Options {
     fn default() -> Self {
+        // TaskInProgress.java: `SPECULATIVE_GAP = 0.2`.
         Self { maps: true, reduces: true, after: LAG, gap: Fraction::of(0.2) }
     }
 }
@@ -113,9 +115,12 @@ impl Default for Hadoop021Options {
             maps: true,
             reduces: true,
             after: LAG,
+            // `mapreduce.job.speculative.slowtaskthreshold`, `.slownodethreshold` and
+            // `.speculativecap`.
             slow_task: Factor::ONE,
             slow_node: Factor::ONE,
             cap: Fraction::of(0.1),
+            // JobInProgress.java: `MIN_SPEC_CAP` and `MIN_SLOTS_CAP`.
             always: Count::of(10),
             always_of_slots: Fraction::of(0.01),
         }
@@ -129,6 +134,7 @@ impl Default for LateOptions {
             maps: true,
             reduces: true,
             after: LAG,
+            // Zaharia et al. find 25th percentiles and a cap of 10 % to work well.
             slow_task: Fraction::of(0.25),
             slow_node: Fraction::of(0.25),
             cap: Fraction::of(0.1),
@@ -211,6 +217,8 @@ impl<'de> Deserialize<'de> for Speculation {
                 f.write_str("`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
+                // By way of an enum, so that an unknown name is answered with the names that are
+                // known.
                 Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
                     RuleName::Off => Speculation::Off,
                     RuleName::Hadoop020 => {
@@ -223,6 +231,8 @@ impl<'de> Deserialize<'de> for Speculation {
                 })
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Speculation, A::Error> {
+                // Options that are left out have the values of `Default`, so a rule may be a name
+                // with one option.
                 Rule::deserialize(MapAccessDeserializer::new(map)).map(Speculation::By)
             }
         }

@@ -1,8 +1,13 @@
 //! One attempt on its tracker: from waiting for a slot over its phases to its end.
 //!
-//! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
-//! forgets the number, so that the timer finds nobody. How a phase goes on in between is told in
-//! [`going`], and what becomes of what a reduce cannot fetch in [`unfetched`](crate::mapred::unfetched).
+//! A phase that ends by itself has a timer with a number. If something cuts the phase short, the
+//! attempt forgets the number, and the timer does nothing. [`going`] says how a phase goes on in
+//! between; [`unfetched`](crate::mapred::unfetched) has the outputs that a reduce cannot fetch.
+//!
+//! ```text
+//! map:     Start ─► Work ─► (Commit)
+//! reduce:  Start ─► Shuffle ─► Sort ─► Reduce ─► (Commit)
+//! ```
 
 mod going;
 
@@ -76,6 +81,8 @@ pub(super) struct Attempt {
     swaps_for: SimSpan,
 }
 
+// The layout that is described above, asserted: a new field must not push a hot one out of its
+// line.
 const _: () = assert!(offset_of!(Attempt, course) <= 64 && offset_of!(Attempt, job) <= 3 * 64);
 const _: () = assert!(size_of::<Attempt>() <= 4 * 64);
 
@@ -115,6 +122,7 @@ impl Attempt {
         let AttemptPlan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Most attempts are maps that end well, and thousands are under way.
         let doom = breaks.map(|breaks| Box::new(BadEnd { breaks, hangs_since: None }));
+        // The cleaner of a reduce's output fetches nothing: to its tracker it is no reduce.
         let gathering = launch.is_reduce().then(|| Box::new(ReduceFetching::new(shuffle, sort)));
         Self {
             id: launch.attempt,
@@ -169,8 +177,8 @@ impl Attempt {
         self.job.memory[self.slot()]
     }
 
-    /// Returns whether this is the living attempt of that number; what removes the attempt's
-    /// output bears the number too and obeys nobody.
+    /// Returns whether this is the attempt of that number, and alive. The attempt that removes its
+    /// output has the same number, but takes no orders.
     pub(super) fn is(&self, id: AttemptId) -> bool {
         self.id == id && self.role == Role::Work && !self.has_ended()
     }
@@ -221,7 +229,11 @@ impl Attempt {
     /// Returns whether a heartbeat counts it as holding a slot.
     pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
         match self.state {
+            // Hadoop counts an attempt in its slot from the launch on, even while it waits for the
+            // slot.
             AttemptState::Unassigned | AttemptState::Running => true,
+            // A suspended attempt has given its slot up; once told to resume, it waits for one like
+            // a new one.
             AttemptState::Suspended => self.wants_slot,
             AttemptState::CommitPending => slot_held,
             AttemptState::FailedUnclean
@@ -232,9 +244,11 @@ impl Attempt {
         }
     }
 
-    /// Returns what a heartbeat says of it; how far it is only if that is to be told, as it told its tracker
-    /// last.
+    /// Returns its report for a heartbeat. With `told_every` the report has the progress that the
+    /// process last told its tracker.
     pub(super) fn report(&mut self, now: SimTime, told_every: Option<SimSpan>) -> Report {
+        // If this heartbeat is lost, the same status is sent again: the end cannot get lost with
+        // it.
         self.is_reported = self.has_ended();
         let (progress, ran, worked) = match told_every {
             Some(interval) => self.told(now, interval),
@@ -258,6 +272,8 @@ impl Attempt {
             now
         } else {
             let running = now.saturating_since(self.started).as_micros();
+            // Hadoop's child tells its progress every 3 s (Task.PROGRESS_INTERVAL), counted from
+            // its start, so what a heartbeat says is up to that old.
             let stale = running % interval.as_micros();
             SimTime::from_micros(now.as_micros() - stale)
         };
@@ -280,11 +296,12 @@ impl Attempt {
         if self.state == AttemptState::Unassigned {
             return SimSpan::ZERO;
         }
+        // Time stands still for an attempt that is suspended or has ended.
         let at = self.stopped_at.map_or(at, |stopped| stopped.min(at));
         at.saturating_since(self.started).saturating_sub(self.phases.suspended)
     }
 
-    /// Returns how much of what it ran went into a map's work or into reducing.
+    /// Returns how much of its time went into a map's work or into reducing.
     fn worked(&self, ran: SimSpan) -> SimSpan {
         if !matches!(self.phase, AttemptPhase::Work | AttemptPhase::Reduce | AttemptPhase::Commit) {
             return SimSpan::ZERO;
@@ -298,10 +315,14 @@ impl Attempt {
             return 1.0;
         }
         let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
+        // An attempt that breaks does only a part of the phase, so its progress stops there.
+        // Without a timer the phase does not go on, and the clock does not count.
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             AttemptPhase::Start => 0.0,
             AttemptPhase::Work => share(),
+            // Hadoop gives shuffle, sort and reduce a third of a reduce's progress each, however
+            // long they take.
             AttemptPhase::Shuffle => match &self.gathering {
                 Some(gathering) if !gathering.is_told_by_course() => {
                     gathering.share(at, self.speeds().network) / 3.0
@@ -339,8 +360,8 @@ impl Attempt {
         self.speeds.as_deref().copied().unwrap_or(Speeds::USUAL)
     }
 
-    /// Returns how long it takes for what it does of a phase after the start-up, had it nothing to share
-    /// and to wait for.
+    /// Returns how long its part of a phase after the start-up takes, if it shares nothing and
+    /// waits for nothing.
     fn span_of(&self, phase: AttemptPhase) -> SimSpan {
         let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
         match self.part_of(phase) {
@@ -369,6 +390,7 @@ impl Attempt {
     /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
     /// the speed that the disk has now.
     fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
+        // An attempt that was suspended while it waited for memory still has to wait for the rest.
         let wait = at_pace(swapping, self.speeds().disk) + std::mem::take(&mut self.swaps_for);
         self.swaps_until = now + wait;
         wait
@@ -378,11 +400,13 @@ impl Attempt {
         self.state = AttemptState::Suspended;
         self.stopped_at = Some(now);
         self.swaps_for = self.swaps_until.saturating_since(now);
+        // Without a timer nothing moves: it waits for maps, or its flow has no rate yet.
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
         let network = self.speeds().network;
         if let Some(gathering) = &mut self.gathering {
+            // A shuffle that shares nothing fetches without a timer until all maps have ended.
             gathering.settle(now, network);
         }
     }
@@ -400,6 +424,7 @@ impl Attempt {
         self.wants_slot = false;
         let wait = self.swap(now, swapping);
         if let Some(gathering) = &mut self.gathering {
+            // It fetches on only when its memory is back.
             gathering.since = now + wait;
         }
         self.go_on(now, wait)
@@ -450,14 +475,16 @@ impl Attempt {
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = PhaseProgress::new(now, span);
         if let Some(gathering) = &mut self.gathering {
+            // Fetching begins with the shuffle, however long maps have been done.
             gathering.since = now;
         }
         let next = self.go_on(now, wait);
         self.pass(now, next)
     }
 
-    /// Passes a phase of no length, if that is done at once; says what follows. None of them is the
-    /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
+    /// Passes a phase that takes no time, if that is done at once; returns the next step. Only
+    /// start-up, shuffle and sort are passed so. The work, and a phase in which the attempt breaks,
+    /// end the attempt, so these end with their timer.
     fn pass(&mut self, now: SimTime, next: AttemptStep) -> AttemptStep {
         let is_short =
             matches!(self.phase, AttemptPhase::Start | AttemptPhase::Shuffle | AttemptPhase::Sort);
@@ -474,8 +501,10 @@ impl Attempt {
         match self.phase {
             AttemptPhase::Shuffle => self.phases.shuffle = span,
             AttemptPhase::Sort => self.phases.sort = span,
+            // No suspension to take off: an attempt that waits for its commit is never suspended.
             AttemptPhase::Commit => self.phases.commit = Some(now - self.phase_began),
             AttemptPhase::Start => self.phases.start_up = span,
+            // Their time is what the other phases leave of the attempt's.
             AttemptPhase::Work | AttemptPhase::Reduce => {}
         }
     }
@@ -484,6 +513,7 @@ impl Attempt {
     pub(super) fn finish_part(&mut self, now: SimTime) -> AttemptStep {
         self.timer = None;
         self.course.end_part();
+        // A shuffle that has fetched all there is has not ended while maps are still to come.
         if self.course.is_over() && !self.waits_for_maps() {
             self.finish_phase(now)
         } else {
@@ -493,6 +523,8 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> AttemptStep {
         self.close_phase(now);
+        // An attempt that is to fail or hang does so at the end of the part of the phase that it
+        // can do.
         if let Some(doom) = self.doom.as_mut().filter(|it| it.breaks.phase == self.phase) {
             let hangs = doom.breaks.hangs;
             doom.hangs_since = hangs.then_some(now);
@@ -517,10 +549,12 @@ impl Attempt {
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
             return AttemptStep::Nothing;
         }
+        // Hadoop's child asks for leave at once when its work is done, and then every second.
         AttemptStep::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 
-    /// Asserts that it goes on by itself if it works, and by nothing if it does not.
+    /// Asserts that something will end the phase of an attempt that works, and that nothing drives
+    /// any other attempt.
     pub(super) fn assert_sound(&self, now: SimTime) {
         let (id, state, phase) = (self.id, self.state, self.phase);
         let is_driven = self.timer.is_some() || self.flow.is_some();

@@ -1,8 +1,8 @@
 //! When a tracker's heartbeats are due, which one is under way, and what came of the last one.
 //!
-//! Most heartbeats bring no news and nothing follows of them. All that these touch of a tracker is
-//! here, side by side: in a cluster of thousands the rest of a tracker has long left the processor's cache
-//! when its next heartbeat is due.
+//! Most heartbeats bring no news, and nothing follows from them. All fields that such a heartbeat
+//! touches are here, side by side: in a cluster of thousands the rest of a tracker has long left
+//! the processor's cache when its next heartbeat is due.
 
 use std::mem;
 
@@ -28,8 +28,8 @@ pub(super) struct HeartbeatState {
     pub(super) manner: HeartbeatManner,
     /// Whether the last heartbeat said that all is as before.
     was_brief: bool,
-    /// Whether the next heartbeat must not say so: something has happened, or goes on that the JobTracker
-    /// or this tracker acts upon with each heartbeat.
+    /// Whether the next heartbeat must be a full one: something has happened, or an attempt is in a
+    /// state upon which the JobTracker or this tracker acts with each heartbeat.
     pub(super) has_news: bool,
     /// Whether something happened that calls for a heartbeat out of turn.
     is_hurried: bool,
@@ -39,7 +39,8 @@ pub(super) struct HeartbeatState {
     pub(super) last_reply: Option<u16>,
     /// Whether the last heartbeat that was sent has no reply yet.
     is_under_way: bool,
-    /// Whether the next one is planned, or was sent. After an answer its tracker first does what follows.
+    /// Whether the next heartbeat is planned or sent. Right after an answer it is neither, while
+    /// the tracker obeys that.
     is_planned: bool,
     /// When it was sent.
     sent_at: SimTime,
@@ -69,6 +70,8 @@ impl FuzzDraws {
         match self {
             Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
             Self::Mumak(java) => {
+                // The bound is one more than the largest draw, as in Java's `nextInt`, and must
+                // still fit.
                 let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX).min(i32::MAX - 1);
                 SimSpan::from_millis(java.below(millis + 1) as u64)
             }
@@ -101,13 +104,15 @@ impl HeartbeatState {
     pub(super) fn start(&mut self) {
         self.is_up = true;
         self.has_news = true;
+        // A heartbeat without a last reply tells the JobTracker that the process is new.
         self.last_reply = None;
     }
 
-    /// Ends with the process: what was planned or is under way is nobody's.
+    /// Ends with the process: the heartbeat that is planned or under way is void.
     pub(super) fn stop(&mut self) {
         self.is_up = false;
         self.is_under_way = false;
+        // The timer and the reply of the heartbeat in between are stale with that.
         self.number += 1;
     }
 
@@ -149,8 +154,8 @@ impl HeartbeatState {
         out.plan(after, Mail::Tracker(self.tracker, ToTracker::Beat(self.number)));
     }
 
-    /// Plans the next heartbeat as the last answer wishes, give or take some, or at once if something has
-    /// happened meanwhile.
+    /// Plans the next heartbeat after the interval that the last answer gave, give or take the
+    /// fuzz; at once if it is hurried.
     pub(super) fn plan_next(&mut self, fuzz: IntervalFuzz, out: &mut Outbox) {
         let next = if self.is_hurried { SimSpan::ZERO } else { self.fuzzy_interval(fuzz) };
         self.plan(next, out);
@@ -159,18 +164,21 @@ impl HeartbeatState {
     fn fuzzy_interval(&mut self, IntervalFuzz { early, late }: IntervalFuzz) -> SimSpan {
         let Some(draws) = &mut self.fuzz else { return self.interval };
         let shifted = self.interval + draws.up_to(early + late);
+        // A heartbeat after no time at all would come again and again at one instant.
         shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
-    /// Asks for a heartbeat at once; if the next one is still to be planned, that will be.
+    /// Asks for a heartbeat at once. If the next one is not planned yet, it will be planned so.
     pub(super) fn request_heartbeat(&mut self, out: &mut Outbox) {
+        // While a heartbeat is under way, or its answer is being obeyed, the next one is planned
+        // afterwards, and then at once since `is_hurried` is set.
         if !mem::replace(&mut self.is_hurried, true) && !self.is_under_way && self.is_planned {
             self.plan(SimSpan::ZERO, out);
         }
     }
 
-    /// Sends the heartbeat that is due: what happens from now on is for the next. Returns whether it
-    /// says that all is as before.
+    /// Sends the heartbeat that is due; news from now on is for the next one. Returns whether it is
+    /// brief.
     pub(super) fn send(&mut self, now: SimTime) -> bool {
         (self.is_under_way, self.sent_at) = (true, now);
         self.is_hurried = false;
@@ -178,9 +186,10 @@ impl HeartbeatState {
         self.was_brief
     }
 
-    /// Returns whether this answers the heartbeat that is under way, and notes how long that took. The
-    /// reply to an earlier one, or a second copy, is nobody's.
+    /// Returns whether this answers the heartbeat that is under way, and notes how long that took.
+    /// A reply to an earlier heartbeat, or a second copy, is ignored.
     pub(super) fn is_answered(&mut self, call: u32, queued: SimSpan, out: &mut Outbox) -> bool {
+        // `take`, so that only the first copy of the reply counts.
         if call != self.number || !mem::take(&mut self.is_under_way) {
             return false;
         }
@@ -193,10 +202,11 @@ impl HeartbeatState {
     /// Counts an answer that has no number of its own. The first contact is answered in full, so there
     /// was one before this.
     pub(super) fn count_answer(&mut self) {
+        // Hadoop's response ids have 16 bits and wrap around.
         self.last_reply = self.last_reply.map(|last| last.wrapping_add(1));
     }
 
-    /// Returns whether nothing has happened since all was as before.
+    /// Returns whether nothing has happened since a brief heartbeat.
     pub(super) fn is_unchanged(&self) -> bool {
         self.was_brief && !self.has_news
     }

@@ -35,6 +35,7 @@ impl Memory {
     fn moving(&self, moves: &[Bytes]) -> SimSpan {
         let all: Bytes = moves.iter().copied().sum();
         let Some(SwapSpec { beyond, rate }) = self.swap else { return self.disk.time_for(all) };
+        // The bound holds for each move alone: what one process has beyond it is slow, not the sum.
         let slow: Bytes = moves.iter().map(|bytes| bytes.saturating_sub(beyond)).sum();
         self.disk.time_for(all.saturating_sub(slow)) + rate.time_for(slow)
     }
@@ -54,6 +55,8 @@ impl Memory {
     /// Notes that a process is stopped and may be paged out.
     pub(super) fn stop(&mut self, attempt: AttemptId) {
         let process = self.take_out(attempt);
+        // Behind those that were stopped before it and in front of all that run: `make_room` takes
+        // from the front, and ends at the first process that runs.
         let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
         self.processes.insert(after_stopped, AttemptMemory { is_stopped: true, ..process });
     }
@@ -81,6 +84,8 @@ impl Memory {
         let used: Bytes = self.processes.iter().map(|process| process.resident).sum();
         let mut missing = (used + wanted).saturating_sub(self.size);
         let mut written = Bytes::ZERO;
+        // If all stopped processes are not enough, the rest is overcommitted and costs nothing:
+        // running processes are never paged out.
         for process in self.processes.iter_mut().take_while(|process| process.is_stopped) {
             let out = process.resident.min(missing);
             process.resident = process.resident.saturating_sub(out);
@@ -103,6 +108,7 @@ impl Memory {
 
     fn take_out(&mut self, attempt: AttemptId) -> AttemptMemory {
         let index = self.processes.iter().position(|process| process.attempt == attempt);
+        // Each attempt that has been given a slot has a process here until it ends.
         self.processes.remove(index.unwrap_or_else(|| panic!("{attempt} has no process here")))
     }
 }

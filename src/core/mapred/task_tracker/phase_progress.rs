@@ -1,7 +1,7 @@
-//! How far a phase is: what is left of it, of the part under way, and at what pace this goes.
+//! How far a phase is: the work left of it and of the part under way, and the pace of that part.
 //!
-//! All is told in the time that it takes alone. A phase that shares nothing has one part and the pace 1; else the
-//! pace is the share of its speed alone that the others leave.
+//! Amounts of work are measured in the time that they take alone. A phase that shares nothing has
+//! one part and the pace 1; else the pace is the share of its speed alone that the others leave.
 
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -43,6 +43,7 @@ impl PhaseProgress {
 
     /// Returns the share of the phase that is done; `at` is none if it does not go on.
     pub(super) fn share(&self, at: Option<SimTime>) -> f64 {
+        // A phase of no length is over as it begins; the quotient below would be no number.
         if self.whole.is_zero() {
             return 1.0;
         }
@@ -61,11 +62,14 @@ impl PhaseProgress {
         let ran = self.ran(now);
         self.left = self.left.saturating_sub(ran);
         self.part = self.part.saturating_sub(ran);
+        // A part that is yet to begin keeps the instant at which it will.
         self.since = self.since.max(now);
     }
 
     /// Books the whole of the part under way.
     pub(super) fn end_part(&mut self) {
+        // Not by the clock: a timer is rounded up, so counting time could leave or overshoot a
+        // microsecond.
         self.left = self.left.saturating_sub(self.part);
         self.part = SimSpan::ZERO;
     }
@@ -87,13 +91,16 @@ impl PhaseProgress {
     /// Returns what has been done of the part, in whole microseconds.
     fn ran(&self, at: SimTime) -> SimSpan {
         let passed = at.saturating_since(self.since).as_micros() as f64;
+        // Rounded down, while timers are rounded up: no part is ever done before its timer says so.
         SimSpan::from_micros((passed * self.pace) as u64).min(self.part)
     }
 }
 
-/// Returns how long it takes at a pace, rounded up, what takes so long at the pace 1.
+/// Returns how long something takes at a pace, rounded up, if it takes `alone` at the pace 1.
 pub(super) fn at_pace(alone: SimSpan, pace: f64) -> SimSpan {
     let micros = (alone.as_micros() as f64 / pace).ceil();
+    // A pace near zero gives spans that would overflow the clock; a hundred years are never
+    // reached.
     SimSpan::from_micros(micros as u64).min(SimSpan::LONGEST)
 }
 

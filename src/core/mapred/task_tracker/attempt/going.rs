@@ -28,7 +28,7 @@ pub(super) struct AttemptFlow {
     alone: f64,
 }
 
-/// The fetching of a reduce. Amounts are told in time of undisturbed fetching.
+/// The fetching of a reduce. Amounts are measured in the time that fetching them takes undisturbed.
 #[derive(Debug)]
 pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
@@ -78,9 +78,12 @@ impl Attempt {
             self.course.go_on(begins, part, pace);
             AttemptStep::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
+            // Nothing moves until the fabric tells the flow's rate, which it does at the same
+            // instant.
             self.course.go_on(begins, part, 0.0);
             AttemptStep::Flow
         } else {
+            // A part of no work that only lasts as long as the wait; when it ends, the flow begins.
             self.course.go_on(begins, SimSpan::ZERO, 1.0);
             AttemptStep::After(wait)
         }
@@ -130,6 +133,7 @@ impl Attempt {
         match self.phase {
             AttemptPhase::Shuffle if !self.shares_fetching() => {
                 if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
+                    // The part fetched so far went at the old speed.
                     gathering.settle(now, was.network);
                 }
                 if is_running && self.timer.is_some() {
@@ -140,10 +144,13 @@ impl Attempt {
             }
             // Its timer is no part of the work.
             AttemptPhase::Commit => AttemptStep::Nothing,
+            // A flow hears its pace from the fabric, and a suspended attempt takes the new speeds
+            // as it resumes.
             _ if !is_running || self.flow.is_some() || self.timer.is_none() => AttemptStep::Nothing,
             _ => {
                 self.course.settle(now);
                 self.course.set_pace(self.own_pace());
+                // The part may not have begun yet: it still waits for memory.
                 let waits = self.course.since().saturating_since(now);
                 self.ends_after(waits)
             }
@@ -160,8 +167,10 @@ impl Attempt {
         }
     }
 
-    /// Returns what the flow uses that begins now; `number` is its.
+    /// Begins the flow with this number; returns what it uses.
     pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
+        // The timer that brought it here has fired; the next one needs the rate that the fabric
+        // gives.
         self.timer = None;
         let demand = self.under_way().1.cloned()?;
         self.flow = Some(Box::new(AttemptFlow { number, alone: demand.alone }));
@@ -204,8 +213,8 @@ impl Attempt {
             && !self.has_ended()
     }
 
-    /// Hears how many maps have ended; their output is there from the child's next poll on, but for
-    /// what it misses.
+    /// Hears how many maps have ended. Their outputs can be fetched from the child's next poll on,
+    /// except for those that are missing.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
@@ -221,6 +230,8 @@ impl Attempt {
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
         let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
         let misses_some = self.gathering.as_deref().is_some_and(misses);
+        // Which outputs it already has tells which of the missing ones concern it. Mostly none is
+        // missing, and the count is not needed.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
         let network = self.speeds().network;
         let Some(gathering) = &mut self.gathering else { return AttemptStep::Nothing };
@@ -239,11 +250,13 @@ impl Attempt {
         // One that ends badly while it fetches needs no more than that.
         let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
+        // The end of the shuffle is planned; to plan it anew would only delay it to the next poll.
         if is_complete && gathering.is_complete {
             return AttemptStep::Nothing;
         }
         gathering.known = maps.done;
         if is_running {
+            // Until the child asks again it can only fetch the outputs that it knew before.
             gathering.settle(asks, network);
             self.course.settle(now);
         }
@@ -252,6 +265,7 @@ impl Attempt {
         gathering.available = if is_complete { all } else { there.max(fetched) };
         gathering.is_complete = is_complete;
         if is_running {
+            // It may have to wait longer than to the next poll: for its memory, after a resumption.
             let next = self.go_on(now, asks.max(self.course.since()) - now);
             self.pass(now, next)
         } else {
@@ -265,7 +279,7 @@ impl Attempt {
         self.phase == AttemptPhase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
     }
 
-    /// Returns of how many maps it has the output, of so many.
+    /// Returns how many of `total` outputs it has fetched.
     fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
         let Some(gathering) =
             self.gathering.as_ref().filter(|_| self.phase == AttemptPhase::Shuffle)
@@ -273,6 +287,7 @@ impl Attempt {
             return 0;
         };
         let all = gathering.shuffle.alone;
+        // A shuffle that takes no time has fetched all that it heard of, once its wait is over.
         if all.is_zero() {
             return if gathering.since <= now { gathering.known } else { 0 };
         }
@@ -289,8 +304,8 @@ impl Attempt {
         (share * f64::from(total) + 1e-3) as u32
     }
 
-    /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
-    /// complains, each time that it does, and whether it gives up.
+    /// Tries again to fetch what it could not, as often as was due by now. Returns the outputs that
+    /// it complains of, one entry for each complaint, and whether it gives up.
     pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
         if !self.fetches() {
             return (Vec::new(), false);
@@ -298,6 +313,8 @@ impl Attempt {
         let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
         let Some(unfetched) = unfetched else { return (Vec::new(), false) };
         if self.phase != AttemptPhase::Shuffle || self.state != AttemptState::Running {
+            // An attempt that does not run cannot try, so it must not give up for these failures,
+            // either.
             unfetched.wait(now);
             return (Vec::new(), false);
         }
@@ -314,9 +331,13 @@ impl Attempt {
         let Some(gathering) = &self.gathering else { return AttemptStep::Nothing };
         let there = gathering.available.saturating_sub(self.course.done());
         if self.flow.is_some() {
+            // The flow keeps the rate that it has: more to fetch does not change how the link is
+            // shared.
             self.course.go_on(now, there, self.course.pace());
             return self.flow_ends();
         }
+        // It has fetched all there is and waits for more maps; the next news of maps goes on from
+        // here.
         if there.is_zero() && !gathering.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
@@ -327,6 +348,7 @@ impl Attempt {
 
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> AttemptStep {
+        // The end planned before counts no more: an output may have been lost since.
         self.timer = None;
         let all = self.span_of(AttemptPhase::Shuffle);
         let Some(ReduceFetching { is_complete: true, done, since, .. }) = self.gathering.as_deref()
@@ -373,7 +395,8 @@ impl ReduceFetching {
         }
     }
 
-    /// Returns what has been fetched at an instant, by a connection that is so fast, of what it usually is.
+    /// Returns what has been fetched at an instant, by a connection at this pace (1 is its usual
+    /// speed).
     fn fetched(&self, at: SimTime, pace: f64) -> SimSpan {
         let passed = at.saturating_since(self.since).as_micros() as f64;
         let ran = SimSpan::from_micros((passed * pace) as u64);
@@ -389,6 +412,7 @@ impl ReduceFetching {
 
 /// Returns when a child that asks every `poll` since `first` asks next, now or later.
 pub(super) fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
+    // With `poll: 0s` tasks hear of everything at once; the division below would be by zero.
     if poll.is_zero() {
         return now;
     }
