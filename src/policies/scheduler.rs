@@ -1,4 +1,13 @@
 //! The scheduling policies, one file or folder each, and the parts that they share.
+//!
+//! ```text
+//! heartbeat with free slots ─▶ JobTracker ─offer─▶ policy
+//!     its own order      which job comes first: by line, share, capacity or size
+//!     shared::load       has this tracker its part of the load already?
+//!     shared::reduces    which job's reduces, and how many of them
+//!     shared::delay      is the job's input near enough, or does the job wait?
+//!     launch ─▶ a directive in the heartbeat's answer
+//! ```
 
 mod capacity;
 mod fair;

@@ -1,16 +1,21 @@
 //! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
 //!
-//! Jobs stand in pools. A free slot goes down the tree of pools: first to whoever is below its
-//! minimum share, then to whoever has least for its weight; inside of a pool to the job that has
-//! least, or in line. A job without input on the node is passed over for a while ([`delay`]), and
-//! who has been below its share for too long gets slots by killing ([`starvation`]).
+//! Jobs stand in pools, and pools may stand in pools.
+//!
+//! ```text
+//! free slot ─▶ pools below their minimum share first, then the least running tasks for its weight
+//!           ─▶ in the pool: the least running tasks for its weight, or the first in line
+//!           ─▶ has the job its input near?   yes: launch   no: its wait grows, ask the next job
+//! update    ─▶ demands and shares anew; a pool too long below its share gets slots by kills
+//! ```
+//! Jobs wait as [`delay`](super::shared::delay) says, and tasks are killed as [`starvation`] says.
 //!
 //! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
 //! that until the next time, while it counts what runs at every step; a tracker takes no more than
 //! its part of the load; and a job that has no map to launch is passed over like one that waits for
-//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
-//! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
-//! are scaled down, and whoever is below its share, not only below half of it, is starved.
+//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al., EuroSys
+//! 2010, section 4): nothing is stale, trackers have no part of the load, minimum shares above the
+//! cluster are scaled down, and a pool is starved below its share, not only below half of it.
 //!
 //! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
 //! ([`reduces`](super::shared::reduces)).
@@ -55,7 +60,7 @@ pub struct FairOptions {
     /// Which of the two to follow where the paper and Hadoop's code differ.
     pub variant: FairVariant,
     /// The pools, and what holds for those that are not declared.
-    // Hadoop's time-outs end all waiting for input also where nobody's tasks are killed.
+    // With Hadoop's code a time-out ends all waiting for input even if preemption is off.
     #[schemars(extend("x-only-if" = {"inside": {
         "fair_share_after": {"variant": "hadoop", "preemption": true},
         "min_share_after": {"variant": "hadoop", "preemption": true},
@@ -105,22 +110,30 @@ impl Default for FairOptions {
             variant: FairVariant::Hadoop,
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
+            // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
             delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, long_task: None },
+            // `mapred.fairscheduler.sizebasedweight` is off.
             size_based_weight: false,
+            // `mapred.fairscheduler.assignmultiple` is on from 0.21 on.
             assign_multiple: true,
+            // `mapred.fairscheduler.load.max.diff` is 0.
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
+            // `mapred.fairscheduler.preemption` is off.
             preemption: false,
             preemption_interval: AutoSpan::Auto,
+            // `mapred.fairscheduler.update.interval` is 500 ms.
             update_interval: SimSpan::from_millis(500),
         }
     }
 }
 
 impl FairOptions {
-    /// Warns of preemption for which nobody is ever starved.
+    /// Warns if preemption is on and no time-out is given, after which a pool would be starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = self.allocations.given();
+        // Hadoop's time-outs are endless by default, so its preemption
+        // does nothing before one is set.
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
             || pools.pools.values().any(Pool::is_ever_starved);
@@ -154,6 +167,7 @@ impl Policy for Fair {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
+        // Later the policy sees only its options, not the line of Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
@@ -182,6 +196,7 @@ impl Policy for Fair {
 
 impl Scheduler for Fair {
     fn precedence(&self) -> Precedence {
+        // A pool may say another order; explanations use the one that holds for pools in general.
         let order = self.options.allocations.given().order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
@@ -192,6 +207,7 @@ impl Scheduler for Fair {
         match event.change {
             // Hadoop computes everything anew when a job arrives.
             JobChange::Submitted => self.update(view),
+            // A job gives tasks only after its setup, so the pools know no job before that.
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
                 self.tree.enter(job, self.options.pool_by.of(job.spec()));
@@ -210,11 +226,13 @@ impl Scheduler for Fair {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        // A job may wait for its input and for the time-outs of starvation, which end in kills: add both.
+        // A job may first wait for its input, and then until its pool is
+        // starved and others' tasks are killed.
         self.delay.patience(view) + self.starvation.longest(&self.tree)
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
+        // The paper's variant computes after every change; it needs ticks for its kills alone.
         let needs_ticks = self.options.variant == FairVariant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)
     }
@@ -242,6 +260,7 @@ impl Scheduler for Fair {
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
+        // Hadoop's update thread recomputes shares before it preempts, so kills go by fresh shares.
         self.update(&orders.view());
         self.starvation.preempt_for_starved(orders, &self.tree);
     }
@@ -251,7 +270,10 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
+        // After the delay has counted this offer: the time of jobs passed
+        // over ends where an offer begins.
         self.tree.begin(offer.view().now(), &mut self.delay);
+        // Once no pool has a task of a kind, Hadoop gives the kind up for this heartbeat.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
         while let Some(kind) =
@@ -262,6 +284,7 @@ impl Scheduler for Fair {
                 continue;
             };
             self.starvation.launched(offer.view().now(), offer.tracker(), launched);
+            // The launch changes the order: as in Hadoop, the next slot may go to another pool.
             self.tree.refresh(&offer.view(), launched.attempt.job(), &mut self.delay);
             if !self.options.assign_multiple {
                 return;
@@ -271,6 +294,8 @@ impl Scheduler for Fair {
             if self.has_part_left(offer, kind) {
                 return None;
             }
+            // Either all demand known at the last update runs already, or the
+            // tracker has its part of the load.
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
             Some((self.first(offer, kind)?, why))
         });
@@ -281,6 +306,7 @@ impl Fair {
     /// Returns whether a tracker has room for its part of the load, and whether there is anything that
     /// does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        // The paper gives every free slot away; the load cap is Hadoop's addition.
         if self.options.variant == FairVariant::Paper {
             return true;
         }
@@ -288,6 +314,7 @@ impl Fair {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
+        // Demand is that of the last update, as in Hadoop: tasks that came since do not count yet.
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
     }
@@ -305,17 +332,20 @@ impl Fair {
     /// Returns whether all that is demanded runs, by what was looked up last.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
+        // Equality as in Hadoop: if more runs than was demanded at the last
+        // update, slots are still given.
         self.options.variant == FairVariant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
         match self.options.variant {
+            // Used for the choice between map and reduce alone, of which the paper says nothing.
             FairVariant::Paper => TrackerLoad::Reported,
             FairVariant::Hadoop => self.options.tracker_load,
         }
     }
 
-    /// Launches a task of whoever is first to have one for this node.
+    /// Launches a task of the first job that has one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, walked, .. } = self;
         let now = offer.view().now();
@@ -324,6 +354,7 @@ impl Fair {
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
+            // Reduces do not wait: they read from all nodes (section 4.1 of the paper).
             if kind == SlotKind::Reduce {
                 let mut jobs = tree.in_order(&offer.view(), pool, kind);
                 return jobs.find_map(|job| offer.launch_reduce(job, reason));
@@ -332,6 +363,7 @@ impl Fair {
             let launched = tree.places(pool, kind).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, anywhere, reason)?, place))
             });
+            // Noted here and applied below, since the walk borrows the tree.
             if tree.has_unserved_jobs() {
                 walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
             }
@@ -348,6 +380,8 @@ impl Fair {
         self.tree.update(view, &mut self.delay);
         let slots = PerSlot::of(|kind| view.capacity(kind));
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
+        // Section 4 of the paper scales minimum shares down to the cluster, so trackers that come
+        // or go change them.
         if has_changed && self.options.variant == FairVariant::Paper {
             self.tree.scale_promises(slots);
         }

@@ -67,7 +67,9 @@ impl Default for FairDeficitOptions {
             allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             size_based_weight: false,
+            // `mapred.fairscheduler.assignmultiple` is off in 0.20.
             assign_multiple: false,
+            // 0.20 recomputes every 500 ms, a constant there.
             update_interval: SimSpan::from_millis(500),
         }
     }
@@ -101,6 +103,7 @@ struct DeficitJob {
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotDeficit {
     /// Slots that it lacked, times milliseconds.
+    // Whole, as in Hadoop: a Java long, of which each update cuts off the fraction.
     deficit: i64,
     share: f64,
     weight: f64,
@@ -152,12 +155,15 @@ impl Scheduler for FairDeficit {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         match event.change {
+            // Hadoop recomputes at each arrival; deficits and shares of all jobs move then, too.
             JobChange::Submitted => self.update(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
                 self.enter(job);
             }
+            // In the code the counters of an ended job stand until the next update.
             JobChange::Ended(_) => self.ended.push(event.job),
+            // As in the code, only the next update notices that attempts have ended.
             JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
         }
     }
@@ -191,7 +197,8 @@ impl Scheduler for FairDeficit {
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
-        // Deficits grow with time, but whoever has one is given any slot that is free.
+        // Deficits grow with time, but no job waits for one: any free slot
+        // goes to the first job in line.
         SimSpan::ZERO
     }
 
@@ -204,6 +211,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        // Maps are tried first, and a heartbeat brings one task of a kind at most.
         for kind in SlotKind::BOTH {
             let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
             if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
@@ -228,6 +236,7 @@ impl FairDeficit {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
+            // The next update decides, which knows the limits of pools and users.
             runnable_since: None,
             of: PerSlot::default(),
         };
@@ -253,12 +262,14 @@ impl FairDeficit {
             })
         };
         let launched = match kind {
+            // 0.20 has no delay scheduling: any map will do, the nearest first.
             SlotKind::Map => line.find_map(|id| offer.launch_map(id, MapReach::Any, reason(id))),
             SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
         };
         let Some(launched) = launched else { return false };
         if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {
             job.of[kind].running += 1;
+            // Not below zero: only jobs that need a slot stand in the line.
             job.of[kind].needed -= 1;
         }
         true
@@ -266,10 +277,12 @@ impl FairDeficit {
 
     /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // One that has ended since the last update gives none, nor one whose reduces wait for Hadoop's slow start.
+        // The counts are old: a job may have ended since, or its reduces
+        // may wait for Hadoop's slow start.
         let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
         let needs = |(id, job): (&JobId, &DeficitJob)| {
             let part = job.of[kind];
+            // `false` sorts first: jobs below their part of a minimum share come before all others.
             let is_fed = !is_below(part, view, *id, kind);
             let needs = 0 < part.needed && gives(*id);
             needs.then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
@@ -287,6 +300,7 @@ impl FairDeficit {
         for id in line {
             pools.entry(self.jobs[&id].pool).or_default().push(id);
         }
+        // Pools keep the order of their first jobs: the map remembers the order of insertion.
         let since = |id: JobId| self.jobs[&id].runnable_since;
         let in_order = |jobs: Vec<JobId>| {
             self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), since)
@@ -315,13 +329,15 @@ impl FairDeficit {
         for kind in SlotKind::BOTH {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
+                // Share and running tasks are still those of the interval that ends now.
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
-                // One that may not run pays for what still runs of it.
+                // A job that may not run any more still pays for the tasks that it runs.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                // Hadoop takes what runs off all tasks, second attempts with it.
+                // Hadoop subtracts all running attempts from the job's
+                // tasks, second attempts included.
                 let seconds = known.tasks(kind).seconds();
                 let needed = match kind {
                     SlotKind::Map => known.pending(kind),
@@ -344,6 +360,7 @@ impl FairDeficit {
         for job in self.jobs.values_mut() {
             let runnable = job.of[kind].runnable();
             let size = self.options.size_based_weight.then_some(runnable);
+            // A job that could not use a slot must not take a part of its pool's weight.
             let is_counted = job.runnable_since.is_some() && 0 < runnable;
             job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
             sums[job.pool.index()] += job.of[kind].weight;
@@ -378,12 +395,16 @@ impl FairDeficit {
             open.iter_mut().for_each(|part| part.share = now * part.weight / all);
             open.retain_mut(|part| {
                 let has_more = f64::from(part.min_slots) <= part.share;
+                // Its minimum exceeds its share by weight: it gets that, and
+                // the others share the rest anew.
                 if !has_more {
                     part.share = f64::from(part.min_slots);
                     left -= part.share;
                 }
                 has_more
             });
+            // No minimum has changed anything in this pass. Minimums above the cluster leave less
+            // than nothing to share, as in Hadoop.
             if open.len() == jobs {
                 return;
             }
@@ -395,6 +416,7 @@ impl FairDeficit {
 /// is elsewhere. Without maps there is nothing to wait for.
 fn may_start_reduces(job: &Job) -> bool {
     let maps = job.tasks(SlotKind::Map);
+    // 0.20's fair scheduler has this test in its code, beside the job's own slow start.
     let enough = (f64::from(maps.total()) * 0.05).max(1.0);
     maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
 }
@@ -423,6 +445,7 @@ impl SlotDeficit {
 fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
     let mut left = slots;
     loop {
+        // A job that can use no more leaves its part to the others of its pool.
         jobs.retain(|(_, part)| 0.0 < part.weight && part.min_slots < part.runnable());
         let all: f64 = jobs.iter().map(|(_, part)| part.weight).sum();
         let before = left;
@@ -432,6 +455,7 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
         if left == 0 || jobs.is_empty() {
             return;
         }
+        // All parts were below one slot: a last pass rounds up and ends, by Hadoop's order of jobs.
         if left == before {
             jobs.sort_by(|(arrived, a), (other, b)| {
                 let by_deficit = b.deficit.cmp(&a.deficit);

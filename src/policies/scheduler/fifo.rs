@@ -41,6 +41,8 @@ pub struct FifoOptions {
 
 impl Default for FifoOptions {
     fn default() -> Self {
+        // Hadoop's `mapred.jobtracker.taskalloc.capacitypad` is 0.01, and its FIFO
+        // scheduler never waits for input.
         Self { padding: Fraction::of(0.01), delay: DelaySpec::NONE }
     }
 }
@@ -61,6 +63,7 @@ pub struct Fifo {
 }
 
 /// Where a job stands in line.
+// Hadoop's order: priority, start time, job id. The id makes each place unique.
 type LinePlace = (Priority, SimTime, JobId);
 
 impl Policy for Fifo {
@@ -71,6 +74,8 @@ impl Policy for Fifo {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
+        // Without waiting, the walk may skip jobs without maps, which is faster
+        // (`launch_map_at_once`).
         let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
         let reduces = Reduces::new(&reduces);
         let (line, with_maps, padded) = Default::default();
@@ -93,7 +98,11 @@ impl Scheduler for Fifo {
         }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
+        // Neither priority nor arrival ever changes, so the same place
+        // finds the job again when it ends.
         let in_line = || self.line.binary_search(&place);
+        // A job may end without ever having stood in line. Only one
+        // that did changes the sums below.
         let moved = match event.change {
             JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
             JobChange::Ended(_) => {
@@ -102,9 +111,12 @@ impl Scheduler for Fifo {
             }
             _ => false,
         };
+        // Jobs enter this set here and leave it when the walk finds them without maps: so the many
+        // changes that only take maps away cost nothing.
         if may_give_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
             self.with_maps.insert(place);
         }
+        // Hadoop's padding test walks jobs with reduces only, for maps too.
         if moved && 0 < job.spec().reduces {
             for kind in SlotKind::BOTH {
                 let tasks = u64::from(job.tasks(kind).total());
@@ -128,6 +140,7 @@ impl Scheduler for Fifo {
         if let Some(delay) = &mut self.delay {
             delay.begin(&offer.view());
         }
+        // Hadoop's `assignTasks` gives all maps first, then at most one reduce.
         self.offer_maps(offer);
         self.offer_reduce(offer);
         offer.refuse_first(|offer, kind| {
@@ -144,14 +157,16 @@ impl Scheduler for Fifo {
 
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
-        // Mostly there is nothing, and that is soon seen.
+        // Most heartbeats come when no job has a map to launch: see that first, as it costs a look.
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
             return;
         }
         let turns = balanced_room(offer, SlotKind::Map);
+        // When the last slots are kept, one map is all that this heartbeat brings.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            // The tracker's load is that of its report, so the turns are not counted anew.
+            // Hadoop fixes the number of turns once, from the report; launches of
+            // this heartbeat do not lower it.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
             }
@@ -164,6 +179,8 @@ impl Fifo {
         for (place, (_, _, job)) in (0..).zip(&self.line) {
             let launched = delay.launch_map(offer, *job, false, Reason::InLine(place));
             if let Some(launched) = launched {
+                // A far map ends the heartbeat's maps, so that one tracker does not take many maps
+                // that others could run near their input.
                 return launched.is_near();
             }
         }
@@ -175,19 +192,24 @@ impl Fifo {
     fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
         let has_map =
             |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        // How many of the line were asked or passed.
+        // How many places of the line have been asked or passed, for the time that this takes.
         let mut asked = 0;
         let mut next = self.with_maps.first().copied();
         while let Some(at) = next {
             next = self.with_maps.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
             let job = at.2;
+            // Its last map was launched since it entered the set.
             if !has_map(offer.view(), job) {
                 self.with_maps.remove(&at);
                 continue;
             }
+            // A job enters the set only while it stands in line, and
+            // leaves both together when it ends.
             let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
+            // Hadoop asks the jobs between as well, so the JobTracker is charged for them.
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
+            // Hadoop tries the far maps of this job before the near ones of the next job in line.
             let near = offer.launch_map(job, MapReach::Rack, Reason::InLine(place as u32));
             if near.is_some() {
                 return true;
@@ -197,6 +219,7 @@ impl Fifo {
             }
         }
         offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
+        // Guards the shortcut: a job with maps that is not in the set would starve.
         debug_assert!(
             self.line.iter().all(|at| self.with_maps.contains(at) || !has_map(offer.view(), at.2)),
             "a job with maps was not asked"
@@ -212,6 +235,8 @@ impl Fifo {
         let is_full = self.is_almost_full(offer, kind);
         let mut line = (0..).zip(self.in_order(&offer.view(), kind));
         while let Some((place, id)) = line.next() {
+            // Jobs without reduces are passed over before the padding counts:
+            // the slots are not kept for them.
             let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
                 continue;
             };
@@ -219,7 +244,9 @@ impl Fifo {
             if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() {
                 return;
             }
+            // Hadoop stops at the first job with reduces, whether it has launched one or not.
             if is_full {
+                // Only the record of decisions needs the rest of the line.
                 if offer.keeps_refusals() {
                     line.for_each(|(_, other)| offer.refuse(other, kind, Reason::KeptFor(id)));
                 }
@@ -241,13 +268,18 @@ impl Fifo {
     /// Returns whether the slots that are left are kept for the first job.
     fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let view = offer.view();
+        // Without a job that has reduces Hadoop's loop never reaches its
+        // test, so nothing is kept free.
         if self.padded.map + self.padded.reduce == 0 {
             return false;
         }
+        // `MIN_CLUSTER_SIZE_FOR_PADDING` of Hadoop's JobQueueTaskScheduler: up
+        // to three trackers pad nothing.
         let padding = if view.trackers() <= 3 {
             0
         } else {
             let share = self.padded[kind] as f64 * self.options.padding.get();
+            // Cut off as by Java's cast, and never more than the slots of one tracker.
             (share as u64).min(u64::from(offer.slots(kind)))
         };
         u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
@@ -261,7 +293,10 @@ const ASKED_FOR_MAPS: u32 = 2;
 fn may_give_work(change: JobChange) -> bool {
     use AttemptState as S;
     match change {
+        // A slow map may be launched a second time.
         JobChange::Running | JobChange::SlowTasks => true,
+        // A failed or killed attempt gives its map back, and so does a finished map
+        // that is lost with its tracker.
         JobChange::Attempt(_, state) => {
             matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
         }
@@ -271,6 +306,7 @@ fn may_give_work(change: JobChange) -> bool {
 
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
 fn balanced_room(offer: &Offer<'_>, kind: SlotKind) -> u32 {
+    // Unfinished tasks include the running ones, as in Hadoop's `remainingMapLoad`.
     room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
 }
 

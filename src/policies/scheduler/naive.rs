@@ -30,10 +30,13 @@ pub struct FewestFirst<O> {
     places: PerSlot<FxHashMap<JobId, FewestTurn>>,
     delay: Delay,
     reduces: Reduces,
+    // A function type, so that the policy is `Send` whatever its options are.
     options: PhantomData<fn() -> O>,
 }
 
 /// How many tasks a job runs, when it arrived, and its number.
+// Algorithm 1 sorts by running tasks and leaves ties open. Here arrival breaks
+// them, as a run must repeat itself.
 type FewestTurn = (u32, SimTime, JobId);
 
 impl<O> FewestFirst<O> {
@@ -44,6 +47,8 @@ impl<O> FewestFirst<O> {
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
         for kind in SlotKind::BOTH {
+            // A job without a task to launch stands in no line, so an offer asks
+            // only jobs that can use its slot.
             let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
             let place =
                 waiting.map(|job| (job.tasks(kind).running(), job.submitted_at(), job.id()));
@@ -58,6 +63,7 @@ impl<O> FewestFirst<O> {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let line = lines[kind].iter().map(|(.., job)| *job);
+        // Every job may run from its start, so none has another instant from which SRT would count.
         let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
         let held = |offer: &Offer<'_>, job| {
             let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
@@ -99,7 +105,10 @@ impl<O> Scheduler for FewestFirst<O> {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
+                // No job takes a slot of this kind here; asking again would count
+                // a second skip for each of them.
                 let Some(launched) = self.launch(offer, kind) else { break };
+                // The job runs one task more, so another may come first for the next slot.
                 self.place(&offer.view(), launched.attempt.job());
             }
         }
@@ -122,6 +131,7 @@ impl Policy for NaiveFair {
     const HEEDS_BYTES: bool = false;
 
     fn new(options: Self::Options) -> Self {
+        // Algorithm 1 skips nobody.
         Self::with(Delay::by_skips(0, 0), Reduces::new(&options.reduces))
     }
 }
@@ -140,12 +150,15 @@ pub struct FairSkipOptions {
 }
 
 /// How often a job is passed over.
+// Chosen: a thousand trackers need a month for so many offers, so the largest number means "never".
 type SkipRule = Count<0, 1_000_000_000>;
 
 /// For 100 nodes, what the paper's rule gives for 95 % of locality in jobs of 20 maps (`mumakil
 /// theory`).
 impl Default for FairSkipOptions {
     fn default() -> Self {
+        // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded
+        // up. Algorithm 2 knows no racks: after D skips a job may go anywhere.
         Self { skips: SkipRule::of(24), rack_skips: SkipRule::of(0) }
     }
 }

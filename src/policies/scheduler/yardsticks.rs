@@ -96,6 +96,8 @@ impl Default for YardstickOptions {
     fn default() -> Self {
         Self {
             preemption: SlotTaking::Wait,
+            // As `hfsp` follows its first paper, so that comparisons
+            // with it differ in the order alone.
             suspended: SuspendedSpec { most: Count::of(4), few: Count::of(2) },
             delay: DelaySpec::NONE,
         }
@@ -107,11 +109,14 @@ impl YardstickOptions {
         HfspOptions {
             variant: HfspVariant::Paper2013,
             estimator: EstimatorKind::Oracle,
+            // The oracle knows all sizes, so nothing is sampled and no slot is kept for samples.
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),
+            // Theory shares exactly; whole slots would leave some jobs without any.
             virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
+            // The job that would be served last gives way, as theory has it.
             victims: Some(Victims::LastJob),
             suspended: Some(self.suspended),
             delay: Some(self.delay.clone()),
@@ -127,6 +132,7 @@ impl<D: Discipline> Policy for BySize<D> {
     const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
+        // `hfsp` changes nothing in its options here, so a copy is enough for its complaints.
         Hfsp::settle(&mut options.in_order(D::ORDER), site)
     }
 

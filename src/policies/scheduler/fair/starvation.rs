@@ -58,7 +58,9 @@ struct SlotBooks {
 impl Starvation {
     pub(super) fn new(options: &FairOptions, fair_share_after: Option<SimSpan>) -> Self {
         let interval = match options.variant {
+            // The paper names no interval. Chosen: as often as Hadoop updates its shares.
             FairVariant::Paper => SimSpan::from_millis(500),
+            // `mapred.fairscheduler.preemption.interval` is 15 s.
             FairVariant::Hadoop => SimSpan::from_secs(15),
         };
         Self {
@@ -76,8 +78,9 @@ impl Starvation {
         of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
     }
 
-    /// Hears of a launch.
+    /// Notes a launch, if attempts are ever to be killed.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        // Without preemption no attempt is ever chosen, so none need be remembered.
         if self.kills {
             self.launches.note(at, tracker, launched);
         }
@@ -104,6 +107,7 @@ impl Starvation {
             None if self.variant == FairVariant::Hadoop && !self.kills => {
                 Clock::new(tree.state(pool).made_at)
             }
+            // The pool is younger than the last tick, which makes the clocks.
             None => return false,
         };
         is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
@@ -116,10 +120,12 @@ impl Starvation {
             return;
         }
         let now = orders.view().now();
+        // Clocks go with every update, kills only after an interval of their own, as in Hadoop.
         let is_time = self.every <= now.saturating_since(self.last_round);
         if is_time {
             self.last_round = now;
         }
+        // A pool that came since the last tick begins as one that has its share.
         let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
         self.clocks.resize(tree.pools().ids().count(), new);
         for kind in SlotKind::BOTH {
@@ -136,6 +142,7 @@ impl Starvation {
         let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
         let mut books = SlotBooks { kind, shares, left };
+        // Attempts on their way to die still count as running; their pools will have fewer.
         self.launches.ordered_ends(kind).for_each(|pool| books.note_preempted(tree.pools(), *pool));
         books
     }
@@ -150,9 +157,12 @@ impl Starvation {
             }
             let part = match self.variant {
                 FairVariant::Paper => 1.0,
+                // Hadoop takes a pool as starved of its fair share only below half of it.
                 FairVariant::Hadoop => 0.5,
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
+            // The cast rounds down, as 0.21 to 1.2.1 do: with a share of one
+            // slot a pool is never below half.
             if owed as u32 <= state.running[kind] {
                 clock.at_fair_share = now;
             }
@@ -175,15 +185,18 @@ impl Starvation {
             return;
         }
         // Kills that were ordered for these pools already will free slots, so they lack fewer.
+        // A pool is not below itself, hence the `skip`.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
-        // Slots that no pool's task has will be theirs too: free ones, and those in which is cleaned up.
+        // The pools will also get the slots that hold no pool's task: free slots, and slots of
+        // setups and cleanups.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
         }
-        // A promise may be more than the share, if the pool around is promised less.
+        // A pool gives neither from its share nor from its promise,
+        // which may be more than its share.
         let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
@@ -198,11 +211,14 @@ impl Starvation {
                 tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
+        // The latest first, as they lose the least work (section 4). The attempt's number decides
+        // ties, for which Hadoop has no order.
         victims.sort_unstable_by(|a, b| b.cmp(a));
         for (_, attempt, pool) in victims {
             if lacks == 0 {
                 break;
             }
+            // Earlier kills of this round may have brought the pool down to its share.
             if has_more(pool, books) {
                 let standing = SlotStanding {
                     share: Some(SlotShare::of(books.shares[pool.index()])),
@@ -230,6 +246,7 @@ impl Starvation {
             true => books.shares[pool.index()].min(f64::from(demand)) as u32,
             false => 0,
         };
+        // Hadoop takes the larger of both lacks, not their sum.
         min_share.max(fair_share).saturating_sub(state.running[kind])
     }
 }
@@ -238,7 +255,7 @@ impl SlotBooks {
     /// Notes that a task of a pool is to die.
     fn note_preempted(&mut self, pools: &PoolTree, pool: PoolId) {
         for pool in pools.upwards(pool) {
-            // It may wait for its commit and not be counted any more.
+            // With `commit_pending: not-counted` the attempt may not count as running any more.
             let left = &mut self.left[pool.index()];
             *left = left.saturating_sub(1);
         }
@@ -257,11 +274,13 @@ fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
         let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
         most.saturating_sub(tree.state(pool).running[kind])
     };
+    // The tightest maximum around decides how many of them can be used.
     tree.pools().upwards(around).map(room).min().unwrap_or(0)
 }
 
 /// Returns whether a time-out has passed, if there is one.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
+    // Strictly later, as in Hadoop.
     after.is_some_and(|after| after < now.saturating_since(since))
 }
 
@@ -276,8 +295,10 @@ pub(super) fn fair_shares(
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());
+    // A pool's number is higher than that of the pool around it, so
+    // that one's share is known already.
     for around in pools.ids() {
-        // Pools stay when their jobs have ended, and soon most have no share.
+        // Pools are never removed, so in long runs most have no jobs: leave these out.
         let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
         let inside: Vec<PoolId> =
             pools.pool(around).children.iter().copied().filter(wants).collect();

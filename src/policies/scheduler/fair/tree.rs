@@ -1,4 +1,4 @@
-//! The pools at work: who runs how much, who could use a slot, and who comes first.
+//! The pools at work: what each pool and job runs, which could use a slot, and which comes first.
 //!
 //! Each pool keeps those in it that are asked for a task in the order in which they would get a slot,
 //! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
@@ -114,6 +114,7 @@ struct PoolKey {
 
 impl PoolKey {
     /// Set if it has its minimum share, or what it could use of it; no ratio has this bit.
+    // The sign bit, which is free because ratios are not negative: it sorts served pools last.
     const SERVED: u64 = 1 << 63;
 }
 
@@ -237,6 +238,8 @@ impl Tree {
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
+        // With limits on jobs only the walk along the line tells, and
+        // that comes with the next update.
         let may_run = self.variant == FairVariant::Paper && !self.line.is_limited();
         let member = Member {
             pool,
@@ -244,6 +247,7 @@ impl Tree {
             arrived: job.submitted_at(),
             id: job.spec().traced_id(),
             runnable_since: may_run.then(|| job.running_at()),
+            // Hadoop's weight of a job that may not run yet.
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
             demand: PerSlot::default(),
@@ -261,6 +265,7 @@ impl Tree {
         match self.variant {
             FairVariant::Paper => self.forget(job),
             FairVariant::Hadoop => {
+                // Its demand is not measured: in Hadoop the old one stands until the next update.
                 self.refresh_job(view, job, false, delay);
                 self.ended.push(job);
             }
@@ -273,6 +278,7 @@ impl Tree {
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         for kind in SlotKind::BOTH {
+            // Counted with nothing, the job disappears from the sums of all pools around it.
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
             self.place(&mut member, kind, None, None);
@@ -282,6 +288,7 @@ impl Tree {
 
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
+        // Hadoop measures demand at updates only, so the job is noted for the next one.
         let is_stale = self.variant == FairVariant::Hadoop;
         if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
@@ -291,6 +298,7 @@ impl Tree {
 
     fn refresh_job(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
+        // Taken out of the list, so that pools can be changed meanwhile; `keep` puts it back.
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
             let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
@@ -300,12 +308,13 @@ impl Tree {
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
             let is_vain = self.reduces.pending(job, kind) == 0;
             let stands = member.key[kind].as_ref().map(|key| key.is_vain);
-            // Most news are of the other kind.
+            // Most changes concern the other kind of slot: go on if
+            // nothing of this kind is different.
             if !is_new && !measures && stands == is_asked.then_some(is_vain) {
                 continue;
             }
             let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
-            // Of one that is over nobody asks how long it has waited.
+            // A job that has ended no longer waits, so its delay is not updated.
             let delay = job.is_running().then_some(&mut *delay);
             is_new |= self.place(&mut member, kind, key, delay);
             if is_new {
@@ -340,6 +349,7 @@ impl Tree {
         let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
         let demand = if is_runnable { wanted } else { 0 };
         let is_new = self.demand(member, kind, demand);
+        // A demand of 0 gives the weight 0 here; `bits` copes with the division.
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
         is_new
@@ -347,7 +357,9 @@ impl Tree {
 
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_vain: bool) -> Key {
         let measure = match self.pools.pool(member.pool).order {
+            // The highest priority has the lowest number.
             JobOrder::Fifo => member.priority as u64,
+            // Jobs have no minimum shares in Hadoop, so this ratio alone decides.
             JobOrder::Fair => bits(f64::from(member.running[kind]) / member.weight[kind]),
         };
         Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_vain }
@@ -361,6 +373,7 @@ impl Tree {
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != running) {
             let all = &mut self.states[id.index()].running[kind];
+            // The sum contains `was`, so in this order it never falls below zero.
             *all = *all - was + running;
             pool = self.pools.pool(id).parent;
         }
@@ -377,6 +390,8 @@ impl Tree {
             let most = self.pools.pool(id).max[kind];
             let state = &mut self.states[id.index()];
             state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
+            // What a pool could use beyond its maximum is no demand, neither its
+            // own nor of the pool around it.
             now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;
@@ -384,10 +399,10 @@ impl Tree {
         is_new
     }
 
-    // ---- who comes first ----
+    // ---- the order ----
 
-    /// Puts a job where it belongs, and lets it know who has passed it over where it was; returns whether
-    /// that is another place.
+    /// Puts a job where it belongs, after it has read off the journal how long it was passed over
+    /// at its old place. Returns whether the place has changed.
     fn place(
         &mut self,
         member: &mut Member,
@@ -400,8 +415,11 @@ impl Tree {
         }
         let state = &mut self.states[member.pool.index()];
         let was = mem::replace(&mut member.key[kind], key.clone());
-        // Nobody is asked for reduces in vain.
+        // Only maps are asked for in vain, so one journal and one
+        // `vain_since` suffice for both kinds.
         if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
+            // The journal goes by places, so read the job's wait off it
+            // before the job has another place.
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
                 delay.note_passes(was.job, state.vain.since(page, was));
             }
@@ -415,12 +433,14 @@ impl Tree {
         true
     }
 
-    /// Begins an offer: those that the last one has passed over have waited since.
+    /// Begins an offer: jobs that the last offer has passed over have waited since.
     pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
         let Self { passed, states, jobs, .. } = self;
         for pool in passed.drain(..) {
             let PoolState { vain, jobs: members, .. } = &mut states[pool.index()];
             vain.begin(now);
+            // Reading the journal for all jobs is work: do it only to shorten
+            // a journal that has grown long.
             if !vain.are_many(members.len()) {
                 continue;
             }
@@ -443,6 +463,7 @@ impl Tree {
         up_to: Option<Key>,
         anywhere: bool,
     ) {
+        // Hadoop asks these jobs one by one, so the JobTracker is charged for them.
         offer.look_past(|| {
             if !self.state(pool).vain.are_there() {
                 return 0;
@@ -452,6 +473,7 @@ impl Tree {
             let is_passed = |key: &Key| up_to.as_ref().is_none_or(|up_to| key < up_to);
             keys.filter(|key| key.is_vain && is_passed(key)).count() as u32
         });
+        // A job with a map to launch has to be asked itself, or it would starve.
         debug_assert!(
             self.jobs_of(pool).all(|id| {
                 let key = self.jobs[id.index()].as_ref().and_then(|member| member.key.map.as_ref());
@@ -483,11 +505,15 @@ impl Tree {
         let running = state.running[kind];
         let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
+        // As in Hadoop, a pool at its maximum is not asked, and then its
+        // jobs are not passed over either.
         if !has_ready && !has_unserved_jobs || pool.max[kind] <= running {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
+        // Hadoop's comparator: a pool is needy while `running < min(minShare, demand)`.
         let is_served = owed <= running;
+        // A needy pool is owed one slot at least, so nothing is divided by zero.
         let part = if is_served { pool.weight } else { f64::from(owed) };
         let ratio = bits(f64::from(running) / part);
         let measure = if is_served { ratio | PoolKey::SERVED } else { ratio };
@@ -499,17 +525,20 @@ impl Tree {
     /// Forgets the jobs that have ended, decides which may run, if jobs have come or gone, and looks up
     /// what jobs demand.
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
+        // Hadoop's order: drop ended jobs, then decide who may run, then look up demand.
         for job in mem::take(&mut self.ended) {
             self.forget(job);
         }
         let Self { line, pools, jobs, stale, .. } = self;
         line.choose(pools, |job, is_runnable| {
             let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
+            // A job that may run still keeps its instant, since SRT counts from there.
             if member.runnable_since.is_some() != is_runnable {
                 member.runnable_since = is_runnable.then(|| view.now());
                 stale.insert(job);
             }
         });
+        // All other jobs are as they were at the last update.
         for job in mem::take(&mut self.stale) {
             self.refresh_job(view, job, true, delay);
         }
@@ -518,6 +547,7 @@ impl Tree {
     /// Scales what pools are promised down to so many slots, if the outermost are promised more.
     pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
         for kind in SlotKind::BOTH {
+            // Promises of inner pools are parts of these; they shrink by the same ratio.
             let outermost = self.pools.pool(PoolId::ROOT).children.iter();
             let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
             let slots = u64::from(slots[kind]);
@@ -528,7 +558,7 @@ impl Tree {
                 } else {
                     u64::from(min) * slots / promised
                 };
-                // No larger than it was.
+                // At most `min`, so it fits into 32 bits.
                 self.states[id.index()].min_share[kind] = scaled as u32;
                 self.place_pools(id, kind);
             }
@@ -544,8 +574,8 @@ impl Key {
     }
 }
 
-/// Returns the bits of a ratio, which are in the order of the ratios, as none is negative; without a part,
-/// whoever has something comes last.
+/// Returns the bits of a ratio. Ratios are not negative, so their bits are in the same order. A
+/// weight of 0 gives infinity, as in Hadoop 1.x even where nothing runs.
 fn bits(ratio: f64) -> u64 {
     (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
 }

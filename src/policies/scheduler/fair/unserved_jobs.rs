@@ -1,16 +1,25 @@
-//! The jobs of a pool that are asked for a map and have none to launch, and who has passed them over.
+//! The jobs of a pool that are asked for a map and have none to launch, and the offers that pass them
+//! over.
 //!
-//! Hadoop asks every running job for maps, and one that has none waits all the same: so the first map that
-//! fails may run anywhere. Most of a pool's jobs are like that most of the time, and to ask them is to let
-//! their time pass and nothing else. So nobody asks them. A pool keeps a journal of the offers that would
-//! have, each up to a place in its order, and what a job has waited is read off there when it leaves its
-//! place: an offer costs an entry, and a job a comparison for each entry that was made meanwhile.
+//! Hadoop asks every running job for maps. A job that has none waits all the same, so that its first
+//! map that fails may run anywhere. Most jobs of a pool are like that most of the time, and asking
+//! them would do nothing but let their time pass. So an offer does not ask them: it writes an entry
+//! into the pool's journal, with the place in the pool's order up to which it would have asked. A job
+//! reads its wait off the journal when it leaves its place. An offer costs an entry, and a job a
+//! comparison for each entry that was made meanwhile.
+//!
+//! ```text
+//! places in the pool    A  B  C  D
+//! offer at 1 s          ──────▶        up to C, which launched a map: A and B have waited
+//! offer at 4 s          ──────────▶    all: A, B, C and D have waited
+//! ```
 
 use super::tree::Key;
 use crate::scheduler::shared::delay::PassedOffer;
 use mumakil_base::units::SimTime;
 
 /// Fewer entries than this are never too many.
+// Chosen: short enough to be read quickly, and long enough that a pool of few jobs seldom does so.
 const FEW: usize = 64;
 
 /// The jobs of a pool that are asked in vain.
@@ -22,11 +31,11 @@ pub(super) struct UnservedJobs {
     journal: Vec<VainJob>,
 }
 
-/// A number of entries: who was there then knows of these.
+/// How many entries a job has taken into account, from the first journal entry on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnservedPage(u64);
 
-/// An offer that has passed over all up to a place, or all.
+/// An offer that has passed over the jobs before a place; without a place, all jobs.
 #[derive(Debug)]
 struct VainJob {
     up_to: Option<Key>,
@@ -38,7 +47,7 @@ impl UnservedJobs {
         0 < self.jobs
     }
 
-    /// Takes a job in; what has been is not its concern.
+    /// Takes a job in; it takes no account of earlier entries.
     pub(super) fn enter(&mut self) -> UnservedPage {
         self.jobs += 1;
         self.last_page()
@@ -54,6 +63,8 @@ impl UnservedJobs {
     /// its time does not pass in the same offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
+            // An open entry belongs to this offer: a job's time passes once in it,
+            // however often it is passed over.
             Some(VainJob { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
@@ -70,19 +81,23 @@ impl UnservedJobs {
     /// Notes that the next offer begins.
     pub(super) fn begin(&mut self, now: SimTime) {
         if self.jobs == 0 {
+            // No job will read these entries.
             return self.forget();
         }
         if let Some(last) = self.journal.last_mut() {
+            // Only the last entry can be open: each ends where the next offer begins.
             last.pass.until.get_or_insert(now);
         }
     }
 
-    /// Returns the offers since a page that have passed over who stands in a place.
+    /// Returns the offers since a page that have passed over the job at this place.
     pub(super) fn since<'v>(
         &'v self,
         page: UnservedPage,
         place: &'v Key,
     ) -> impl Iterator<Item = &'v PassedOffer> {
+        // Pages count from the very first entry, the journal from the
+        // last time that it was forgotten.
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
         let concern =
@@ -96,10 +111,11 @@ impl UnservedJobs {
 
     /// Returns whether there are so many entries that all of so many jobs should learn of them.
     pub(super) fn are_many(&self, jobs: usize) -> bool {
+        // At least as many entries as jobs, so that the walk over all jobs is rare in large pools.
         FEW.max(jobs) <= self.journal.len()
     }
 
-    /// Forgets all entries, of which everybody knows.
+    /// Forgets all entries; every job must have taken them into account.
     pub(super) fn forget(&mut self) {
         self.before = self.last_page().0;
         self.journal.clear();
