@@ -1,4 +1,14 @@
 //! The parts that policies share: each policy owns those that it is made of.
+//!
+//! ```text
+//!                       fifo  naive  fair  fair-deficit  modified-fair  capacity  hfsp
+//! delay                  ×     ×      ×                        ×           ×       ×
+//! load                   ×            ×         ×              ×
+//! reduces                ×     ×      ×         ×              ×           ×
+//! pools, job_queue, share             ×         ×              ×
+//! launches, for kills                 ×                                    ×
+//! estimator                                                                        ×
+//! ```
 
 pub mod allocation_file;
 pub mod allocations;

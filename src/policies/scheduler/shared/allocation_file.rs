@@ -26,6 +26,7 @@ pub(super) fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Pools {
     Reader { path: Vec::new(), findings }.allocations(root)
 }
 
+// The elements that PoolManager of Hadoop 0.20 to 1.x reads.
 const TOP: &[&str] = &[
     "pool",
     "user",
@@ -72,6 +73,7 @@ impl Reader<'_> {
                 "defaultMinSharePreemptionTimeout" => {
                     pools.min_share_after = self.seconds(element, "min_share_after");
                 }
+                // Only names of `TOP` come here, and this is the last of them.
                 _ => pools.order = self.order(element).unwrap_or_default(),
             }
         }
@@ -79,6 +81,7 @@ impl Reader<'_> {
     }
 
     fn pool(&mut self, element: Node<'_, '_>, pools: &mut IndexMap<String, Pool>, depth: usize) {
+        // Before reading on: a file must not be able to exhaust the stack.
         if DEEPEST < depth {
             let message = format!("pools lie in each other more than {DEEPEST} deep");
             return self.fault(element, message, "make the tree flatter");
@@ -96,10 +99,12 @@ impl Reader<'_> {
                 "maxRunningJobs" => pool.max_jobs = self.number(element, "max_jobs"),
                 "weight" => pool.weight = self.weight(element).unwrap_or(Factor::ONE),
                 "schedulingMode" => pool.order = self.order(element),
+                // Only names of `IN_POOL` come here, and this is the last of them.
                 _ => pool.min_share_after = self.seconds(element, "min_share_after"),
             }
         }
         self.leave();
+        // A pool without a usable name was read for its faults alone.
         pools.extend(name.map(|name| (name, pool)));
     }
 
@@ -164,6 +169,8 @@ impl Reader<'_> {
                 self.fault(inner, message, &instead(name, known));
             } else if inner.is_element() {
                 let is_same = |other: &Node<'_, '_>| other.tag_name() == inner.tag_name();
+                // Pools and users come several times. Hadoop takes the last of two
+                // settings; here that is a fault.
                 if !["pool", "user"].contains(&name) && seen.iter().any(is_same) {
                     self.fault(inner, format!("`{name}` is said twice"), "leave one of them out");
                 } else {
@@ -232,6 +239,7 @@ impl Reader<'_> {
 
 /// Returns what may have been meant by an element.
 fn instead(name: &str, known: &[&str]) -> String {
+    // Many users come from YARN's fair scheduler, whose files look alike.
     if name == "queue" {
         return "`queue` is YARN's word: a pool is a `pool`, and its slots are counted".to_owned();
     }

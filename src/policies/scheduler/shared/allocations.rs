@@ -65,6 +65,7 @@ impl Allocations {
     pub fn promised(&self, pool_by: PoolBy) -> PromisedSlots {
         let tree = PoolTree::new(&self.given());
         let pools = tree.ids().map(|id| tree.pool(id));
+        // Charts find promises by the pools that jobs name, and with pools by user jobs name none.
         let pools = pools.filter(|pool| pool_by == PoolBy::Pool && pool.min != PerSlot::default());
         let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
         pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
@@ -73,6 +74,7 @@ impl Allocations {
 
 /// Warns if the pools are promised more than the cluster has.
 fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
+    // What inner pools are promised is part of these promises.
     let outermost = &tree.pool(PoolId::ROOT).children;
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();

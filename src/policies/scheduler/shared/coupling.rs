@@ -35,11 +35,14 @@ impl ReduceGate {
 
     /// Returns how many may be launched if so many wait.
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
+        // Slow reduces are pending beside the waiting ones: they may get second attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
         if self == Self::Open {
             return waiting + slow;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
+        // Reduces that do not wait have been launched, or have failed for good. During the slow
+        // start none waits, so none is let through.
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
@@ -50,6 +53,7 @@ impl ReduceGate {
 
 /// Returns how many of so many reduces may be launched.
 fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
+    // Also for a job without maps, by which nothing could be divided.
     if maps_over == maps {
         return reduces;
     }

@@ -5,7 +5,8 @@
 //! anew: a job that gets a node with its input waits for such nodes again.
 //!
 //! A job's patience is measured in time, or in how often it was passed over. Time passes only
-//! for a job that the last offer has passed over, so a job that nobody asked does not grow impatient.
+//! for a job that the last offer has passed over, so a job that was not
+//! asked does not grow impatient.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +19,11 @@ use mumakil_core::mapred::{
 };
 
 /// The longest that `auto` waits.
+// `MAX_AUTOCOMPUTED_LOCALITY_DELAY` of Hadoop's FairScheduler.
 const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
 
 /// So many offers are remembered before the time that has passed is added up for all jobs.
+// Chosen: 128 KiB of instants. Adding up takes a step for each job, so it should be rare.
 const REMEMBERED: usize = 16_384;
 
 /// How long jobs wait for their input.
@@ -41,7 +44,7 @@ pub struct DelaySpec {
 }
 
 impl DelaySpec {
-    /// Nobody waits.
+    /// No job waits.
     pub const NONE: Self = Self {
         w1: AutoSpan::Fixed(SimSpan::ZERO),
         w2: AutoSpan::Fixed(SimSpan::ZERO),
@@ -49,7 +52,7 @@ impl DelaySpec {
     };
 }
 
-/// Nobody waits, unless it is asked for.
+/// No job waits, unless a scenario asks for it.
 impl Default for DelaySpec {
     fn default() -> Self {
         Self::NONE
@@ -63,8 +66,9 @@ enum DelayMeasure {
     Time(AutoSpan, AutoSpan),
     /// Times passed over: for nodes, then for racks.
     Skips(u64, u64),
-    /// Times passed over for racks: this part of the maps that are left, or of the trackers; the
-    /// share of trackers that hold input of the job, unless it is said.
+    /// How often a job is passed over before it leaves the racks of its input: this factor times
+    /// its maps that are left, or times the trackers if these are fewer. Without a factor, the
+    /// share of trackers that hold input of the job.
     Chances(Option<f64>),
 }
 
@@ -72,7 +76,7 @@ enum DelayMeasure {
 #[derive(Debug)]
 pub struct Delay {
     rules: DelayRules,
-    /// By the number of the job; those that are asked, until they end.
+    /// By the number of the job: jobs that have been asked for a map, until they end.
     jobs: Vec<Option<DelayState>>,
     long_tasks: Option<LongTasks>,
 }
@@ -88,8 +92,9 @@ struct DelayRules {
 
 /// When offers began; several may at one instant.
 ///
-/// A job is passed over in thousands of offers, one after another, and its time passes from the first to the
-/// one that follows the last: to keep these two costs each of the others a comparison.
+/// A job is passed over in thousands of offers, one after another, and its time passes from the
+/// first of them to the offer after the last. Only these two instants are kept: each offer between
+/// costs a comparison.
 #[derive(Debug, Default)]
 struct OfferTimes {
     /// How many there were.
@@ -105,7 +110,7 @@ pub struct PassedOffer {
     pub at: SimTime,
     /// When the next one began, if it has.
     pub until: Option<SimTime>,
-    /// Whether they needed not wait for their input.
+    /// Whether the jobs might launch anywhere in it.
     pub anywhere: bool,
 }
 
@@ -150,6 +155,8 @@ impl OfferTimes {
 
     /// Returns when an offer began that is remembered; if it has not begun, when the last one did.
     fn began(&self, number: u64) -> SimTime {
+        // Counted back from the last offer, as the first ones may be forgotten. For an offer that
+        // has not begun this is 0.
         let back = self.count.saturating_sub(number) as usize;
         self.begun[self.begun.len() - 1 - back]
     }
@@ -163,6 +170,7 @@ impl OfferTimes {
 impl DelayState {
     /// Returns the time that has passed until the last offer began, but for what is added up.
     fn passing(&self, offers: &OfferTimes) -> u64 {
+        // Offers are numbered from 1, so 0 stands for none.
         if self.passed_in == 0 {
             return 0;
         }
@@ -171,10 +179,13 @@ impl DelayState {
 
     /// Lets time pass from now until the next offer, if it does not yet.
     fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
+        // Several slots may ask for a map of the job in one offer, but its time passes once.
         if self.seen_in == offers.count {
             return;
         }
         self.seen_in = offers.count;
+        // If the offer before has passed the job over as well, its
+        // time has gone on without a break.
         let goes_on = self.passed_in + 1 == offers.count && offers.began(offers.count) == now;
         if self.passed_in == 0 || !goes_on {
             self.waited += self.passing(offers);
@@ -200,6 +211,7 @@ impl DelayState {
         if self.passed_in == offers.count {
             self.passing_since = self.passing_since.max(offers.began(offers.count));
         } else {
+            // The stretch has ended and is added up, so its offers may be forgotten.
             self.passed_in = 0;
         }
     }
@@ -260,15 +272,17 @@ impl Delay {
         }
     }
 
-    /// Begins an offer: those that the last one has passed over have waited since.
+    /// Begins an offer: jobs that the last offer has passed over have waited since.
     pub fn begin(&mut self, view: &View<'_>) {
         let rules = &mut self.rules;
         let now = view.now();
         if let DelayMeasure::Time(w1, w2) = rules.patience {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
+            // Computed for each offer, since Hadoop's heartbeat interval grows with the cluster.
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
+        // Chances depend on the job; `reach` computes them.
         } else if let DelayMeasure::Skips(node, rack) = rules.patience {
             rules.limits = [node, rack];
         }
@@ -279,10 +293,11 @@ impl Delay {
         }
     }
 
-    /// Returns how long it may take until a job launches where it does not yet: none, if no job was
-    /// passed over lately that might have gone farther, and else for ever. How fast a job grows impatient hangs on who
-    /// offers when, so a time cannot be told.
+    /// Returns how long a job may still wait before it launches farther away: nothing if no job was
+    /// held back lately, and the longest span otherwise. How fast a job grows impatient depends on
+    /// which trackers offer and when, so no exact time can be given.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
+        // In two intervals every tracker that is alive has made an offer.
         let lately = view.heartbeat_interval() * 2;
         let still_waits = |(id, waiting): (usize, &Option<DelayState>)| {
             let Some(waiting) = waiting else { return false };
@@ -324,11 +339,13 @@ impl Delay {
         let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
         let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let reason = match waiting.since {
+            // A wait explains the launch better than the reason of the policy.
             Some(since) if rules.make_wait() => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
         let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
         if let Some(launched) = launched.flatten() {
+            // A map whose input is nowhere leaves the job free to go anywhere, as Hadoop does.
             let level = launched.locality.unwrap_or(Locality::OffRack);
             *waiting = waiting.launched(level, &rules.offers);
             if let Some(long_tasks) = long_tasks {
@@ -336,10 +353,13 @@ impl Delay {
             }
             return Some(launched);
         }
+        // Hadoop passes over jobs without maps, too, but nobody should read that these have waited.
         waiting.since = waiting.since.or(has_map.then_some(now));
+        // Only such a job may launch later although nothing but time has changed (`patience`).
         if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
+        // When passes are counted, each time that the job is asked counts, also in one offer.
         if !matches!(rules.patience, DelayMeasure::Time(..)) {
             waiting.waited += 1;
         } else {
@@ -364,8 +384,9 @@ impl Delay {
         }
         let DelayRules { limits: [node, rack], offers, .. } = &self.rules;
         let waiting = entry(&mut self.jobs, job);
+        // How long the job is held back at its level: node, rack, or off the rack.
         let limit = [node + rack, *rack, 0][waiting.level as usize];
-        // It stays the same until the last of them.
+        // The stretch that goes on is added only after these passes, so compute it once.
         let passing = waiting.passing(offers);
         for PassedOffer { at, until, anywhere } in passes {
             if !anywhere && waiting.waited + passing < limit {
@@ -402,9 +423,12 @@ impl DelayRules {
 
     /// Returns how far from its input a job may launch now.
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
+        // Hadoop lets a job with maps whose input no node holds launch any of its maps anywhere.
         let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
         let waited = self.waited_by(waiting);
         let [node, rack] = match self.patience {
+            // Hadoop 1.x's capacity scheduler takes maps of the node and the rack at once, and
+            // waits before others.
             DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
             DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
@@ -430,11 +454,16 @@ fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
     Reason::Delay(now.saturating_since(since.unwrap_or(now)))
 }
 
-/// Returns how often a job is passed over that has no input in the racks of those who ask.
+/// Returns how often a job is passed over while the trackers that ask have
+/// no input of it in their racks.
 fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
     let (maps, trackers) = (job.tasks(SlotKind::Map), f64::from(view.trackers().max(1)));
+    // Hadoop's bound is `min(maps - finishedMaps, trackers) * waitFactor`.
     let left = f64::from(maps.total() - maps.finished()).min(trackers);
+    // Hadoop replaces the default of `mapreduce.job.locality.wait.factor` like this.
     let factor = factor.unwrap_or((f64::from(job.input_nodes()) / trackers).min(1.0));
+    // Cut off: Hadoop counts the present offer, too, and compares
+    // with `>`, which comes to the same.
     (left * factor) as u64
 }
 

@@ -40,7 +40,7 @@ impl EstimatorKind {
     /// at least.
     pub fn task_time(self, sample: &[f64]) -> f64 {
         let mean = sample.iter().sum::<f64>() / sample.len() as f64;
-        // A line takes two points, and a logarithm takes a time.
+        // A line needs two points, and a logarithm a time above zero.
         let has_times = sample.iter().all(|time| 0.0 < *time);
         if sample.len() < 2 || !has_times {
             return mean;
@@ -49,21 +49,29 @@ impl EstimatorKind {
             Self::Mean | Self::Oracle => mean,
             Self::Uniform => {
                 let line = FittedLine::through(sample, |time| time, |share| share);
+                // The height of the line at the share of one half,
+                // which is the mean of uniform times.
                 line.start + line.slope / 2.0
             }
+            // The quantile is the mean times this, so the line goes through
+            // zero and its slope is the mean.
             Self::Exponential => scale(sample, |share| -(1.0 - share).ln()),
+            // The standard normal quantile of one half is 0: there the line has the mean.
             Self::Normal => FittedLine::through(sample, |time| time, standard_normal).start,
             Self::LogNormal => {
                 let FittedLine { start, slope } =
                     FittedLine::through(sample, f64::ln, standard_normal);
+                // The mean of log-normal times is exp(μ + σ² / 2).
                 (start + slope * slope / 2.0).exp()
             }
             Self::Weibull => {
                 let FittedLine { start, slope } =
                     FittedLine::through(sample, f64::ln, |share| (-(1.0 - share).ln()).ln());
+                // On logarithms the slope is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
                 start.exp() * gamma(1.0 + slope)
             }
         };
+        // Times that differ by orders of magnitude make a slope whose exponential overflows.
         if fitted.is_finite() { fitted } else { mean }
     }
 }
@@ -83,6 +91,7 @@ impl SizeError {
     /// Draws the factor of a job.
     pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
         match self {
+            // α and σ are checked when they are read, so neither distribution is refused.
             Self::Uniform(alpha) => Uniform::new_inclusive(1.0 - alpha.get(), 1.0 + alpha.get())
                 .map_or(1.0, |factor| factor.sample(rng)),
             Self::LogNormal(sigma) => {
@@ -124,6 +133,7 @@ fn shares(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
+    // Half a step inside, since the quantiles of 0 and 1 are infinite.
     (0..).zip(sorted).map(move |(place, time)| ((f64::from(place) + 0.5) / count, time))
 }
 

@@ -74,12 +74,14 @@ impl<T: FileOptions> FileOr<T> {
                 Err(complaints) => complaints,
             },
         };
+        // With errors the run does not begin: further checks would only repeat them in other words.
         if let Self::Given(given) = self
             && complaints.iter().all(|complaint| complaint.is_warning)
         {
             complaints.extend(more(given));
         }
         for complaint in &mut complaints {
+            // The checks know only what lies inside the option.
             complaint.path.insert(0, "allocations".to_owned());
         }
         complaints
@@ -103,6 +105,7 @@ impl<'de, T: Deserialize<'de> + FileOptions> Deserialize<'de> for FileOr<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(FileOr::Given)
             }
         }
+        // Text is a path; a mapping is the option itself.
         from.deserialize_any(FileOrVisitor(PhantomData))
     }
 }

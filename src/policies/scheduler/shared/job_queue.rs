@@ -23,7 +23,7 @@ pub struct JobQueue {
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.
     is_new: bool,
-    /// The jobs that have come since, where nobody has to wait.
+    /// The jobs that have come since, kept only where no job has to wait.
     entered: Vec<JobId>,
 }
 
@@ -33,6 +33,7 @@ type LineTurn = (Priority, SimTime, JobId);
 impl JobQueue {
     /// Returns an empty line.
     pub fn new(pools: &Pools) -> Self {
+        // Hadoop has no limits by default, and then no walk along the line is needed.
         let is_limited = pools.user_max_jobs.is_some()
             || pools.pool_max_jobs.is_some()
             || pools.users.values().any(|user| user.max_jobs.is_some())
@@ -62,12 +63,14 @@ impl JobQueue {
         self.jobs.insert(turn, (pool, user.clone()));
         self.is_new = true;
         if !self.is_limited {
+            // Without limits no job depends on others, so only the new jobs are to be named.
             self.entered.push(turn.2);
         }
     }
 
     /// Lets a job go that arrived at this instant.
     pub fn leave(&mut self, job: JobId, priority: Priority, arrived: SimTime) {
+        // A job that ends may make room for another, so the next update walks the line.
         self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
     }
 
@@ -79,9 +82,12 @@ impl JobQueue {
         } else if mem::take(&mut self.is_new) {
             let mut in_pool = vec![0; tree.ids().count()];
             let mut of_users: FxHashMap<&str, u32> = FxHashMap::default();
+            // The order of the line is Hadoop's: jobs in front take the places that limits allow.
             for ((.., job), (pool, user)) in &self.jobs {
                 step();
                 let of_user = of_users.entry(user).or_default();
+                // A job needs room in its pool and in every pool around
+                // it, and counts in all of them.
                 let has_room = |id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs;
                 let may_run =
                     tree.upwards(*pool).all(has_room) && *of_user < self.pools.jobs_of_user(user);

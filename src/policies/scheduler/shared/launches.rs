@@ -48,8 +48,12 @@ impl<D> Launches<D> {
         match event.change {
             JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
                 self.doomed.remove(&attempt);
+                // Unknown are setups and cleanups, and what was
+                // launched before this policy took over.
                 let launch = self.live.remove(&attempt)?;
                 let job = self.jobs.get_mut(&event.job)?;
+                // The instant is part of the key, so that the latest
+                // attempts are found without a sort.
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }

@@ -30,6 +30,8 @@ impl TrackerLoad {
     pub fn settled(self, line: HadoopLine) -> Self {
         match self {
             Self::Auto if line.behaviour().load_counts_launches => Self::Current,
+            // Until 1.0 Hadoop's loop read the tracker's report alone, and
+            // forgot what it had just assigned.
             Self::Auto => Self::Reported,
             given => given,
         }
@@ -52,7 +54,9 @@ pub fn room(
     beyond: f64,
     counted: TrackerLoad,
 ) -> u32 {
+    // Without trackers there is no capacity to divide by.
     let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
+    // Rounded up as in Hadoop, so that the least work still gives each tracker a task.
     let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil() as u32;
     part.saturating_sub(counted.of(offer, kind))
 }
@@ -68,6 +72,7 @@ pub fn next_kind(
     let mut open = SlotKind::BOTH.into_iter().filter(is_open);
     match (open.next()?, open.next()) {
         (one, None) => Some(one),
+        // Both kinds are open. Hadoop takes a map while the tracker has no more maps than reduces.
         _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map) => {
             Some(SlotKind::Reduce)
         }

@@ -1,6 +1,8 @@
 //! Which jobs have long maps, and how these are spread over the nodes.
 //!
-//! A new job counts as one of long maps until the maps of it that have ended say otherwise.
+//! This is the long task balancing of the paper on delay scheduling (Zaharia et al., EuroSys 2010,
+//! section 3.5.1): a new job counts as one of long maps until the maps of it that have ended say
+//! otherwise.
 
 use rustc_hash::FxHashMap;
 
@@ -51,6 +53,7 @@ impl LongTasks {
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let was_long = self.is_long(event.job);
         if let JobChange::Ended(_) = event.change {
+            // Before `launches` forgets the job, or its running maps would be counted for ever.
             if was_long {
                 self.recount(event.job, -1);
             }
@@ -67,6 +70,8 @@ impl LongTasks {
             ended.maps += 1;
             ended.time += view.now().saturating_since(launch.at);
         }
+        // This end has changed the verdict on the job, so its other maps
+        // count from now on, or no longer.
         if was_long != self.is_long(event.job) {
             self.recount(event.job, if was_long { -1 } else { 1 });
         }
@@ -75,11 +80,15 @@ impl LongTasks {
     /// Returns whether a job has long maps, of which the tracker runs more than others do.
     pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
         let here = self.on.get(tracker.index()).copied().unwrap_or(0);
+        // The paper's "higher-than-average number of long tasks", with
+        // the division on the other side.
         self.is_long(job) && u64::from(self.total) < u64::from(here) * u64::from(view.trackers())
     }
 
     fn is_long(&self, job: JobId) -> bool {
+        // The paper treats a new job as one of long tasks until its tasks have ended quickly.
         let Some(Ended { maps, time }) = self.ended.get(&job) else { return true };
+        // The mean of the ended maps is above the limit.
         self.limit * u64::from(*maps) < *time
     }
 

@@ -9,12 +9,15 @@ use rustc_hash::FxHashSet;
 use mumakil_core::mapred::Complaint;
 
 /// How deep pools may lie in each other.
+// Chosen: deeper than any organisation, and not too deep for functions that call themselves.
 pub const DEEPEST: usize = 64;
 
 /// How many characters a name may have.
+// Chosen: names stand in tables and messages.
 pub const LONGEST_NAME: usize = 100;
 
-/// So many names are told; of more, how many they are.
+/// A message lists so many names, and counts the others.
+// Chosen: a message should fit into a line or two.
 const TOLD: usize = 4;
 
 /// Returns names as messages list them.
@@ -47,7 +50,7 @@ impl<'n> TreeCheck<'n> {
     /// Looks at what lies side by side under a key, unless that is too deep in others.
     pub fn inside(&mut self, key: &'static str, look: impl FnOnce(&mut Self)) {
         self.path.push(key);
-        // Each has two keys on the path.
+        // Each level has two keys on the path, such as `pools` and a name.
         if 2 * DEEPEST < self.path.len() {
             let message = format!("{}s lie in each other more than {DEEPEST} deep", self.what);
             self.complain(None, message, "make the tree flatter");
@@ -70,6 +73,7 @@ impl<'n> TreeCheck<'n> {
             let hint = format!("jobs name their {what} by this alone: choose another name");
             self.complain(None, format!("there is a {what} `{name}` already"), &hint);
         }
+        // Also inside of a wrong name: all that is wrong is reported at once.
         look(self);
         self.path.pop();
     }
@@ -109,8 +113,10 @@ impl SortName {
         let mut head = [0; HEAD];
         let length = name.len().min(HEAD);
         head[..length].copy_from_slice(&name.as_bytes()[..length]);
-        // A name with zeros at its end has the same head as one without.
+        // A short name is filled up with zeros, so one that ends with zeros
+        // would equal it by its head alone.
         let is_whole = name.len() <= HEAD && !name.ends_with('\0');
+        // The first byte is the highest: so the numbers have the order of the names.
         let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));
         Self { head: [half(0), half(8)], whole: (!is_whole).then(|| name.clone()) }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Moves somebody from one place, if it has one, to another, if it gets one.
+/// Moves a job or pool from its place in a line, if it has one, to another, if it gets one.
 pub fn move_place<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
     if from != to {
         if let Some(from) = from {

@@ -67,6 +67,7 @@ impl PoolTree {
             name: "".into(),
             parent: None,
             children: Vec::new(),
+            // Hadoop's defaults: weight 1, no minimum, no maximum.
             weight: 1.0,
             min: PerSlot::default(),
             max: any,
@@ -74,7 +75,8 @@ impl PoolTree {
             order: pools.order,
             min_share_after: pools.min_share_after,
         };
-        // The root is no pool of jobs: nothing limits it.
+        // The root holds no jobs that a user has put there, so the
+        // defaults of pools do not limit it.
         let root = PoolNode { max_jobs: u32::MAX, min_share_after: None, ..defaults.clone() };
         let mut tree = Self { nodes: vec![root], by_name: FxHashMap::default(), defaults };
         tree.declare(PoolId::ROOT, &pools.pools);
@@ -104,6 +106,7 @@ impl PoolTree {
         if let Some(parent) = node.parent {
             self.nodes[parent.index()].children.push(id);
         }
+        // Names were checked to be unique; if they are not, the first pool of the name is used.
         self.by_name.entry(node.name.clone()).or_insert(id);
         self.nodes.push(node);
         id

@@ -69,7 +69,8 @@ pub struct Pool {
     /// `min_share_after` beside `pools` holds.
     pub min_share_after: Option<SimSpan>,
     /// Pools inside it, which share its slots.
-    // Not as itself: a schema with everything in its place cannot refer back.
+    // The schema is written out in place, without references: `Self`
+    // inside of itself would never end.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
     pub pools: IndexMap<String, Self>,
@@ -194,6 +195,7 @@ fn check_one<'p>(
     for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
         check_bounds(check, name, &bounds, *limit);
         let own = bounds.max.map(|max| (name, max));
+        // The tightest maximum so far, this pool's own included, holds for the pools inside.
         *limit = match (*limit, own) {
             (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
             (outer, inner) => inner.or(outer),
@@ -207,7 +209,7 @@ fn check_bounds(check: &mut TreeCheck<'_>, name: &str, bounds: &Bounds, around: 
     let hint = "lower the minimum, or raise the maximum";
     if let Some(max) = max.filter(|max| *max < min) {
         let message = format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
-        // Hadoop lets the maximum win, and warns.
+        // As in Hadoop, the maximum wins, so this is a warning only.
         check.warn(max_key, message, hint);
     }
     if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {

@@ -1,11 +1,15 @@
 //! Which reduces start: in what order jobs get slots for them, and what holds them back.
 //!
-//! The part that policies wear beside their own rules. A policy serves jobs in groups, such as those of
-//! a pool, and says which group comes first; inside of one [`Srt`] may put the reduces of jobs in an
-//! order of their own. A [`ReduceGate`] keeps a job from launching some, which then are no demand of
-//! the job. [`WithReduces`] puts what scenarios say of it among the policy's own options.
+//! Policies use this beside their own rules:
 //!
-//! Policies that are an order of jobs by themselves, such as that by size, do not wear it.
+//! ```text
+//! policy       which group of jobs is served first, such as a pool
+//! Srt          which job of the group gets the slot, if reduces have an order of their own
+//! ReduceGate   how many of its reduces the job may launch; the others are no demand
+//! WithReduces  puts what scenarios say of all this among the policy's own options:
+//!              fair: {preemption: true, reduce_order: srt, reduce_gate: coupling}
+//! ```
+//! Policies that are an order of jobs by themselves, such as that by size, do not use it.
 
 mod options;
 
@@ -72,6 +76,7 @@ impl Reduces {
         J: Iterator<Item = JobId>,
         S: Fn(JobId) -> Option<SimTime>,
     {
+        // Either the sorted list or the policy's own order is used; the other stays empty.
         let (mut sorted, mut kept) = (Vec::new(), Some(jobs));
         if let Some(srt) = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce) {
             sorted.extend(kept.take().into_iter().flatten());

@@ -1,14 +1,16 @@
 //! Fair shares: how many slots each of several pools or jobs should have.
 //!
-//! Everyone gets slots in proportion to its weight, but no more than it demands and no less than
-//! its minimum: `min(demand, max(minimum, weight × R))`, with the one `R` that gives away all slots
-//! or meets all demands.
+//! Each gets slots in proportion to its weight, but no more than it demands and no less than its
+//! minimum: `min(demand, max(minimum, weight × R))`, with the one `R` that gives away all slots or
+//! meets all demands.
 //!
-//! [`bisected`] finds it as Hadoop's fair scheduler does (0.21 and later), digit for digit; where
-//! the minimums exceed the slots everyone keeps its own, and the sum exceeds the cluster.
-//! [`max_min`] computes it, and scales down what is demanded of such minimums. The paper on delay
-//! scheduling (section 4) scales what is declared down to the cluster; whoever follows it has done so
-//! before, and the scaling here is for pools inside of a pool, of which the paper knows nothing.
+//! [`bisected`] finds it as Hadoop's fair scheduler does (0.21 and later), digit for digit. Where the
+//! minimums exceed the slots, each keeps its own, and the sum exceeds the cluster.
+//!
+//! [`max_min`] computes it exactly, and scales such minimums down as far as they are demanded. The
+//! paper on delay scheduling (section 4) scales what is declared down to the cluster, which a policy
+//! that follows it does before. The scaling here is for pools inside of a pool, which the paper does
+//! not have.
 
 use mumakil_core::mapred::Priority;
 
@@ -36,9 +38,11 @@ impl Claim {
 }
 
 /// How often Hadoop halves the range in which it looks.
+// `COMPUTE_FAIR_SHARES_ITERATIONS` of Hadoop's SchedulingAlgorithms: to
+// a tenth of a slot in a million.
 const HALVINGS: u32 = 25;
 
-/// Writes everyone's fair share, as Hadoop finds it: by doubling, then halving.
+/// Writes the fair share of each claim, as Hadoop finds it: by doubling, then halving.
 ///
 /// Takes some thirty passes over the claims.
 ///
@@ -49,6 +53,7 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
     let wanted: f64 = claims.iter().map(|claim| claim.demand).sum();
     let wanted = wanted.min(slots);
     let mut high = 1.0;
+    // The bound ends the loop for tiny weights, with which no ratio suffices.
     while used(high) < wanted && high < f64::MAX {
         high *= 2.0;
     }
@@ -61,12 +66,14 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
             high = middle;
         }
     }
+    // The upper end, as in Hadoop: a little more than there is, never less.
     write(claims, shares, |claim| claim.at(high));
 }
 
-/// Writes everyone's exact fair share.
+/// Writes the exact fair share of each claim.
 ///
-/// Where the minimums exceed the slots, everyone gets the same part of the minimum that it demands.
+/// Where the minimums exceed the slots, each claim gets the same part
+/// of the minimum that it demands.
 /// Takes O(n log n);
 /// `scratch` is room to work in, to be kept for the next time.
 ///
@@ -104,20 +111,25 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     bends.push(0.0);
     bends.extend(claims.iter().map(|claim| claim.owed() / claim.weight));
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
+    // Between two neighbouring bends the sum of all parts is a straight line.
     bends.sort_unstable_by(f64::total_cmp);
-    // The slots suffice for all that is owed, so the first bend, zero, is among those before.
+    // The caller has seen that the slots cover all that is owed: so the first bend, zero, is
+    // counted and `after` is one at least.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
     let start = bends[after - 1];
+    // Between the two bends a claim either stands still or grows in proportion to its weight.
     let climbs =
         |claim: &&Claim| claim.owed() / claim.weight <= start && end <= claim.demand / claim.weight;
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
-    // Nobody climbs where the two ends differ by rounding alone; `min` makes the end of it.
+    // Where the bends differ by rounding alone no claim grows and the slope is 0:
+    // `min` takes the upper bend then.
     (start + (slots - used(start)) / slope).min(end)
 }
 
 /// Returns what a job weighs by its priority, and by how many tasks it has if that counts.
 pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
+    // Hadoop's factors for its five priorities.
     let importance = match priority {
         Priority::VeryHigh => 4.0,
         Priority::High => 2.0,
@@ -125,6 +137,7 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
         Priority::Low => 0.5,
         Priority::VeryLow => 0.25,
     };
+    // Hadoop's size-based weight: one more than the tasks, so that no tasks weigh nothing.
     importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
 }
 

@@ -63,11 +63,13 @@ pub struct Srt {
 /// Where a job stands: lower is earlier. Its parts are compared one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SrtRank {
+    // The order of the variants is that of the paper's comparator: jobs that need not wait, then known
+    // waits, then jobs of which no map has ended.
     /// Its reduces would not wait; with so many maps finished.
     NoWait(u32),
     /// They would wait so many nanoseconds.
     Wait(u64),
-    /// Nobody knows; with so many billionths of maps left.
+    /// Not known, as no map has ended; with so many billionths of maps left.
     Unknown(u64),
 }
 
@@ -104,6 +106,7 @@ impl Srt {
         jobs: &mut [JobId],
         may_run_since: impl Fn(JobId) -> Option<SimTime>,
     ) {
+        // A stable sort, as the paper keeps the policy's order where its comparator returns 0.
         jobs.sort_by_cached_key(|id| {
             let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
             view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
@@ -112,11 +115,15 @@ impl Srt {
 
     fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
+        // A job without maps has nothing to fetch; the `max` avoids 0 / 0.
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
+            // The paper's `T`, without the setup and without the wait
+            // for a place among a pool's jobs.
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
+            // Not `pending`, which counts slow maps, too: these run already.
             pending: job.waiting(SlotKind::Map),
             running: maps.running(),
             progress: maps.progress(),
@@ -125,9 +132,10 @@ impl Srt {
     }
 
     fn remaining(&self, maps: &Maps) -> SrtRank {
-        // Whole numbers, since fractions that should be equal are not quite.
+        // In whole numbers, as fractions that should be equal may differ by rounding.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
+        // The paper's +∞: without an ended map no mean time is known.
         if maps.finished == 0 {
             return SrtRank::Unknown(billionths(left));
         }

@@ -18,7 +18,7 @@ use mumakil_core::mapred::Complaint;
 /// The largest file that is read: some seven hundred pools of which everything is said.
 pub(super) const MOST_BYTES: usize = 256 << 10;
 
-/// Nobody mends more at a time: what follows is not looked at.
+/// A user mends no more at a time, so the reader stops at this number.
 pub(super) const MOST_FAULTS: usize = 100;
 
 /// A file that was read.
@@ -67,11 +67,13 @@ pub fn parse<T: FileOptions>(text: &str) -> Result<XmlValue<T>, Vec<XmlFault>> {
     let refused =
         |message: String, hint: String| Err(vec![XmlFault { line: 1, column: 1, message, hint }]);
     let XmlKind { name, root } = T::KIND;
+    // Files that are too large arrive here with one byte more than the limit (`beginning`).
     if MOST_BYTES < text.len() {
         let message = format!("the {name} is larger than {} KiB", MOST_BYTES >> 10);
         return refused(message, format!("give the path of {} {name}", article(name)));
     }
-    // They mean nothing here, and where they nest the parser takes the cube of their number.
+    // Namespaces mean nothing here, and the parser's time grows with
+    // the cube of how deep they nest.
     if text.contains("xmlns") {
         return refused("there is a namespace".to_owned(), "leave `xmlns` out".to_owned());
     }
@@ -102,6 +104,7 @@ fn malformed(error: &Error, root: &str) -> XmlFault {
     let told = error.to_string();
     let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
     let (message, hint) = match error {
+        // The parser refuses every document type, so no entity can grow.
         Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned()),
         _ => (told, format!("write XML: `<{root}> … </{root}>`")),
     };
@@ -132,9 +135,11 @@ pub fn read<T: FileOptions>(path: &Path) -> Result<(T, Vec<Complaint>), Vec<Comp
 /// Returns the text of a file, or of one that is too large a beginning that is too large, too.
 fn beginning(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
+    // One byte beyond the limit shows that a file is too large, however large it is.
     files::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if MOST_BYTES < bytes.len() {
-        // It is refused whatever it says, if only half of a letter at the end.
+        // The file is refused as too large in any case, so a letter cut in
+        // half at the end does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
@@ -163,11 +168,13 @@ impl XmlFindings {
     /// Notes a complaint at its option, or at what that is an option of.
     pub fn complain(&mut self, complaint: Complaint) {
         let path = &complaint.path;
+        // The option may be missing in the file: then the complaint stands at
+        // the nearest element around it.
         let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
         self.all.push((around.copied().unwrap_or_default(), complaint));
     }
 
-    /// Returns whether so much is wrong that nobody reads on.
+    /// Returns whether so much is wrong that the reader stops.
     pub fn are_too_many(&self) -> bool {
         MOST_FAULTS <= self.all.len()
     }
@@ -204,6 +211,7 @@ pub fn text_of(element: Node<'_, '_>) -> Result<String, String> {
 
 /// Shortens what a message quotes.
 pub fn clip(text: &str) -> String {
+    // Chosen: a quotation should not fill more than a line.
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -32,7 +32,7 @@ pub struct ReducesSpec {
     pub reduce_gate: ReduceGate,
 }
 
-/// The options of a policy that wears the part.
+/// The options of a policy whose reduces follow these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WithReduces<O> {
     /// The policy's own.
@@ -57,6 +57,7 @@ impl<O: JsonSchema> JsonSchema for WithReduces<O> {
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let mut options = O::json_schema(schemas);
         let mut part = ReducesSpec::json_schema(schemas);
+        // A policy without options of its own has no properties yet.
         let fields = options.ensure_object().entry("properties").or_insert_with(|| json!({}));
         let more = part.ensure_object().remove("properties");
         if let (Some(fields), Some(more)) = (fields.as_object_mut(), more) {
@@ -99,6 +100,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherKeys<'_, A> {
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         let Self { map, reduces } = self;
+        // A seed reads one key only, so a key of the part hands it back for the next one.
         let mut seed = seed;
         loop {
             let Some(key) = map.next_key_seed(SortedKeys(seed))? else { return Ok(None) };
@@ -145,6 +147,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for SortedKeys<K> {
             "reduce_order" => Field::ReduceOrder,
             "srt" => Field::Srt,
             "reduce_gate" => Field::ReduceGate,
+            // All other keys are the policy's, which also complains about unknown ones.
             _ => return self.0.deserialize(name.into_deserializer()).map(ReduceKey::Own),
         };
         Ok(ReduceKey::OfPart(field, self.0))
